@@ -1,0 +1,25 @@
+"""What a user can act on; everything else that is raised is our own bug."""
+
+
+class RetraceError(Exception):
+    """One line that says what to do. It never holds text from a log."""
+
+    exit_code = 2
+
+
+class UnreadableInput(RetraceError):
+    """The input can't be read as what it was called."""
+
+    exit_code = 65
+
+
+class DiskTrouble(RetraceError):
+    """The target can't be written: no space, no permission, an input-output error."""
+
+    exit_code = 74
+
+
+class Locked(RetraceError):
+    """Another run is writing the same target."""
+
+    exit_code = 75

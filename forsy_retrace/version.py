@@ -1,0 +1,3 @@
+"""The version of this package, as a constant: reading metadata costs 30 ms."""
+
+VERSION = "0.1.0"
