@@ -1,0 +1,182 @@
+"""What an adapter makes of a log: a closed union of events, in the order in which they happened."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from forsy_retrace.evidence import Evidence
+
+Outcome = Literal[
+    "ok", "failed", "rejected", "blocked", "interrupted", "timed_out", "launched", "unknown"
+]
+NEVER_RAN: tuple[Outcome, ...] = ("rejected", "blocked")
+
+Via = Literal[
+    "typed",
+    "command",
+    "queued",
+    "rejection",
+    "answer",
+    "plan accepted",
+    "shell line",
+    "edited",
+    "notification",
+]
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where an event comes from: its bytes, its time (ISO 8601, UTC, `Z`), who acted.
+
+    `message` is the harness's message id: calls of one message are parallel. `branch` names an
+    abandoned line of the conversation and is empty on the visible one.
+    """
+
+    evidence: Evidence
+    at: str | None = None
+    actor: str = "agent"
+    message: str | None = None
+    branch: str = ""
+
+
+class Attachment(msgspec.Struct, frozen=True):
+    """A picture or document: its media type, its size in bytes, and where its bytes stand."""
+
+    media: str
+    size: int
+    pointer: str
+
+
+class Hunk(msgspec.Struct, frozen=True):
+    """One piece of a patch: first line before and after (from 1), lines with ` `, `+` or `-`."""
+
+    old_start: int
+    new_start: int
+    lines: tuple[str, ...]
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A file as the harness recorded it at a call: what it did to it, or what it showed of it.
+
+    `start` is the first line (from 1) of a part that was shown; `total` the file's line count.
+    """
+
+    path: str
+    kind: Literal["created", "modified", "deleted", "shown"]
+    hunks: tuple[Hunk, ...] = ()
+    before: str | None = None
+    after: str | None = None
+    start: int = 1
+    total: int | None = None
+    pointer: str = ""
+
+
+class SessionStart(msgspec.Struct, frozen=True, tag_field="event", tag=True):
+    """A new session; `continues` is the session that it goes on from, if the log says so."""
+
+    origin: Origin
+    id: str
+    continues: str | None = None
+
+
+class Fact(msgspec.Struct, frozen=True, tag_field="event", tag=True):
+    """Something true of the session as soon as the log says it: model, cwd, version, usage …"""
+
+    origin: Origin
+    name: str
+    value: Any
+
+
+class Message(msgspec.Struct, frozen=True, tag_field="event", tag=True):
+    """Words. `via` says how a human's words came; `within` that they are a part of their place."""
+
+    origin: Origin
+    role: Literal["user", "agent"]
+    text: str
+    via: Via = "typed"
+    attachments: tuple[Attachment, ...] = ()
+    answers: str | None = None
+    """The call that these words reject or answer."""
+    within: bool = False
+
+
+class Thinking(msgspec.Struct, frozen=True, tag_field="event", tag=True):
+    """Recorded reasoning, in its own words."""
+
+    origin: Origin
+    text: str
+
+
+class ToolCall(msgspec.Struct, frozen=True, tag_field="event", tag=True):
+    """The exact arguments as sent: an object, or the raw text of a free-form tool."""
+
+    origin: Origin
+    call: str
+    tool: str
+    input: Any
+
+
+class ToolResult(msgspec.Struct, frozen=True, tag_field="event", tag=True):
+    """What came back. `rule` and `basis` say what in the record told the outcome, and where."""
+
+    origin: Origin
+    call: str
+    output: str
+    outcome: Outcome = "unknown"
+    rule: str = ""
+    basis: str = ""
+    exit_code: int | None = None
+    """None where the log does not say."""
+    changes: tuple[Change, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+
+
+class Delegation(msgspec.Struct, frozen=True, tag_field="event", tag=True):
+    """This call started that subagent."""
+
+    origin: Origin
+    call: str
+    actor: str
+
+
+class Notice(msgspec.Struct, frozen=True, tag_field="event", tag=True):
+    """The harness did something."""
+
+    origin: Origin
+    kind: Literal["interrupted", "compacted", "cleared", "model error", "limit", "resumed", "ended"]
+    text: str = ""
+
+
+class Skipped(msgspec.Struct, frozen=True, tag_field="event", tag=True):
+    """A record read and left out; a reason that starts with `unreadable` says it was no record."""
+
+    origin: Origin
+    reason: str
+
+
+Event = (
+    SessionStart | Fact | Message | Thinking | ToolCall | ToolResult | Delegation | Notice | Skipped
+)
+
+
+class Session(msgspec.Struct, frozen=True):
+    """One session's events. `id` is empty where the log names none."""
+
+    id: str
+    continues: str | None
+    events: tuple[Event, ...]
+
+
+def sessions(events: Iterable[Event]) -> Iterator[Session]:
+    """Cuts a stream at each SessionStart. What stands before the first belongs to it."""
+    start: SessionStart | None = None
+    held: list[Event] = []
+    for event in events:
+        if isinstance(event, SessionStart):
+            if start is not None:
+                yield Session(start.id, start.continues, tuple(held))
+                held = []
+            start = event
+        held.append(event)
+    if held:
+        yield Session(start.id if start else "", start.continues if start else None, tuple(held))
