@@ -1,0 +1,184 @@
+"""What adapters share: times, texts, pointers, and the blocks of a message."""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import msgspec
+
+ENCODE = msgspec.json.Encoder().encode
+
+Shown = Literal["yes", "mostly", "sometimes", "rarely", "no"]
+
+
+class Shows(msgspec.Struct, frozen=True):
+    """What a log can show, before any is read; the confidence of its traces starts here.
+
+    The fields are the columns of the source table in the format's contract. `stores` are the
+    places where such logs lie, `cannot` says in words what no trace from them can tell.
+    """
+
+    words: Shown = "no"
+    calls: Shown = "no"
+    results: Shown = "no"
+    exit_status: Shown = "no"
+    time: Shown = "no"
+    cwd: Shown = "no"
+    reasoning: Shown = "no"
+    edits: Shown = "no"
+    subagents: Shown = "no"
+    harness: str = ""
+    """The harness's own name, for prose."""
+    stores: tuple[str, ...] = ()
+    cannot: tuple[str, ...] = ()
+    flags_only_errors: bool = False
+    """A result without an error flag is the harness's word for success."""
+
+
+def when(value: Any) -> str | None:
+    """A time as `2026-01-31T12:00:00.123Z`, from ISO 8601 text or a Unix number; else None.
+
+    Numbers above 1e11 are milliseconds, above 1e14 microseconds, above 1e17 nanoseconds.
+    A text without a zone says no moment, and gives None.
+    """
+    moment = _moment(value)
+    if moment is None:
+        return None
+    try:
+        moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    text = moment.strftime("%Y-%m-%dT%H:%M:%S").zfill(19)
+    if not moment.microsecond:
+        return text + "Z"
+    digits = f"{moment.microsecond:06d}"
+    return f"{text}.{digits[:3] if digits.endswith('000') else digits}Z"
+
+
+def _moment(value: Any) -> datetime | None:
+    match value:
+        case bool():
+            return None
+        case int() | float():
+            return _from_number(value)
+        case str() if len(value) < 64:
+            moment = _from_text(value)
+            return moment if moment is not None and moment.tzinfo is not None else None
+    return None
+
+
+def _from_number(value: int | float) -> datetime | None:
+    for floor, scale in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
+        if value > floor:
+            value = value / scale
+            break
+    try:
+        return datetime.fromtimestamp(value, UTC) if value > 0 else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _from_text(value: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        pass
+    from dateutil.parser import isoparse
+
+    try:
+        return isoparse(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def pointer(*parts: str | int) -> str:
+    """A JSON pointer (RFC 6901)."""
+    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
+
+
+def resolve(value: Any, path: str) -> Any:
+    """What a JSON pointer names; raises LookupError where it names nothing."""
+    for part in path.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        match value:
+            case dict() if key in value:
+                value = value[key]
+            case list() if key.isdigit() and int(key) < len(value):
+                value = value[int(key)]
+            case _:
+                raise LookupError(path)
+    return value
+
+
+def compact(value: Any) -> str:
+    """Compact JSON with the keys in the log's order."""
+    try:
+        return ENCODE(value).decode()
+    except (OverflowError, RecursionError, UnicodeEncodeError, msgspec.MsgspecError):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def text_of(value: Any) -> str:
+    """The text that a message's content shows: blocks joined by line ends, pictures named."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case list():
+            return "\n".join(block_text(block) for block in value)
+    return compact(value)
+
+
+def block_text(block: Any) -> str:
+    """One content block as text."""
+    match block:
+        case {"type": "text" | "input_text" | "output_text", "text": str(text)}:
+            return text
+        case {"type": "image" | "document" | "file" as kind}:
+            media, size = media_of(block)
+            return attachment_text(kind, media, size)
+        case {"type": "tool_reference", "tool_name": str(name)}:
+            return f"[tool reference: {name}]"
+        case str():
+            return block
+    return compact(block)
+
+
+def media_of(block: dict[str, Any]) -> tuple[str, int]:
+    """Media type and size in bytes of a picture or document block."""
+    source = block.get("source")
+    if not isinstance(source, dict):
+        return "unknown", 0
+    media, data = source.get("media_type"), source.get("data")
+    return (
+        media if isinstance(media, str) and len(media) < 80 else "unknown",
+        base64_size(data) if isinstance(data, str) else 0,
+    )
+
+
+def base64_size(data: str) -> int:
+    """How many bytes a base64 text stands for."""
+    return len(data) * 3 // 4 - data[-2:].count("=")
+
+
+def attachment_text(kind: str, media: str, size: int) -> str:
+    """`[image: image/png 34 kB]`"""
+    shown = f"{size / 1000:.0f} kB" if size >= 1000 else f"{size} B"
+    return f"[{kind}: {media} {shown}]"
+
+
+def words(*candidates: Any) -> str:
+    """The first that is text with something in it."""
+    return next((text for text in candidates if isinstance(text, str) and text.strip()), "")
+
+
+def number(value: Any) -> int | None:
+    """A whole number, or None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def strings(value: Any) -> Iterable[str]:
+    """The texts of a list."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
