@@ -1,0 +1,152 @@
+"""Claude Code sessions: JSON lines under `~/.claude/projects/<project>/<session>.jsonl`.
+
+One API message is many records, interleaved with the results of its calls; most user records are
+the harness speaking. Also `claude -p --output-format stream-json`, the JSON array that
+claude-code-action writes, and whole-session JSON arrays. Learnt from 1.0.51 to 2.1.219.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from forsy_retrace.events import Event, Fact, Origin, SessionStart
+from forsy_retrace.sdk import Shows, pointer
+from forsy_retrace.source import Record, Source
+
+from .records import Queue, Reader
+from .threads import Line, Threads, threads
+
+SHOWS = Shows(
+    words="yes",
+    calls="yes",
+    results="yes",
+    exit_status="mostly",
+    time="yes",
+    cwd="yes",
+    reasoning="mostly",
+    edits="yes",
+    subagents="yes",
+    harness="Claude Code",
+    stores=("~/.claude/projects/*/*.jsonl", "~/.config/claude/projects/*/*.jsonl"),
+    cannot=(
+        "the system prompt and the tools on offer (a session file names only those used)",
+        "the exit status of a command that the client did not flag",
+        "what a shell command changed, beyond what it printed",
+        "reasoning that the client stored encrypted",
+    ),
+    flags_only_errors=True,
+)
+
+ENVELOPE = ("sessionId", "session_id", "parentUuid", "uuid", "leafUuid")
+TYPES = frozenset(
+    [
+        "user",
+        "assistant",
+        "system",
+        "attachment",
+        "progress",
+        "summary",
+        "queue-operation",
+        "result",
+        "file-history-snapshot",
+        "custom-title",
+        "last-prompt",
+        "mode",
+        "permission-mode",
+    ]
+)
+
+
+def sniff(source: Source) -> bool:
+    """Claude Code's record types with its envelope, in any of the first records."""
+    return any(_is_ours(record) for record in source.head)
+
+
+def companions(source: Source) -> Iterator[Source]:
+    """Subagents' logs and spilled outputs: below `<session>/`, or `agent-*.jsonl` beside it."""
+    stem = source.path.stem
+    if stem.startswith("agent-"):
+        return
+    for pattern in ("subagents/**/agent-*.jsonl", "subagents/**/agent-*.meta.json"):
+        yield from source.beside(f"{_escaped(stem)}/{pattern}")
+    yield from source.beside(f"{_escaped(stem)}/tool-results/*.txt")
+    ids = {_session(record) for record in source.head} - {None}
+    for sibling in source.beside("agent-*.jsonl"):
+        if any(_session(record) in ids for record in sibling.head[:3]):
+            yield sibling
+
+
+def read(source: Source) -> Iterator[Event]:
+    """The session's events: main lane in file order, subagents by time."""
+    found = threads(source, list(companions(source)))
+    reader = Reader(found, Queue(found.lines))
+    yield from _opening(source, found)
+    current = None
+    for line in found.lines:
+        run = line.body.get("session_id")
+        if line.body.get("subtype") == "init" and isinstance(run, str):
+            if current not in (None, run):
+                yield SessionStart(_origin(line, "/session_id"), run)
+            current = run
+        yield from reader.read(line)
+
+
+def _opening(source: Source, found: Threads) -> Iterator[Event]:
+    """Which session this is, and which one's records stand copied before its own."""
+    ids: list[tuple[str, Line]] = []
+    counts: Counter[str] = Counter()
+    for line in found.lines:
+        name = None if line.skip else _session(line.record)
+        if name:
+            counts[name] += 1
+            if counts[name] == 1:
+                ids.append((name, line))
+    if not ids:
+        return
+    if any("session_id" in line.body for _, line in ids):
+        name, line = ids[0]
+        yield SessionStart(_origin(line, "/session_id"), name)
+        return
+    names = [name for name, _ in ids]
+    own = source.path.stem if source.path.stem in names else max(names, key=lambda n: counts[n])
+    line = dict(ids)[own]
+    before = names[: names.index(own)]
+    forked = next(
+        (
+            (str(body["forkedFrom"].get("sessionId") or ""), one)
+            for one in found.lines
+            if isinstance((body := one.body).get("forkedFrom"), dict)
+        ),
+        None,
+    )
+    prior = before[-1] if before else (forked[0] if forked else None)
+    yield SessionStart(_origin(line, pointer("sessionId")), own, prior or None)
+    if before:
+        shared = sum(counts[name] for name in before)
+        first = dict(ids)[before[0]]
+        yield Fact(_origin(first, "/sessionId"), "shared_prefix", {"of": prior, "records": shared})
+    elif forked and prior:
+        shared = sum("forkedFrom" in one.body for one in found.lines)
+        where = _origin(forked[1], "/forkedFrom")
+        yield Fact(where, "shared_prefix", {"of": prior, "records": shared})
+
+
+def _origin(line: Line, path: str) -> Origin:
+    return Origin(line.record.here.at(path), line.at, "system")
+
+
+def _is_ours(record: Record) -> bool:
+    match record.value:
+        case {"type": str(kind), **rest} if kind in TYPES:
+            return any(key in rest for key in ENVELOPE) or kind == "file-history-snapshot"
+    return False
+
+
+def _session(record: Record) -> str | None:
+    match record.value:
+        case {"sessionId": str(name)} | {"session_id": str(name)} if name:
+            return name
+    return None
+
+
+def _escaped(stem: str) -> str:
+    return "".join(f"[{c}]" if c in "*?[" else c for c in stem)

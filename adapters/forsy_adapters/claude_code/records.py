@@ -1,0 +1,567 @@
+"""What each record of a session says, as events."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from forsy_retrace.events import (
+    Attachment,
+    Delegation,
+    Event,
+    Fact,
+    Message,
+    Notice,
+    Origin,
+    Skipped,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from forsy_retrace.sdk import media_of, pointer, strings, text_of, words
+
+from .results import changes, exit_code, verdict
+from .threads import AGENT_TOOLS, Json, Line, Threads
+from .words import pieces, with_rejection
+
+SAFE = re.compile(r"[A-Za-z0-9_.:/-]{1,40}")
+LIMIT = re.compile(
+    r"(?i)(?:you've hit your|limit reached|usage limit|rate limit|out of .{0,20}usage)"
+)
+
+BOOKKEEPING = frozenset(
+    [
+        "agent-color",
+        "agent-name",
+        "agent-setting",
+        "ai-title",
+        "artifact-link",
+        "atis-latch",
+        "attribution-snapshot",
+        "bridge-session",
+        "content-replacement",
+        "control_request",
+        "control_response",
+        "cost-state",
+        "custom-title",
+        "file-history-delta",
+        "file-history-snapshot",
+        "frame-link",
+        "history-suppression",
+        "keep_alive",
+        "last-prompt",
+        "marble-origami-commit",
+        "marble-origami-snapshot",
+        "mode",
+        "permission-mode",
+        "pr-link",
+        "queue-operation",
+        "rate_limit_event",
+        "relocated",
+        "saved_hook_context",
+        "stream_event",
+        "summary",
+        "tag",
+        "task-summary",
+        "tool_progress",
+        "worktree-state",
+    ]
+)
+"""Record types without a message: titles, snapshots, telemetry. None is part of the work."""
+
+SYSTEM = {
+    "api_error": "transport retry",
+    "microcompact_boundary": "old results dropped from the context",
+    "local_command": "local command",
+    "stop_hook_summary": "hook output",
+    "turn_duration": "telemetry",
+    "bridge_status": "telemetry",
+    "away_summary": "telemetry",
+    "informational": "telemetry",
+    "hook_started": "hook output",
+    "hook_response": "hook output",
+    "status": "telemetry",
+    "task_started": "progress",
+    "task_notification": "notice: background task ended",
+    "scheduled_task_fire": "telemetry",
+}
+PROGRESS = {"hook_progress": "hook output"}
+FACTS = (
+    ("cwd", "cwd"),
+    ("gitBranch", "branch"),
+    ("version", "version"),
+    ("permissionMode", "permission_mode"),
+    ("entrypoint", "entrypoint"),
+)
+"""Fields of a record that say something of the session, and what we call them."""
+
+USAGE = (
+    "input_tokens",
+    "output_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+)
+
+
+class Reader:
+    """Reads lines in order and remembers what a later copy would repeat."""
+
+    def __init__(self, found: Threads, queue: "Queue") -> None:
+        self.found, self.queue = found, queue
+        self.seen: set[tuple[Any, ...]] = set()
+        self.facts: dict[str, Any] = {}
+        self.tools: dict[str, str] = {}
+        self.delegated: set[str] = set()
+
+    def read(self, line: Line) -> Iterator[Event]:
+        """At least one event for each record."""
+        here = self._origin(line, "user" if line.body.get("type") == "user" else "agent")
+        if line.skip:
+            yield Skipped(here, line.skip)
+            return
+        uuid = line.body.get("uuid")
+        if isinstance(uuid, str) and not line.prefix:
+            if ("uuid", uuid) in self.seen:
+                yield Skipped(here, "repeated history")
+                return
+            self.seen.add(("uuid", uuid))
+        yield from self._session_facts(line, here)
+        match line.body:
+            case {"type": "assistant", "message": dict(message)}:
+                yield from self._assistant(line, message)
+            case {"type": "user", "message": dict(message)}:
+                yield from self._user(line, message)
+            case {"type": "system"}:
+                yield from self._system(line, here)
+            case {"type": "attachment", "attachment": dict(attachment)}:
+                yield from self._attachment(line, here, attachment)
+            case {"type": "progress", "data": dict(data)}:
+                yield from self._progress(here, data)
+            case {"type": "queue-operation"}:
+                yield from self.queue.read(line, here)
+            case {"type": "result"}:
+                yield from self._result(line, here)
+            case {"type": str(kind)} if kind in BOOKKEEPING:
+                yield Skipped(here, f"bookkeeping: {kind}")
+            case {"type": str(kind)}:
+                yield Skipped(here, f"unknown record type{_named(kind)}")
+            case _:
+                yield Skipped(here, "not a record")
+
+    def _origin(self, line: Line, role: str, path: str = "", message: str | None = None) -> Origin:
+        actor = self.found.actors.get(line.lane, "agent") if line.lane else role
+        if role in ("system", "user") and not line.lane:
+            actor = role
+        return Origin(line.record.here.at(line.prefix + path), line.at, actor, message, line.branch)
+
+    def _session_facts(self, line: Line, here: Origin) -> Iterator[Event]:
+        if line.lane:
+            return
+        for key, name in FACTS:
+            value = line.body.get(key)
+            if isinstance(value, str) and value and self.facts.get(name) != value:
+                self.facts[name] = value
+                yield Fact(_at(here, pointer(key)), name, value)
+
+    def _assistant(self, line: Line, message: Json) -> Iterator[Event]:
+        model, uid = message.get("model"), message.get("id")
+        ident = uid if isinstance(uid, str) else None
+        here = self._origin(line, "agent", "/message", ident)
+        content = message.get("content")
+        blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        if model == "<synthetic>" or line.body.get("isApiErrorMessage") is True:
+            yield self._synthetic(line, here, text_of(content))
+            return
+        if isinstance(model, str) and ("model", ident) not in self.seen:
+            self.seen.add(("model", ident))
+            yield Fact(_at(here, "/message/model", line), "model", model)
+        fresh = False
+        for index, block in enumerate(blocks):
+            path = pointer("message", "content", index) if content is blocks else "/message/content"
+            block = block if isinstance(block, dict) else {"type": "text", "text": block}
+            event = self._block(line, self._origin(line, "agent", path, ident), block, ident)
+            if event is not None:
+                fresh = fresh or not isinstance(event, Skipped)
+                yield event
+        usage = message.get("usage")
+        if fresh and isinstance(usage, dict):
+            yield Fact(_at(here, "/message/usage", line), "usage", _usage(usage, model))
+        elif not blocks or not fresh:
+            yield Skipped(here, "repeated history" if blocks else "empty message")
+
+    def _block(self, line: Line, here: Origin, block: Json, ident: str | None) -> Event | None:
+        """One block of an answer; None where an earlier record already gave it."""
+        kind = block.get("type")
+        unit = ident or line.body.get("uuid")
+        match block:
+            case {"type": "text", "text": str(text)}:
+                if not text.strip():
+                    return Skipped(here, "blank text")
+                return self._once(
+                    (unit, "text", text), Message(_deeper(here, "text"), "agent", text)
+                )
+            case {"type": "thinking", "thinking": str(text)} if text.strip():
+                return self._once(
+                    (unit, "thinking", text), Thinking(_deeper(here, "thinking"), text)
+                )
+            case {"type": "thinking" | "redacted_thinking"}:
+                return Skipped(here, "hidden reasoning")
+            case {
+                "type": "tool_use" | "server_tool_use" | "mcp_tool_use",
+                "id": str(call),
+                "name": str(tool),
+            }:
+                self.tools[call] = tool
+                sent = block.get("input")
+                return self._once(
+                    ("call", call), ToolCall(_deeper(here, "input"), call, tool, sent)
+                )
+            case {"type": str(), "tool_use_id": str(call)}:
+                origin = _deeper(here, "content")
+                output = text_of(block.get("content"))
+                return self._once(
+                    ("result", call), ToolResult(origin, call, output, "ok", "server-tool-result")
+                )
+            case {"type": "fallback"}:
+                return Skipped(here, "model fallback")
+        return Skipped(here, f"unknown block{_named(kind)}")
+
+    def _once(self, key: tuple[Any, ...], event: Event) -> Event | None:
+        if key in self.seen:
+            return None
+        self.seen.add(key)
+        return event
+
+    def _synthetic(self, line: Line, here: Origin, text: str) -> Event:
+        """What the client wrote in the model's name."""
+        if line.body.get("isApiErrorMessage") is not True:
+            return Skipped(here, "the client's placeholder")
+        where = _at(here, "/message/content", line)
+        return Notice(where, "limit" if LIMIT.search(text[:400]) else "model error", text)
+
+    def _user(self, line: Line, message: Json) -> Iterator[Event]:
+        content, body = message.get("content"), line.body
+        here = self._origin(line, "user", "/message/content")
+        if line.brief:
+            yield self._brief(line, here)
+            return
+        if body.get("isCompactSummary") is True:
+            yield Skipped(here, "injected: compaction summary")
+            return
+        if isinstance(content, str):
+            events = list(self._words(line, here, content))
+            yield from events or [Skipped(here, "repeated history")]
+            return
+        blocks = content if isinstance(content, list) else []
+        found = False
+        pictures = tuple(_pictures(blocks, line.prefix))
+        for index, block in enumerate(blocks):
+            origin = self._origin(line, "user", pointer("message", "content", index))
+            match block:
+                case {"type": "tool_result", "tool_use_id": str(call)}:
+                    events = list(self._tool_result(line, origin, block, call))
+                case {"type": "text", "text": str(text)}:
+                    events = list(self._words(line, _deeper(origin, "text"), text, pictures))
+                    pictures = () if any(isinstance(e, Message) for e in events) else pictures
+                case str():
+                    events = list(self._words(line, origin, block, pictures))
+                case {"type": "image" | "document"}:
+                    continue
+                case _:
+                    kind = block.get("type") if isinstance(block, dict) else None
+                    events = [Skipped(origin, f"unknown block{_named(kind)}")]
+            found = found or bool(events)
+            yield from events
+        if pictures and not any(_is_result(block) for block in blocks):
+            event = self._picture_alone(line, here, blocks, pictures)
+            found = found or event is not None
+            if event is not None:
+                yield event
+        if not found:
+            yield Skipped(here, "repeated history" if blocks else "empty message")
+
+    def _picture_alone(
+        self, line: Line, here: Origin, blocks: list[Any], pictures: tuple[Attachment, ...]
+    ) -> Event | None:
+        """A picture that no words came with."""
+        shown = [block for block in blocks if isinstance(block, dict) and _is_picture(block)]
+        key = ("picture", line.at or line.body.get("uuid"), *(str(block)[:200] for block in shown))
+        if line.body.get("isMeta") is True or line.lane:
+            return Skipped(here, "injected: picture")
+        text = text_of(shown)
+        return self._once(key, Message(here, "user", text, "typed", pictures, within=True))
+
+    def _brief(self, line: Line, here: Origin) -> Event:
+        call = self.found.calls.get(line.lane)
+        if call is None or line.lane in self.delegated:
+            return Skipped(here, "a subagent's brief")
+        self.delegated.add(line.lane)
+        return Delegation(here, call, self.found.actors.get(line.lane, "agent"))
+
+    def _words(
+        self, line: Line, here: Origin, text: str, pictures: tuple[Attachment, ...] = ()
+    ) -> Iterator[Event]:
+        """What of a user turn's text is a human's."""
+        key = ("said", line.at or line.body.get("uuid"), text)
+        if key in self.seen:
+            return
+        self.seen.add(key)
+        for part in pieces(text):
+            if part.notice == "interrupted":
+                actor = here.actor if line.lane else "system"
+                yield Notice(
+                    Origin(here.evidence, here.at, actor, None, here.branch), "interrupted"
+                )
+            elif part.notice == "cleared":
+                yield Notice(here, "cleared")
+            elif line.body.get("isMeta") is True:
+                yield Skipped(here, part.reason or "injected: text")
+            elif part.reason == "notice: background task ended":
+                yield self._notification(here, text)
+            elif part.via is None:
+                yield Skipped(here, part.reason)
+            elif line.lane:
+                yield Skipped(here, "message to a subagent")
+            else:
+                if part.notice == "plan":
+                    yield Notice(here, "cleared")
+                self.queue.said.add(part.text.strip())
+                within = part.text != text
+                yield Message(here, "user", part.text, part.via, pictures, within=within)
+
+    def _notification(self, here: Origin, text: str) -> Event:
+        """The end of a background task; a subagent's brings its report."""
+        tags = dict(re.findall(r"<(task-id|tool-use-id|status|result)>(.*?)</\1>", text, re.S))
+        lane = tags.get("task-id", "")
+        actor = self.found.actors.get(lane)
+        if actor is None:
+            call = tags.get("tool-use-id", "")
+            lanes = [lane for lane, start in self.found.calls.items() if start == call]
+            actor = self.found.actors.get(lanes[0]) if lanes else None
+            if actor is None and self.tools.get(call) in AGENT_TOOLS:
+                actor = "subagent:agent_1" if not self.found.actors else None
+        report = tags.get("result", "").strip()
+        if actor is None or not report:
+            return Skipped(here, "notice: background task ended")
+        origin = Origin(here.evidence, here.at, actor, None, here.branch)
+        call = self.found.calls.get(lane) or tags.get("tool-use-id")
+        return Message(origin, "agent", report, "notification", answers=call, within=True)
+
+    def _tool_result(self, line: Line, here: Origin, block: Json, call: str) -> Iterator[Event]:
+        if ("result", call) in self.seen:
+            return
+        self.seen.add(("result", call))
+        extra = line.body.get("toolUseResult", line.body.get("tool_use_result"))
+        text = text_of(block.get("content"))
+        found = verdict(block, text, extra, line.body)
+        origin = _deeper(here, "content")
+        base = here.evidence.pointer
+        basis = found.basis
+        if basis in ("content", "is_error"):
+            basis = f"{base}/{basis}"
+        actor = self.found.actors.get(line.lane, "agent") if line.lane else "agent"
+        yield ToolResult(
+            Origin(origin.evidence, here.at, actor, None, here.branch),
+            call,
+            text,
+            found.outcome,
+            found.rule,
+            basis or base,
+            exit_code(text, extra),
+            tuple(changes(extra)),
+            tuple(_pictures(block.get("content"), base)),
+        )
+        if not line.lane:
+            yield from self._spoken(origin, call, text, extra, found.outcome)
+
+    def _spoken(
+        self, here: Origin, call: str, text: str, extra: Any, outcome: str
+    ) -> Iterator[Event]:
+        """A human's words inside a result: with a rejection, or an answer to a question."""
+        if outcome == "rejected":
+            said = with_rejection(text)
+            if said:
+                yield Message(here, "user", said, "rejection", (), call, within=True)
+        elif self.tools.get(call) == "AskUserQuestion" and outcome == "ok":
+            match extra:
+                case {"answers": dict(answers)} if answers:
+                    said = "\n".join(", ".join(strings(a)) or text_of(a) for a in answers.values())
+                    path = f"{here.evidence.pointer.split('/message/')[0]}/toolUseResult/answers"
+                    where = Origin(here.evidence.at(path), here.at, "user", None, here.branch)
+                    if said.strip():
+                        yield Message(where, "user", said, "answer", (), call, within=True)
+                case _:
+                    said = "\n".join(re.findall(r'"="(.*?)"(?=[,. ]|\Z)', text, re.S))
+                    if said.strip():
+                        yield Message(here, "user", said, "answer", (), call, within=True)
+
+    def _system(self, line: Line, here: Origin) -> Iterator[Event]:
+        body = line.body
+        here = Origin(here.evidence, here.at, "system", None, here.branch)
+        match body.get("subtype"):
+            case "init":
+                yield from self._init(body, here)
+            case "compact_boundary":
+                yield Notice(here, "compacted")
+            case "model_refusal_fallback":
+                yield Notice(_deeper(here, "content"), "model error", words(body.get("content")))
+            case "local_command" if "<command-name>/clear<" in str(body.get("content")):
+                yield Notice(here, "cleared")
+            case str(kind) if kind in SYSTEM:
+                yield Skipped(here, SYSTEM[kind])
+            case None:
+                yield Skipped(here, "hook output")
+            case kind:
+                yield Skipped(here, f"unknown system record{_named(kind)}")
+
+    def _init(self, body: Json, here: Origin) -> Iterator[Event]:
+        """The opening of a `stream-json` run."""
+        yield Notice(here, "resumed")
+        for key, name in (
+            ("tools", "tools"),
+            ("model", "offered_model"),
+            ("permissionMode", "permission_mode"),
+            ("claude_code_version", "version"),
+            ("output_style", "output_style"),
+        ):
+            value = body.get(key)
+            if value and self.facts.get(name) != value:
+                self.facts[name] = value
+                yield Fact(_deeper(here, key), name, value)
+
+    def _attachment(self, line: Line, here: Origin, attachment: Json) -> Iterator[Event]:
+        origin = _deeper(here, "attachment")
+        match attachment:
+            case {"type": "queued_command", "prompt": prompt}:
+                text = text_of(prompt)
+                where = Origin(
+                    _deeper(origin, "prompt").evidence, here.at, "user", None, here.branch
+                )
+                yield from self._queued(line, where, text)
+            case {"type": "deferred_tools_delta", "addedNames": list(names)}:
+                yield Fact(_deeper(origin, "addedNames"), "tools", list(strings(names)))
+            case {"type": "nested_memory"}:
+                yield Fact(_deeper(origin, "content"), "memory", text_of(attachment.get("content")))
+            case {"type": str(kind)}:
+                yield Skipped(here, f"attachment{_named(kind)}")
+            case _:
+                yield Skipped(here, "attachment")
+
+    def _queued(self, line: Line, here: Origin, text: str) -> Iterator[Event]:
+        """A prompt that was queued while the agent worked, and delivered in mid-turn."""
+        for event in self._words(line, here, text):
+            match event:
+                case Message(role="user", via="typed"):
+                    yield Message(here, "user", event.text, "queued", within=event.within)
+                case _:
+                    yield event
+        if ("said", line.at or line.body.get("uuid"), text) not in self.seen:
+            yield Skipped(here, "repeated history")
+
+    def _progress(self, here: Origin, data: Json) -> Iterator[Event]:
+        kind = data.get("type")
+        if kind == "hook_progress" and data.get("hookName") == "SessionStart:clear":
+            yield Notice(here, "cleared")
+        else:
+            yield Skipped(here, PROGRESS.get(str(kind), "progress"))
+
+    def _result(self, line: Line, here: Origin) -> Iterator[Event]:
+        """The end of a `stream-json` run; its text repeats the last answer."""
+        body = line.body
+        facts = {
+            key: body[key]
+            for key in ("subtype", "is_error", "num_turns", "total_cost_usd", "duration_ms")
+            if isinstance(body.get(key), (str, int, float, bool))
+        }
+        yield Fact(here, "run_end", facts)
+        subtype = words(body.get("subtype"))
+        if subtype.startswith("error_max"):
+            yield Notice(_deeper(here, "subtype"), "limit", subtype)
+        elif subtype.startswith("error") or body.get("is_error") is True:
+            path = "result" if words(body.get("result")) else "subtype"
+            text = words(body.get("result"), body.get("subtype"))
+            yield Notice(_deeper(here, path), "model error", text)
+
+
+class Queue:
+    """Prompts that were typed while the agent worked: delivered, steered in, or taken back."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self.said: set[str] = set()
+        self.later: set[str] = set()
+        self.fate: dict[int, str] = {}
+        waiting: list[int] = []
+        for line in lines:
+            body = line.body
+            match body:
+                case {"type": "attachment", "attachment": {"type": "queued_command", "prompt": p}}:
+                    self.later.add(text_of(p).strip())
+                case {"type": "user", "message": {"content": content}}:
+                    blocks = content if isinstance(content, list) else [content]
+                    self.later.update(text_of([block]).strip() for block in blocks)
+                case {"type": "queue-operation", "operation": "enqueue"}:
+                    waiting.append(id(line))
+                    self.fate[id(line)] = "kept"
+                case {"type": "queue-operation", "operation": "popAll"}:
+                    for held in waiting:
+                        self.fate[held] = "taken back"
+                    waiting = []
+                case {"type": "queue-operation", "operation": "dequeue"} if waiting:
+                    self.fate[waiting.pop(0)] = "delivered"
+                case {"type": "queue-operation", "operation": "remove"} if waiting:
+                    self.fate[waiting.pop(0)] = "steered"
+
+    def read(self, line: Line, here: Origin) -> Iterator[Event]:
+        """The words of an `enqueue`, unless a later record brings them."""
+        body = line.body
+        text = text_of(body.get("content")).strip()
+        if body.get("operation") != "enqueue":
+            yield Skipped(here, "queue")
+            return
+        fate = self.fate.get(id(line))
+        part = next(pieces(text), None) if text else None
+        if part is None or part.via is None or text.startswith("{"):
+            yield Skipped(here, "queue")
+        elif fate in ("taken back", "delivered") or text in self.later or part.via == "command":
+            yield Skipped(here, "queue: taken back" if fate == "taken back" else "queue")
+        else:
+            origin = Origin(_deeper(here, "content").evidence, here.at, "user", None, here.branch)
+            yield Message(origin, "user", part.text, "queued", within=True)
+
+
+Handler = Callable[[Line], Iterator[Event]]
+
+
+def _named(kind: Any) -> str:
+    """A kind's name where it is a plain word: names come from the log."""
+    return f": {kind}" if isinstance(kind, str) and SAFE.fullmatch(kind) else ""
+
+
+def _at(here: Origin, path: str, line: Line | None = None) -> Origin:
+    prefix = line.prefix if line else ""
+    return Origin(here.evidence.at(prefix + path), here.at, here.actor, here.message, here.branch)
+
+
+def _deeper(here: Origin, key: str) -> Origin:
+    return _at(here, f"{here.evidence.pointer}/{key}")
+
+
+def _usage(usage: Json, model: Any) -> Json:
+    counted = {key: usage[key] for key in USAGE if isinstance(usage.get(key), int)}
+    return {"model": model if isinstance(model, str) else None, **counted}
+
+
+def _is_picture(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") in ("image", "document")
+
+
+def _is_result(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_result"
+
+
+def _pictures(blocks: Any, base: str) -> Iterator[Attachment]:
+    for index, block in enumerate(blocks if isinstance(blocks, list) else ()):
+        if _is_picture(block):
+            media, size = media_of(block)
+            yield Attachment(
+                media, size, f"{base}{pointer('message', 'content', index)}/source/data"
+            )

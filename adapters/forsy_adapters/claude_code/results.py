@@ -1,0 +1,146 @@
+"""What a tool result says: whether the call worked, by whose word, and which files it touched.
+
+Claude Code flags only errors: a result without `is_error` is its word for success. What kind of
+failure it was stands in the text. `toolUseResult`, where there is one, holds the structured side;
+its shapes differ by tool and version, so each is met by its shape.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from forsy_retrace.events import Change, Hunk, Outcome
+from forsy_retrace.sdk import number
+
+
+class Verdict(NamedTuple):
+    """The outcome, the rule that read it, and where in the record its word stands."""
+
+    outcome: Outcome
+    rule: str
+    basis: str
+
+
+FAILURES: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
+    # Checked in order on the text of a result that is flagged as an error.
+    ("rejected-by-user", re.compile(r"The user doesn't want to (?:proceed|take)"), "rejected"),
+    ("stayed-in-plan-mode", re.compile(r"User chose to stay in plan mode"), "rejected"),
+    ("interrupted-by-user", re.compile(r"\[Request interrupted by user"), "interrupted"),
+    ("prompt-aborted", re.compile(r"Permission prompt was aborted"), "rejected"),
+    (
+        "sibling-failed",
+        re.compile(
+            r"(?:<tool_use_error>)?(?:Sibling tool call errored|Cancelled: parallel tool call)"
+        ),
+        "blocked",
+    ),
+    (
+        "not-permitted",
+        re.compile(r"Claude requested permissions|Permission to use .{1,80} (?:has been )?denied"),
+        "blocked",
+    ),
+    (
+        "hook-blocked",
+        re.compile(r"\S{0,40}PreToolUse\S{0,80} hook error|Hook PreToolUse\S* denied"),
+        "blocked",
+    ),
+    (
+        "auto-mode-unavailable",
+        re.compile(r".{1,80}temporarily unavailable, so auto mode cannot"),
+        "blocked",
+    ),
+    (
+        "input-refused",
+        re.compile(
+            r"(?:<tool_use_error>)?(?:Error: )?(?:InputValidationError|No such tool available)"
+        ),
+        "blocked",
+    ),
+    ("timed-out", re.compile(r"(?:Exit code \d+\n)?Command timed out after"), "timed_out"),
+)
+EXIT_CODE = re.compile(r"Exit code (\d{1,10})(?:\n|\Z)")
+LAUNCHED = frozenset({"async_launched", "teammate_spawned", "remote_launched"})
+
+
+def verdict(block: dict[str, Any], text: str, extra: Any, record: dict[str, Any]) -> Verdict:
+    """Whether the call worked, by the harness's own word."""
+    if record.get("toolDenialKind") == "user-rejected":
+        return Verdict("rejected", "denial-kind", "/toolDenialKind")
+    flag = block.get("is_error")
+    if flag is True:
+        head = text[:400]
+        for rule, pattern, outcome in FAILURES:
+            if pattern.match(head):
+                return Verdict(outcome, rule, "content")
+        return Verdict("failed", "error-flag", "is_error")
+    match extra:
+        case {"status": str(status)} if status in LAUNCHED:
+            return Verdict("launched", "launched-in-background", "/toolUseResult/status")
+        case {"backgroundTaskId": str(task)} if task:
+            return Verdict("launched", "moved-to-background", "/toolUseResult/backgroundTaskId")
+        case {"interrupted": True}:
+            return Verdict("interrupted", "interrupted-flag", "/toolUseResult/interrupted")
+        case {"code": int(code), "codeText": str()} if code >= 400:
+            return Verdict("failed", "http-status", "/toolUseResult/code")
+    if text.startswith("Async agent launched successfully"):
+        return Verdict("launched", "launched-in-background", "content")
+    if text.startswith("[Request interrupted by user"):
+        return Verdict("interrupted", "interrupted-by-user", "content")
+    if flag is False:
+        return Verdict("ok", "error-flag", "is_error")
+    return Verdict("ok", "no-error-flag", "")
+
+
+def exit_code(text: str, extra: Any) -> int | None:
+    """The exit status where the log says it: in the text of a failure, or of a polled shell."""
+    if found := EXIT_CODE.match(text):
+        return int(found[1])
+    match extra:
+        case {"exitCode": int(code)} | {"task": {"exitCode": int(code)}}:
+            return code
+    return None
+
+
+def changes(extra: Any) -> Iterator[Change]:
+    """The files that a structured result records."""
+    match extra:
+        case {"file": {"filePath": str(path), "content": str(shown), **file}}:
+            yield Change(
+                path,
+                "shown",
+                after=shown,
+                start=number(file.get("startLine")) or 1,
+                total=number(file.get("totalLines")),
+                pointer="/toolUseResult/file/content",
+            )
+        case {"filePath": str(path), "oldString": str(), "newString": str()} | {
+            "filePath": str(path),
+            "edits": list(),
+        }:
+            before = extra.get("originalFile", extra.get("originalFileContents"))
+            yield Change(
+                path,
+                "modified",
+                hunks=tuple(hunks(extra.get("structuredPatch"))),
+                before=before if isinstance(before, str) else None,
+                pointer="/toolUseResult/structuredPatch",
+            )
+        case {"type": "create" | "update" as kind, "filePath": str(path), "content": str(after)}:
+            before = extra.get("originalFile")
+            yield Change(
+                path,
+                "created" if kind == "create" else "modified",
+                hunks=tuple(hunks(extra.get("structuredPatch"))),
+                before=before if isinstance(before, str) else None,
+                after=after,
+                pointer="/toolUseResult/content",
+            )
+
+
+def hunks(patch: Any) -> Iterator[Hunk]:
+    """The pieces of a `structuredPatch`."""
+    for hunk in patch if isinstance(patch, list) else ():
+        match hunk:
+            case {"oldStart": int(old), "newStart": int(new), "lines": list(lines)}:
+                if all(isinstance(line, str) for line in lines):
+                    yield Hunk(old, new, tuple(lines))
