@@ -1,0 +1,290 @@
+"""Tells what a whole shell line is for, from the simple commands in it."""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+from functools import lru_cache
+
+import msgspec
+
+from forsy_retrace.commands import foreign, lexer, tree
+from forsy_retrace.commands.model import Command, Part, Simple
+from forsy_retrace.commands.simple import simple
+from forsy_retrace.commands.targets import Redirects
+from forsy_retrace.commands.wrappers import found, unwrap
+
+_LONGEST = 64 * 1024
+"""Past so many characters a line is judged by its head: it carries data, not commands."""
+_HEAD = 4096
+_DEEPEST = 4  # `bash -c "ssh host 'bash -c …'"`: deeper is no line that anyone wrote
+_POSIX = ("bash", "zsh", "sh")
+_EFFECTS = frozenset({"execute", "install", "write", "edit"})
+_STRUCTURE = frozenset({"lint", "types", "build"})
+"""Checks that say nothing of what the code does; behind a formatter they only look it over."""
+_MOVES = (("cd",), ("pushd",), ("Set-Location",), ("sl",), ("chdir",))
+_NOTHING = Command(
+    "other", "empty", "cli", None, (), False, False, False, (), (), (), (), (), "", "", None
+)
+
+
+class Known(msgspec.Struct, frozen=True, gc=False):
+    """What is known of a simple command wherever it stands."""
+
+    done: Simple
+    rank: int
+    """How much it can be what its line is for: 3 work, 2 effects, 1 views, 0 the rest."""
+    text: str
+    """Its normal form."""
+    line: str | None
+    """The line that it gives another shell, `bash -c '…'`."""
+
+
+Step = tuple[Part, Known]
+
+
+def classify(line: str, shell: str = "bash") -> Command:
+    """What a command line does; any string is an answer, at worst `unknown-command`."""
+    if len(line) > _LONGEST:
+        head = line[:_HEAD]
+        return _kept(head[: head.rfind("\n") + 1] or head, shell)
+    return _classified(line, shell) if len(line) > _HEAD else _kept(line, shell)
+
+
+def _classified(line: str, shell: str) -> Command:
+    steps = _steps(line, shell, 0)
+    return _judged(steps) if steps else _NOTHING
+
+
+_kept = lru_cache(maxsize=8192)(_classified)
+
+
+def _steps(line: str, shell: str, level: int) -> list[Step]:
+    """Every simple command of a line, and of the lines that its shells are given as text."""
+    if shell in _POSIX:
+        parts = lexer.split(line)
+        if parts is None:
+            parts = tree.split(line)
+    else:
+        parts = foreign.split(line, shell)
+    steps: list[Step] = []
+    piped = False
+    for part in parts:
+        known = _known(
+            tuple(part.words),
+            tuple(part.redirects),
+            piped and not part.depth,
+            part.body is not None,
+            shell,
+        )
+        inner: list[Step] = []
+        if known.line is not None and level < _DEEPEST:
+            inner = _steps(known.line, "bash" if shell in _POSIX else shell, level + 1)
+        if inner:
+            steps.extend(_placed(inner, part, shell))
+        else:
+            steps.append((part, known))
+        if not part.depth:
+            piped = part.after == "|"
+    return steps
+
+
+def _placed(inner: list[Step], part: Part, shell: str) -> list[Step]:
+    """The steps of `bash -c '…'` standing where the shell stood."""
+    for held, _ in inner:
+        held.depth += part.depth
+        held.block = held.block or part.block
+    last, known = inner[-1]
+    last.after = part.after
+    if part.redirects:
+        last.redirects.extend(part.redirects)
+        inner[-1] = (last, _known(known.done.words, tuple(last.redirects), False, False, shell))
+    return inner
+
+
+@lru_cache(maxsize=16384)
+def _known(
+    words: tuple[str, ...], redirects: Redirects, piped: bool, heredoc: bool, shell: str
+) -> Known:
+    words, line = unwrap(words)
+    fed = heredoc or ("<<<" in redirects[-1] if redirects else False)
+    done = simple(words, redirects, piped, fed, shell)
+    if words[:1] == ("find",) and (held := found(words)):
+        ran = simple(held, redirects, False, False, shell)
+        if ran.role != "view":
+            done = ran
+    return Known(done, _rank(done), _text(done.words, redirects), line)
+
+
+def _rank(done: Simple) -> int:
+    if done.role in ("work", "fix"):
+        return 3
+    if done.role == "prep":
+        return 2 if done.operation in _EFFECTS else 0
+    return 0 if done.operation == "other" else 1
+
+
+def _text(words: tuple[str, ...], redirects: Redirects) -> str:
+    text = " ".join(words)
+    if words and (text.count(" ") != len(words) - 1 or "" in words):
+        text = " ".join([shlex.quote(w) if " " in w or not w else w for w in words])
+    for operator, target in redirects:
+        if operator[-1] != "&" and target != "/dev/null":
+            text = f"{text} {operator}{target}"
+    return text
+
+
+def _judged(steps: list[Step]) -> Command:
+    ranks: list[int] = []
+    simples: list[Simple] = []
+    reads: list[str] = []
+    writes: list[str] = []
+    urls: list[str] = []
+    packages: list[str] = []
+    last_check = -1
+    fixer: Simple | None = None
+    background = False
+    for part, known in steps:
+        done = known.done
+        ranks.append(0 if part.depth else known.rank)
+        if part.after == "&" and not part.depth:
+            background = True
+        if done.check is not None:
+            last_check = len(simples)
+        if done.role == "fix" and fixer is None:
+            fixer = done
+        if done.reads:
+            reads.extend(done.reads)
+        if done.writes:
+            writes.extend(done.writes)
+        if done.urls:
+            urls.extend(done.urls)
+        if done.packages:
+            packages.extend(done.packages)
+        simples.append(done)
+    at = _main(steps, ranks)
+    main = simples[at]
+    operation, rule, check, checked = main.operation, main.rule, main.check, at
+    if check is None and last_check >= 0:
+        checked = last_check
+        check = simples[checked].check
+    if fixer is not None and operation == "verify" and check in _STRUCTURE:
+        operation, rule = "edit", fixer.rule
+    elif rule == "run-program" and any(done.check == "build" for done in simples[:at]):
+        operation, rule, check, checked = "verify", "run-after-build", "run", at
+    return Command(
+        operation,
+        rule,
+        main.surface,
+        check,
+        simples[checked].covers if check else (),
+        (len(steps) > 1 or background or bool(steps[0][0].block)) and _masked(steps, checked),
+        background,
+        fixer is not None,
+        tuple(simples),
+        tuple(dict.fromkeys(reads)) if reads else (),
+        tuple(dict.fromkeys(writes)) if writes else (),
+        tuple(dict.fromkeys(urls)) if urls else (),
+        tuple(dict.fromkeys(packages)) if packages else (),
+        _normal(steps, at),
+        main.name or (main.words[0] if main.words else ""),
+        _cwd(simples),
+    )
+
+
+def _main(steps: list[Step], ranks: list[int]) -> int:
+    """The command that the line is for: the last of the highest rank; piped viewers: the first."""
+    best = max(ranks)
+    if best == 0 and steps[0][0].depth:
+        # `X=$(curl …); echo $X`: the substitution is all that the line does.
+        ranks = [known.rank if part.depth else 0 for part, known in steps]
+        best = max(ranks)
+    at = len(ranks) - 1
+    while ranks[at] != best:
+        at -= 1
+    if best == 1:
+        while at and steps[at - 1][0].after == "|" and ranks[at - 1] == 1:
+            at -= 1
+    elif best == 3 and at and not steps[at][1].done.check:
+        # `go test -json | report`: a check outweighs what its output is piped into.
+        start = at
+        while start and steps[start - 1][0].after == "|":
+            start -= 1
+            if steps[start][1].done.check:
+                return start
+    return at
+
+
+def _masked(steps: list[Step], at: int) -> bool:
+    """Whether the line's exit status is another command's than the one at this place."""
+    part = steps[at][0]
+    if part.depth or part.block in ("loop", "condition", "not", "function"):
+        return True
+    strict = piped_strict = False
+    for _, known in steps[:at]:
+        if known.done.words[:1] == ("set",):
+            options = known.text
+            piped_strict = piped_strict or "pipefail" in options
+            strict = strict or " -e" in options or "errexit" in options
+    for place in range(at, len(steps) - 1):
+        held = steps[place][0]
+        if held.depth:
+            continue
+        follower = steps[place + 1][1].done.words
+        match held.after:
+            case "|":
+                if not piped_strict:
+                    return True
+            case "||":
+                if follower[:1] not in (("exit",), ("return",), ("false",)):
+                    return True
+            case "&&":
+                continue
+            case _:
+                passes_on = follower[:1] == ("exit",) and follower[1:] != ("0",)
+                if not strict and not passes_on:
+                    return True
+    return steps[-1][0].after == "&"
+
+
+def _normal(steps: list[Step], main: int) -> str:
+    """The line to compare runs by: no leading `cd`, wrappers, viewer tails or quoting."""
+    end = len(steps)
+    if not steps[main][0].depth:
+        while end - 1 > main and _shows(steps[end - 1][1].done):
+            end -= 1
+    start = 0
+    while start < main and steps[start][1].done.words[:1] in _MOVES:
+        start += 1
+    if end - start == 1 and not steps[start][0].assigns and steps[start][0].body is None:
+        return steps[start][1].text
+    pieces: list[str] = []
+    held: list[str] = []  # here-documents inside substitutions stand before what they are for
+    for part, known in steps[start:end]:
+        if part.body is not None:
+            held.append(part.body.strip())
+        if part.depth:
+            continue
+        text = known.text
+        if part.assigns:
+            text = " ".join([*part.assigns, text]) if text else " ".join(part.assigns)
+        if held:
+            text = " <<".join([text, *held])
+            held = []
+        pieces.append(text)
+        pieces.append(part.after or ";")
+    return " ".join(pieces[:-1])
+
+
+def _shows(done: Simple) -> bool:
+    return done.role == "view" or done.operation == "other"
+
+
+def _cwd(simples: list[Simple]) -> str | None:
+    """Where the leading `cd`s of the line go, one after another."""
+    folder: str | None = None
+    for done in simples:
+        if done.words[:1] not in _MOVES or len(done.words) < 2:
+            break
+        folder = posixpath.join(folder or "", done.words[-1])
+    return folder

@@ -1,0 +1,71 @@
+"""What a shell line is said to do: `Command` for the line, `Simple` for each command in it."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Simple(msgspec.Struct, frozen=True, gc=False):
+    """One simple command of a line, its wrappers (`sudo`, `uv run`, `bash -c` …) stripped."""
+
+    words: tuple[str, ...]
+    """The argv, quotes removed; a `$(…)` inside a word stays as written."""
+    name: str
+    """The row of the table that knows it, `git commit`; empty when no row does."""
+    operation: str
+    rule: str
+    """The row or rule that decided; `unknown-command` when none did."""
+    surface: str = "cli"
+    check: str | None = None
+    """`tests`, `lint`, `types`, `build` or `run` where the command is a check."""
+    covers: tuple[str, ...] = ()
+    """The paths, packages and filters that a check is limited to; empty means everything."""
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    role: str = "work"
+    """`work`, `prep` (prepares or clears up), `view` (shows) or `fix` (rewrites files)."""
+
+
+class Command(msgspec.Struct, frozen=True):
+    """One shell line: what it is for, and every simple command in it."""
+
+    operation: str
+    rule: str
+    surface: str
+    check: str | None
+    covers: tuple[str, ...]
+    masked: bool
+    """The exit status that the caller sees is not that of the check, or of the main command."""
+    background: bool
+    fixes: bool
+    """Some command of the line rewrites files: a formatter, a fixer, `sed -i`."""
+    simples: tuple[Simple, ...]
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    urls: tuple[str, ...]
+    packages: tuple[str, ...]
+    normal: str
+    """The line without leading `cd`, wrappers, viewer tails and quoting, to compare two runs."""
+    main: str
+    """The name of the command that the line is for."""
+    cwd: str | None
+    """Where a leading `cd X &&` goes; None without one."""
+
+
+class Part(msgspec.Struct, gc=False):
+    """A simple command as the lexer or the tree found it, before anything is known of it."""
+
+    words: list[str]
+    redirects: list[tuple[str, str]]
+    """Operator without its file descriptor 1, and its target: `(">", "log")`, `("2>", "err")`."""
+    assigns: list[str]
+    after: str = ""
+    """What stands behind it: `&&`, `||`, `|`, `;`, `&`, or nothing at the end."""
+    depth: int = 0
+    """How many `$(…)` enclose it."""
+    block: str = ""
+    """`loop`, `branch`, `condition`, `function`, `not`: mostly, its status is not the line's."""
+    body: str | None = None
+    """The text of its here-document."""

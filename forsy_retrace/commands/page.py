@@ -1,0 +1,129 @@
+"""Writes the page on the table, `python -m forsy_retrace.commands.page > docs/commands.md`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from forsy_retrace.commands.table import Row, read
+
+COLUMNS = {
+    "name": "The first words that the row is for, spaces between. A folder of tools (`/usr/bin/`, "
+    "`.venv/bin/`), `.exe` and a version (`python3.12`) are cut off before the look-up.",
+    "sub": "Its subcommands, spaces between; `mod+download` stands for the words `mod download`. "
+    "A row with a fitting `sub` beats one without, a longer phrase a shorter one.",
+    "flags": "The row holds only with one of these flags or conditions (below). Rows with flags "
+    "are tried first, in the order of the file.",
+    "operation": "`read`, `search`, `write`, `edit`, `execute`, `verify`, `download`, `install`, "
+    "`other`; `verb` leaves it to the list of verbs.",
+    "surface": "`cli` when left out; `api`, `browser`, `database`, `messaging`.",
+    "check": "`tests`, `lint`, `types` or `build`, where the command is a check.",
+    "role": "`work` when left out; `prep` prepares or clears up, `view` only shows, `fix` rewrites "
+    "files as a formatter does.",
+    "operands": "What the operands are (below), where that is worth knowing.",
+    "shell": "The shells that alone have the command; every shell when left out.",
+}
+
+CONDITIONS = {
+    "-x": "a single letter, alone or in a bundle (`-nx`)",
+    "--long": "a long flag, also with `=value`; a single-dash word such as `-run` likewise",
+    "{none}": "no operand",
+    "{two}": "at least two operands",
+    "{dash}": "the operand `-`",
+    "{heredoc}": "a here-document or here-string as input",
+    "{piped}": "another command's output as input, and no operand",
+    "{behind}": "another command's output as input",
+    "{method}": "an HTTP method other than GET, HEAD and OPTIONS",
+}
+
+OPERANDS = {
+    "reads": "files that it reads",
+    "writes": "files that it writes, makes or removes",
+    "moves": "files that it reads, the last one written",
+    "renames": "files that it moves, all of them written",
+    "pattern": "a pattern first, then files that it reads",
+    "pattern-writes": "a pattern first, then files that it rewrites",
+    "where": "the folder it looks in comes first",
+    "urls": "addresses",
+    "api": "an endpoint; `graphql` reads unless it holds a mutation",
+    "packages": "packages",
+    "out": "the value of `-o`, `--output` … is a file that it writes",
+    "program": "a program to run, given by its file: rule `run-program`",
+    "inline": "program text: rule `inline-program`; at the end of a pipe it is a viewer",
+    "inline-work": "program text that acts even at the end of a pipe",
+    "script": "the name of a script, target or task, which decides (below)",
+    "sql": "a query: one that only asks is a `read`, rule `sql-read`",
+}
+
+_HEAD = """# What shell commands do
+
+Generated from `forsy_retrace/data/commands.toml` by `python -m forsy_retrace.commands.page`; edit
+the table, not this page. To teach the tool a command, add one line to `row` there.
+
+A line of shell is split into its simple commands. Wrappers (`sudo`, `timeout 5`, `uv run`,
+`bash -c`) are stripped, each command is looked up here, and the line takes the operation of what
+it is for:
+
+1. the last command with role `work` or `fix`; a check is not outweighed by what it is piped into;
+2. else the last with role `prep` that has an effect (`mkdir`, `pip install`);
+3. else the last viewer, in a pipe of viewers the first of them.
+
+A formatter or fixer makes the line an `edit`, also when a lint, type check or build follows. A
+program that the same line built and then ran is a check of kind `run`. What no row knows is
+`execute`, rule `unknown-command`, except a program given by its path: rule `run-program`. `--help`
+and `--version` are `read`. Output redirected into a file makes a viewer a `write` (`>`) or an
+`edit` (`>>`).
+
+The exit status is *masked* when the one the caller sees is not the check's (or the main command's):
+behind a pipe without `pipefail`, before `;` or `|| echo`, in a loop, a condition or the background.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    file = read()
+    lines = [_HEAD, "## Columns of `row`", ""]
+    lines += _list(COLUMNS)
+    lines += ["", "Flags and conditions:", "", *_list(CONDITIONS)]
+    lines += ["", "Operands:", "", *_list(OPERANDS)]
+    lines += ["", "## Rows", "", *_table([_cells(row) for row in file.row], tuple(COLUMNS))]
+    lines += ["", "## Wrappers", ""]
+    lines.append("They run the command behind them; `skip` counts operands of their own before it.")
+    wrappers = [(w.name, w.sub, str(w.skip or "")) for w in file.wrapper]
+    lines += ["", *_table(wrappers, ("name", "sub", "skip"))]
+    lines += ["", "## Names of scripts, targets and tasks", ""]
+    lines.append(
+        "A name counts whole (`type-check`) and by its segments (`test:unit`, `lint-fix`)."
+    )
+    scripts = [(s.words, s.operation, s.check, s.role) for s in file.script]
+    lines += ["", *_table(scripts, ("words", "operation", "check", "role"))]
+    lines += ["", "## Verbs", ""]
+    lines.append("For rows with the operation `verb`: the first word of the subcommand decides.")
+    lines += ["", *_table(list(file.verbs.items()), ("operation", "verbs"))]
+    lines += ["", "## Options", ""]
+    lines.append("`valued` lists each command's options that take the next word as their value;")
+    lines.append(f"`filters` those whose value narrows a check: `{file.filters}`.")
+    return "\n".join(lines) + "\n"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    """The columns of a row in the order of `COLUMNS`, defaults left blank."""
+    surface = "" if row.surface == "cli" else row.surface
+    role = "" if row.role == "work" else row.role
+    return (
+        row.name, row.sub, row.flags, row.operation, surface, row.check, role, row.operands,
+        row.shell,
+    )  # fmt: skip
+
+
+def _list(meanings: dict[str, str]) -> list[str]:
+    return [f"- `{term}`: {meaning}" for term, meaning in meanings.items()]
+
+
+def _table(rows: Sequence[tuple[str, ...]], heads: tuple[str, ...]) -> list[str]:
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    return lines + [f"| {' | '.join(row)} |" for row in rows]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

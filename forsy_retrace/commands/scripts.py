@@ -1,0 +1,52 @@
+"""Tells from its name what a script, a make target or a task does: `test:unit`, `lint.sh`."""
+
+from __future__ import annotations
+
+import re
+
+from forsy_retrace.commands.model import Simple
+from forsy_retrace.commands.table import Script, table
+
+_SCRIPT_FOLDERS = frozenset({"scripts", "script", "bin", "hack", "tools", "ci", ".ci", "dev"})
+_SEGMENTS = re.compile(r"[:_\-./\\ ]+")
+
+
+def run_script(words: tuple[str, ...], at: int) -> Simple | None:
+    """A check for a script whose name says so, `scripts/lint` or `run_tests.sh`; else None."""
+    path = words[at].replace("\\", "/")
+    folders, _, name = path.rpartition("/")
+    stem, dot, suffix = name.partition(".")
+    if suffix in ("sh", "bash", "zsh", "ps1", "bat", "cmd") or (
+        not dot and folders.rpartition("/")[2] in _SCRIPT_FOLDERS
+    ):
+        script = script_called(stem)
+        if script is not None and (script.check or script.role == "fix"):
+            return Simple(
+                words,
+                name,
+                script.operation,
+                f"script:{script.words.split()[0]}",
+                check=script.check or None,
+                covers=words[at + 1 :],
+                reads=(words[at],),
+                role=script.role,
+            )
+    return None
+
+
+def script_called(name: str) -> Script | None:
+    """What a script or target called `test:unit` or `lint-fix` does; None where it does not say."""
+    scripts = table().scripts
+    name = name.lower()
+    if name in scripts:
+        return scripts[name]
+    segments = _SEGMENTS.split(name)
+    known = [scripts[segment] for segment in segments if segment in scripts]
+    if not known:
+        return None
+    best = next((script for script in known if script.check or script.role == "fix"), known[0])
+    if best.role == "fix" and "check" in segments:
+        return Script(best.words, "verify", "lint")
+    if best.check == "lint" and ("fix" in segments or "write" in segments):
+        return Script(best.words, "edit", "lint", "fix")
+    return best

@@ -1,0 +1,227 @@
+"""Turns a row of the table and the words of a command into what it does to which targets."""
+
+from __future__ import annotations
+
+import re
+
+from forsy_retrace.commands.model import Simple
+from forsy_retrace.commands.scripts import run_script, script_called
+from forsy_retrace.commands.table import Choice, table
+
+Redirects = tuple[tuple[str, str], ...]
+_NOWHERE = ("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "NUL", "$null", "nul")
+_SQL = re.compile(
+    r"\s*(?:select|show|explain|describe|desc|pragma|with|values|use|help)\b|\s*[\\.][a-z?]"
+    r"|\s*(?:get|hget|hgetall|keys|scan|lrange|smembers|ttl|type|info|ping|exists|dbsize)\b"
+    r"|.*\.(?:find|findOne|count|countDocuments|aggregate)\(",
+    re.IGNORECASE | re.DOTALL,
+)
+_EVERYTHING = frozenset({".", "./", "./...", "...", "all", "--"})
+_NOWHERE_TO = frozenset({*_NOWHERE, "-"})
+_OUT = frozenset({"-o", "--output", "--outfile", "--out", "-O", "--output-document", "--dir"})
+
+
+def applied(
+    choice: Choice,
+    words: tuple[str, ...],
+    operands: list[str],
+    flags: list[str],
+    piped: bool,
+    heredoc: bool,
+) -> Simple:
+    """What the command does when this row of the table holds for it."""
+    row = choice.row
+    operation, check, role, name = row.operation, row.check or None, row.role, choice.label
+    rule = name
+    reads: list[str] = []
+    writes: list[str] = []
+    urls: list[str] = []
+    packages: list[str] = []
+    covers: tuple[str, ...] = ()
+    kinds = choice.operands
+    if operation == "verb":
+        verb = next((v for v in operands[:4] if v.partition("-")[0] in table().verbs), "")
+        operation = table().verbs.get(verb.partition("-")[0], "execute")
+        name = f"{name} {verb}".strip()
+        if operation in ("read", "search"):
+            role = "view"
+    for kind in kinds:
+        match kind:
+            case "reads":
+                reads = operands
+            case "writes":
+                writes = operands
+            case "moves":
+                reads, writes = operands[:-1], operands[-1:]
+            case "renames":
+                reads, writes = operands[:-1], operands
+            case "pattern":
+                asked = not {"-e", "-f", "--regexp", "--expression"}.isdisjoint(flags)
+                reads = operands if asked else operands[1:]
+            case "pattern-writes":
+                asked = not {"-e", "-f", "--expression"}.isdisjoint(flags)
+                writes = operands if asked else operands[1:]
+            case "where":
+                reads = operands[:1]
+            case "urls":
+                urls = [word for word in operands if "." in word or "/" in word or ":" in word]
+            case "packages":
+                packages = [word for word in operands if word not in _EVERYTHING]
+            case "out":
+                writes = [*writes, *_values(words, _OUT)]
+                if operation == "download" and not writes and not _NOWHERE_TO.isdisjoint(words):
+                    operation = "read"  # `curl -o /dev/null`, `wget -O -`
+            case "api":
+                urls = operands[:1]
+                if urls == ["graphql"] or method(words) == "GET":
+                    changes = any("mutation" in word for word in words)
+                    operation = "execute" if changes else "read"
+            case "inline-work":
+                rule = "inline-program"
+            case "inline":
+                rule = "inline-program"
+                role = "view" if piped and not heredoc else role
+            case "program":
+                return _program(choice, words, operands)
+            case "script":
+                return _script(choice, words, operands)
+            case "sql":
+                texts = [word for word in words[1:] if " " in word or word[:1] in "\\."]
+                if (texts or heredoc) and not heredoc and _SQL.match(texts[-1]):
+                    operation, role, rule = "read", "view", "sql-read"
+    if check:
+        covers = _covers(words, operands, check)
+    if role == "fix" and not writes:
+        writes = [word for word in operands if word not in _EVERYTHING]
+    return Simple(
+        words,
+        name,
+        operation,
+        rule,
+        row.surface,
+        check,
+        covers,
+        tuple(reads),
+        tuple(writes),
+        tuple(urls),
+        tuple(packages),
+        role,
+    )
+
+
+def _values(words: tuple[str, ...], flags: frozenset[str]) -> list[str]:
+    """The values of some flags, `-o out`, `--output=out` and the bundled `-sSLo out` alike."""
+    found = []
+    for at, word in enumerate(words[:-1], 1):
+        if word in flags or (len(word) > 2 and word[0] == "-" != word[1] and word[-1] == "o"):
+            found.append(words[at])
+    for word in words:
+        flag, equals, value = word.partition("=")
+        if equals and flag in flags:
+            found.append(value)
+    return [value for value in found if value not in _NOWHERE and value != "-"]
+
+
+def method(words: tuple[str, ...]) -> str | None:
+    """The HTTP method that `-X POST` or `--request=POST` asks for."""
+    for at, word in enumerate(words):
+        flag, equals, value = word.partition("=")
+        if flag in ("-X", "--request", "--method"):
+            return (value if equals else words[at + 1] if at + 1 < len(words) else "").upper()
+        if word[:2] == "-X":
+            return word[2:].upper()
+    return None
+
+
+def _covers(words: tuple[str, ...], operands: list[str], check: str) -> tuple[str, ...]:
+    """What a check is limited to: the values of its filters and its operands, as they stand."""
+    filters = table().filters
+    chosen: list[str] = []
+    values: set[int] = set()
+    for at, word in enumerate(words):
+        if word[:1] != "-":
+            continue
+        flag, equals, value = word.partition("=")
+        # `-t` names a test for a runner of tests, and the result for a build of an image.
+        if flag not in filters or (flag == "-t" and check == "build"):
+            continue
+        if not equals and at + 1 < len(words):
+            value = words[at + 1]
+            values.add(at + 1)
+        # `-p 4` (go) and `-p no:cacheprovider` (pytest) limit nothing.
+        if value and value[0] != "-" and not value.isdigit() and value[:3] != "no:":
+            chosen.append(value)
+    taken = [words[at] for at in sorted(values)]
+    rest = [word for word in operands if word not in taken and word not in _EVERYTHING]
+    return (*rest, *chosen)
+
+
+def _program(choice: Choice, words: tuple[str, ...], operands: list[str]) -> Simple:
+    """An interpreter with a file: the program that it runs stands in `reads`."""
+    if not operands:
+        return Simple(words, choice.label, "execute", choice.label)
+    at = words.index(operands[0])
+    if choice.row.name.split()[0] == "bash" and (script := run_script(words, at)):
+        return script
+    return Simple(
+        words,
+        choice.label,
+        choice.row.operation,
+        "run-program",
+        choice.row.surface,
+        reads=(operands[0],),
+        role=choice.row.role,
+    )
+
+
+def _script(choice: Choice, words: tuple[str, ...], operands: list[str]) -> Simple:
+    """A task runner: what it does is in the name of the script or target."""
+    row = choice.row
+    targets = [word for word in operands if "=" not in word]
+    if not targets:
+        return Simple(words, choice.label, row.operation, choice.label, check=row.check or None)
+    script = script_called(targets[0])
+    name = f"{choice.label} {targets[0]}"
+    if script is None:
+        return Simple(words, name, "execute", "script-name")
+    rest = list(operands)
+    rest.remove(targets[0])
+    return Simple(
+        words,
+        name,
+        script.operation,
+        f"script:{script.words.split()[0]}",
+        check=script.check or None,
+        covers=_covers(words, rest, script.check) if script.check else (),
+        packages=tuple(rest) if script.operation == "install" else (),
+        role=script.role,
+    )
+
+
+def redirected(done: Simple, redirects: Redirects) -> Simple:
+    """The command with what it reads from and writes to by redirection."""
+    reads, writes = done.reads, done.writes
+    written = ""
+    for operator, target in redirects:
+        if target in _NOWHERE or operator[-1] == "&" or not target:
+            continue
+        if operator in ("<", "0<"):
+            reads = (*reads, target)
+        elif ">" in operator and operator[0] not in "23456789":
+            writes = (*writes, target)
+            written = operator
+        elif ">" in operator:
+            writes = (*writes, target)
+    operation, rule, role = done.operation, done.rule, done.role
+    if written and done.operation in ("read", "search", "other"):
+        appended = ">>" in written
+        operation, role = ("edit" if appended else "write"), "work"
+        rule = "redirect-append" if appended else "redirect-write"
+        if done.surface == "api":
+            operation = "download"
+        elif done.words[:1] in (("echo",), ("printf",)):
+            role = "prep"  # `echo x > file && git add .`: a line of text is seldom the point
+    return Simple(
+        done.words, done.name, operation, rule, done.surface, done.check, done.covers,
+        reads, writes, done.urls, done.packages, role,
+    )  # fmt: skip

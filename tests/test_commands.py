@@ -1,0 +1,362 @@
+"""What shell commands are said to do. The lines here are ours, none is from a log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forsy_retrace.commands import Command, Simple, classify, lexer, tree
+from forsy_retrace.commands.page import COLUMNS, CONDITIONS, OPERANDS, page
+from forsy_retrace.commands.table import Row, read, table
+
+SHARED = Path(__file__).parents[2] / "shared"
+CORPUS = SHARED / "corpus" / "claude-code"
+LABELS = SHARED / "gold" / "labels"
+
+OPERATIONS = {
+    "git status": "read",
+    "cd app && git diff --stat": "read",
+    "git branch": "read",
+    "git branch -D old": "execute",
+    "git config user.name": "read",
+    "git stash list": "read",
+    "git -C app log | head -3": "read",
+    "git clone https://example.org/a.git": "download",
+    "git apply fix.patch": "edit",
+    "git add . && git commit -m 'a; b && c'": "execute",
+    "git push && git log -1": "execute",
+    "ls -la src": "search",
+    "find . -name '*.py' | head": "search",
+    "find . -name '*.pyc' -delete": "execute",
+    "find . -name '*.py' -exec sed -i s/a/b/ {} +": "edit",
+    "find . -name '*.py' -exec grep -l foo {} +": "search",
+    "cat notes.md | grep -i todo": "read",
+    "sed -n 1,20p app.py": "read",
+    "sed -i s/a/b/ app.py": "edit",
+    "perl -pi -e s/a/b/ app.py": "edit",
+    "echo hello > out.txt": "write",
+    "echo hello >> out.txt": "edit",
+    "echo hello | sudo tee /etc/motd": "write",
+    "cat > app.py <<'EOF'\nprint(1)\nEOF": "write",
+    "cat > /tmp/try.py <<'EOF'\nprint(1)\nEOF\npython /tmp/try.py": "execute",
+    "python - <<'EOF'\nprint(1)\nEOF": "execute",
+    "curl -s https://example.org | jq .": "read",
+    "curl -o a.tgz https://example.org/a.tgz": "download",
+    "curl -so /dev/null -w '%{http_code}' localhost:8000": "read",
+    "curl -X POST https://example.org/items": "execute",
+    "wget https://example.org/a.tgz": "download",
+    "wget -qO- https://example.org": "read",
+    "pip install requests": "install",
+    "npm ci && npm test": "verify",
+    "mkdir -p out && ls out": "execute",
+    "source .venv/bin/activate && pytest -q": "verify",
+    "pytest && git status && ls": "verify",
+    "git stash && pytest; git stash pop": "verify",
+    "ruff format . && ruff check .": "edit",
+    "ruff check . --fix": "edit",
+    "black . && pytest": "verify",
+    "go build -o app . && ./app serve": "verify",
+    "./app serve": "execute",
+    "./app --help | head": "read",
+    "psql -c 'select 1'": "read",
+    "psql -c 'delete from a'": "execute",
+    "aws ec2 describe-instances": "read",
+    "gh pr list": "search",
+    "gh pr create --fill": "execute",
+    "gh api graphql -f query='query {viewer {login}}'": "read",
+    "kubectl get pods -n app": "read",
+    "docker compose exec web pytest": "verify",
+    "rg -l foo | xargs sed -i s/a/b/": "edit",
+    "ssh host 'cd /srv && git pull'": "execute",
+    "frobnicate now": "execute",
+    "export A=1": "other",
+    "": "other",
+    "# only a comment": "other",
+}
+
+CHECKS: dict[str, tuple[str | None, tuple[str, ...]]] = {
+    "pytest": ("tests", ()),
+    "python3.12 -m pytest tests/test_a.py -k 'not slow' -x": (
+        "tests",
+        ("tests/test_a.py", "not slow"),
+    ),
+    "uv run --with x pytest -p no:cacheprovider": ("tests", ()),
+    "go test ./... -run TestA -count=1": ("tests", ("TestA",)),
+    "go vet ./...": ("lint", ()),
+    "npm run test:unit -- src/a.test.ts": ("tests", ("src/a.test.ts",)),
+    "npm run lint:fix": ("lint", ()),
+    "yarn typecheck": ("types", ()),
+    "make": ("build", ()),
+    "make -j4 check-format": ("lint", ()),
+    "just build": ("build", ()),
+    "npx tsc --noEmit": ("types", ()),
+    "tsc -b": ("build", ()),
+    "mypy --strict app": ("types", ("app",)),
+    "cargo clippy": ("lint", ()),
+    "npx vitest run src/a.test.ts": ("tests", ("src/a.test.ts",)),
+    "cargo fmt --check": ("lint", ()),
+    "golangci-lint run ./pkg/...": ("lint", ("./pkg/...",)),
+    "bash scripts/run_tests.sh": ("tests", ()),
+    "gofmt -w a.go && go build ./...": ("build", ()),
+    "python app.py": (None, ()),
+    "node -e 'console.log(1)'": (None, ()),
+}
+
+
+@pytest.mark.parametrize("line", OPERATIONS)
+def test_a_line_takes_the_operation_of_what_it_is_for(line: str) -> None:
+    assert classify(line).operation == OPERATIONS[line]
+
+
+@pytest.mark.parametrize("line", CHECKS)
+def test_a_check_says_its_kind_and_what_it_covers(line: str) -> None:
+    seen = classify(line)
+    check, covers = CHECKS[line]
+    assert seen.check == check
+    assert seen.covers == covers
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pytest | tail -5",
+        "pytest || true",
+        "pytest; echo $?",
+        "pytest\nls",
+        "pytest &",
+        "! pytest",
+        "for i in 1 2; do pytest; done",
+        "if pytest; then echo ok; fi",
+        "(cd app && pytest) | head",
+        "x=$(pytest)",
+        "bash -c 'pytest' | tail",
+    ],
+)
+def test_a_status_that_is_not_the_checks_own_is_masked(line: str) -> None:
+    assert classify(line).masked
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pytest",
+        "pytest -q 2>&1",
+        "cd app && pytest && echo ok",
+        "set -o pipefail; pytest | tail -5",
+        "pytest || exit 1",
+        "pytest; exit $?",
+        "bash -c 'cd app && pytest'",
+    ],
+)
+def test_a_status_that_is_the_checks_own_is_not_masked(line: str) -> None:
+    assert not classify(line).masked
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("pytest -q tests", "cd app && sudo env pytest  -q 'tests' 2>&1 | tail -50"),
+        ("make test", 'time make "test"; echo "exit: $?"'),
+        ("go build .", "timeout 60 go build . > /dev/null && git status"),
+    ],
+)
+def test_two_runs_of_one_command_have_one_normal_form(one: str, other: str) -> None:
+    assert classify(one).normal == classify(other).normal
+
+
+def test_the_normal_form_keeps_what_makes_two_runs_differ() -> None:
+    lines = [
+        "pytest a",
+        "pytest 'a b'",
+        "pytest a b",
+        "CI=1 pytest a",
+        "python - <<'EOF'\n1\nEOF",
+        "python - <<'EOF'\n2\nEOF",
+        "git commit -m \"$(cat <<'EOF'\none\nEOF\n)\"",
+        "git commit -m \"$(cat <<'EOF'\ntwo\nEOF\n)\"",
+    ]
+    assert len({classify(line).normal for line in lines}) == len(lines)
+
+
+def test_targets_are_told_apart() -> None:
+    seen = classify(
+        "cd app && cat a.txt | tee b.txt > c.txt; mv d e; python run.py < f; "
+        "curl -sSLo g.tgz https://example.org/g.tgz; pip install -U 'h>=1' -r i.txt"
+    )
+    assert seen.cwd == "app"
+    assert seen.reads == ("a.txt", "d", "run.py", "f")
+    assert seen.writes == ("b.txt", "c.txt", "d", "e", "g.tgz")
+    assert seen.urls == ("https://example.org/g.tgz",)
+    assert seen.packages == ("h>=1",)
+
+
+def test_every_simple_command_of_a_line_is_listed_in_order() -> None:
+    seen = classify(
+        "a=$(git rev-parse HEAD); for f in x y; do sudo wc $f; done | sort && (ls; pwd)"
+    )
+    assert [done.name for done in seen.simples] == [
+        "git rev-parse", "", "wc", "sort", "ls", "pwd",
+    ]  # fmt: skip
+
+
+def test_leading_moves_add_up_and_are_no_part_of_the_normal_form() -> None:
+    seen = classify("cd app && cd src && ls")
+    assert (seen.cwd, seen.normal) == ("app/src", "ls")
+    assert classify("cd app && cd /srv && ls").cwd == "/srv"
+    assert classify("ls && cd app").cwd is None
+
+
+def test_a_background_command_and_a_fixer_are_noted() -> None:
+    assert classify("npm start & sleep 3").background
+    assert classify("prettier --write a.ts && npm test").fixes
+    assert not classify("prettier --check a.ts").fixes
+
+
+@pytest.mark.parametrize(
+    ("line", "shell", "operation", "main"),
+    [
+        (r"Get-ChildItem C:\app | Select-Object -First 3", "powershell", "search", "get-childitem"),
+        ("$x = Get-Content a.txt; Remove-Item a.txt", "powershell", "execute", "remove-item"),
+        (r"cd C:\app & dir *.log", "cmd", "search", "dir"),
+        ("open a.json | get b", "nu", "read", "open"),
+        ("set -x A 1; and pytest", "fish", "verify", "pytest"),
+        ("npm test", "powershell", "verify", "npm test"),
+    ],
+)
+def test_other_shells_have_their_own_words(
+    line: str, shell: str, operation: str, main: str
+) -> None:
+    seen = classify(line, shell)
+    assert (seen.operation, seen.main) == (operation, main)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a b | c && d || e; f &",
+        "A=1 b 'c d' \"e $f\" g\\ h",
+        'x=$(git rev-parse HEAD) && echo `pwd` "$(ls | wc -l)"',
+        "for f in a b; do wc $f; done | sort > out",
+        "if a; then b; else c; fi",
+        "(cd x && a) | b",
+        "cat > f <<'EOF'\nx $(y)\nEOF\nrun f",
+        "a 2>&1 >out <in # done",
+    ],
+)
+def test_the_lexer_and_the_grammar_agree(line: str) -> None:
+    quick = lexer.split(line)
+    assert quick is not None
+    assert [p.words for p in quick if p.words] == [p.words for p in tree.split(line) if p.words]
+
+
+@pytest.mark.parametrize(
+    "line", ["case $a in b) c;; esac", "a=(b c)", "f() { a; }", "diff <(a) <(b)", "a 'b", "((a++))"]
+)
+def test_what_needs_the_grammar_is_left_to_it(line: str) -> None:
+    assert lexer.split(line) is None
+    assert classify(line).simples
+
+
+SHELLISH = st.lists(
+    st.sampled_from(
+        [
+            *OPERATIONS,
+            *"|&;<>(){}'\"`$\\#!=\n \t*?~[]\x00\ud800é",
+            *("&&", "||", "<<EOF\n", "EOF\n", "$(", "))", "2>&1", ">>", "<<<", "-", "--"),
+            *("for x in", "do", "done", "if", "then", "fi", "case", "esac"),
+            *("bash -c", "find -exec", "sudo", "xargs"),
+        ]
+    )
+).map("".join)
+
+
+@given(
+    st.text() | SHELLISH, st.sampled_from(["bash", "zsh", "sh", "powershell", "fish", "nu", "cmd"])
+)
+@settings(max_examples=400, deadline=None)
+def test_no_text_makes_it_raise(line: str, shell: str) -> None:
+    assert isinstance(classify(line, shell), Command)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["(" * 20_000, "$(" * 20_000, "a " * 60_000, "`" * 9_999, "bash -c '" * 500, "{ " * 5_000],
+)
+def test_no_length_or_depth_makes_it_raise(line: str) -> None:
+    assert isinstance(classify(line), Command)
+
+
+def test_the_table_holds_only_known_values() -> None:
+    for row in read().row:
+        assert row.operation in {
+            "read", "search", "write", "edit", "execute", "verify", "download", "install", "other",
+            "verb",
+        }, row  # fmt: skip
+        assert row.check in {"", "tests", "lint", "types", "build"}, row
+        assert row.role in {"work", "prep", "view", "fix"}, row
+        assert row.surface in {"cli", "api", "browser", "database", "messaging"}, row
+        assert row.shell in {"", "powershell", "cmd", "powershell cmd", "fish", "nu"}, row
+        assert set(row.operands.split()) <= OPERANDS.keys(), row
+        assert all(f[0] == "-" or f in CONDITIONS for f in row.flags.split()), row
+
+
+def test_no_two_rows_claim_one_command() -> None:
+    homes = [table().groups, *table().shells.values()]
+    for group in (group for home in homes for group in home.values()):
+        for choices in (group.plain, *group.subs.values()):
+            plain = [choice.label for choice in choices if not choice.row.flags]
+            assert len(plain) <= 1, plain
+
+
+def test_the_page_describes_every_column_and_row() -> None:
+    assert tuple(sorted(COLUMNS)) == tuple(sorted(Row.__struct_fields__))
+    written = Path(__file__).parents[1] / "docs" / "commands.md"
+    assert written.read_text(encoding="utf-8") == page()
+
+
+def logged(file: Path) -> Iterator[tuple[str, str]]:
+    """Id and command of every Bash call in a log."""
+    for text in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        if '"Bash"' not in text:
+            continue
+        try:
+            waiting: list[object] = [json.loads(text)]
+        except ValueError:
+            continue
+        while waiting:
+            match waiting.pop():
+                case {"type": "tool_use", "name": "Bash", "id": str(call), "input": dict(given_)}:
+                    if isinstance(command := given_.get("command"), str):
+                        yield call, command
+                case dict(held):
+                    waiting.extend(held.values())
+                case list(held):
+                    waiting.extend(held)
+
+
+@pytest.mark.corpus
+@pytest.mark.skipif(not CORPUS.is_dir(), reason=f"no corpus at {CORPUS}")
+def test_few_commands_of_real_logs_are_in_no_table() -> None:
+    lines = {line for file in CORPUS.rglob("*.jsonl") for _, line in logged(file)}
+    seen: list[Simple] = [done for line in sorted(lines) for done in classify(line).simples]
+    unknown = [done for done in seen if done.rule == "unknown-command"]
+    assert len(unknown) < 0.05 * len(seen)
+
+
+@pytest.mark.gold
+@pytest.mark.skipif(not LABELS.is_dir(), reason=f"no labels at {LABELS}")
+def test_the_operation_agrees_with_a_careful_reader() -> None:
+    right = total = 0
+    for file in sorted(LABELS.glob("*.json")):
+        labels = json.loads(file.read_text(encoding="utf-8"))
+        lines = dict(logged(CORPUS / labels["source"]))
+        for call in labels["calls"]:
+            if call["id"] in lines:
+                total += 1
+                right += classify(lines[call["id"]]).operation == call["operation"]
+    assert right >= 0.93 * total
