@@ -1,0 +1,22 @@
+"""Which calls only serve to write, check or publish a Forsy trace: they are no part of the work."""
+
+import re
+from typing import Any
+
+TRACE_JSON = re.compile(r'\s*\{\s*"schema_version"\s*:\s*"forsy-')
+SKILL_PATH = re.compile(r"(?i)forsy[-_]trace(?:[-_]skill)?(?:/|\.md|\.txt|$)")
+COMMAND = re.compile(r"(?:^|[;&|]\s*)(?:forsy-retrace|openclaw skills install forsy-trace)\b")
+
+
+def is_administration(tool: str, sent: Any) -> bool:
+    """Whether a call's only purpose is a Forsy trace, or reading the trace skill."""
+    match sent:
+        case {"content": str(text)} if TRACE_JSON.match(text[:200]):
+            return True
+        case {"file_path": str(path)} | {"path": str(path)} if SKILL_PATH.search(path[-200:]):
+            return "new_string" not in sent and "content" not in sent
+        case {"skill": str(name)} | {"command": str(name), "skill": _}:
+            return name.startswith("forsy-trace")
+        case {"command": str(command)}:
+            return COMMAND.match(command.strip()[:400]) is not None
+    return False

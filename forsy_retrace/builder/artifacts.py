@@ -1,0 +1,172 @@
+"""Which files came of it, as far as the log holds them?
+
+`full`: the log holds the final content; `partial`: patches only; `unseen`: only that it changed.
+"""
+
+import posixpath
+from typing import NamedTuple
+
+import msgspec
+
+from forsy_retrace.trace import Artifact, Touch, Trace
+
+from .check import is_plan, is_scratch
+from .touches import shown
+
+CHANGES = ("edit", "write", "delete", "changed")
+TESTS = ("test", "tests", "spec", "specs", "__tests__", "e2e")
+CONFIGS = (".toml", ".yaml", ".yml", ".json", ".ini", ".cfg", ".env", ".lock")
+MAX_DIFF = 200_000
+"""Characters of a diff kept for one file."""
+
+
+class State(NamedTuple):
+    """A file as the steps so far leave it; `text` is None where the log does not hold it whole."""
+
+    text: str | None
+    whole_since: int | None
+
+
+def artifacts(trace: Trace) -> Trace:
+    """Each file that the log shows created, modified, deleted or read as evidence."""
+    by_path: dict[str, list[Touch]] = {}
+    for touch in trace.touches:
+        if touch.path and touch.actor != "system":
+            by_path.setdefault(touch.path, []).append(touch)
+    cwd = next((step.cwd for step in trace.steps if step.cwd), None)
+    found = [
+        artifact
+        for path, touched in by_path.items()
+        if (artifact := _artifact(path, touched, cwd, trace)) is not None
+    ]
+    return msgspec.structs.replace(trace, artifacts=tuple(found))
+
+
+def _artifact(path: str, touched: list[Touch], cwd: str | None, trace: Trace) -> Artifact | None:
+    changes = [touch for touch in touched if touch.kind in CHANGES]
+    used = [touch for touch in touched if trace.steps[touch.step - 1].eval == 1]
+    if not changes and not used:
+        return None
+    steps = tuple(sorted({touch.step for touch in changes or used}))
+    name = shown(path, cwd)
+    if not changes:
+        what = f"Read as evidence in {_listed(steps)}."
+        return Artifact(name, "observed", "evidence", steps, what, "Read, not changed.", "unseen")
+    state = replay(touched)
+    kind = _type(changes)
+    diff = _diff(changes)
+    grade = "full" if state.text is not None else ("partial" if diff else "unseen")
+    what = f"{kind.capitalize()} in {_listed(steps)}."
+    return Artifact(
+        name,
+        kind,
+        _role(path),
+        steps,
+        what,
+        _state(changes, trace, grade),
+        grade,
+        content=state.text if kind != "deleted" else None,
+        diff=diff,
+    )
+
+
+def replay(touched: list[Touch]) -> State:
+    """The file's content after all that the log shows, where each link of the chain holds."""
+    text: str | None = None
+    since: int | None = None
+    for touch in touched:
+        before = text
+        if touch.kind == "write":
+            text = touch.new
+        elif touch.kind == "edit":
+            base = text
+            if touch.change is not None and touch.change.before is not None:
+                base = touch.change.before
+            text = _edited(base, touch)
+        elif touch.kind == "delete" or touch.kind == "changed":
+            text = None
+        elif touch.kind == "read" and text is None and _is_whole(touch):
+            text = touch.change.after if touch.change else None
+        if text is not None and before is None:
+            since = touch.step
+    return State(text, since)
+
+
+def _is_whole(touch: Touch) -> bool:
+    change = touch.change
+    if change is None or change.after is None or change.start != 1 or change.total is None:
+        return False
+    return len(change.after.splitlines()) >= change.total
+
+
+def _edited(base: str | None, touch: Touch) -> str | None:
+    """The text after an edit; None where its before-text is not in the base just once."""
+    if base is None or touch.old is None or touch.new is None:
+        return None
+    old, new = touch.old, touch.new
+    if old and base.count(old) == 1:
+        return base.replace(old, new)
+    return None
+
+
+def _type(changes: list[Touch]) -> str:
+    if changes[-1].kind == "delete":
+        return "deleted"
+    first = changes[0]
+    created = first.kind == "write" and (first.change is None or first.change.kind == "created")
+    return "created" if created else "modified"
+
+
+def _diff(changes: list[Touch]) -> str | None:
+    """The recorded patches, one after another, each under the step that made it."""
+    parts = []
+    for touch in changes:
+        lines: list[str] = []
+        if touch.change is not None and touch.change.hunks:
+            for hunk in touch.change.hunks:
+                lines.append(f"@@ -{hunk.old_start} +{hunk.new_start} @@")
+                lines.extend(hunk.lines)
+        elif touch.kind == "edit" and (touch.removed or touch.added):
+            lines = ["@@", *(f"-{line}" for line in touch.removed)]
+            lines += [f"+{line}" for line in touch.added]
+        if lines:
+            parts.append("\n".join([f"# step {touch.step}", *lines]))
+    text = "\n".join(parts)
+    if len(text) > MAX_DIFF:
+        text = text[:MAX_DIFF] + f"\n# {len(text) - MAX_DIFF} more characters left out"
+    return text or None
+
+
+def _role(path: str) -> str:
+    parts = path.lower().split("/")
+    name = parts[-1]
+    if is_scratch(path) or is_plan(path):
+        return "intermediate"
+    if any(part in TESTS for part in parts[:-1]) or "test" in name or "spec." in name:
+        return "test"
+    return "config" if posixpath.splitext(name)[1] in CONFIGS else "deliverable"
+
+
+def _state(changes: list[Touch], trace: Trace, grade: str) -> str:
+    last = changes[-1]
+    undone = {touch.step for touch in changes} & set(trace.replaced)
+    parts = [f"Last changed in step {last.step}."]
+    if undone:
+        parts.append(f"What {_listed(tuple(sorted(undone)))} wrote was mostly replaced later.")
+    parts.append(
+        {
+            "full": "The log holds its final content.",
+            "partial": "The log holds patches of it, not the whole.",
+            "unseen": "The log shows that it changed, not how.",
+        }[grade]
+    )
+    return " ".join(parts)
+
+
+def _listed(steps: tuple[int, ...]) -> str:
+    numbers = [str(step) for step in steps]
+    if len(numbers) == 1:
+        return f"step {numbers[0]}"
+    if len(numbers) > 6:
+        return f"{len(numbers)} steps from {numbers[0]} to {numbers[-1]}"
+    return f"steps {', '.join(numbers[:-1])} and {numbers[-1]}"

@@ -1,0 +1,90 @@
+"""What kind of step is it, on which surface?"""
+
+import re
+
+import msgspec
+
+from forsy_retrace.commands import Command
+from forsy_retrace.commands import classify as read_command
+from forsy_retrace.evidence import Ground, derived, inferred
+from forsy_retrace.trace import Step, Trace, put
+
+from .tools import command_of, kind_of
+
+
+def classify(trace: Trace) -> Trace:
+    """The operation and surface of each step; answers told from questions to the user."""
+    return msgspec.structs.replace(trace, steps=tuple(_kind(step) for step in trace.steps))
+
+
+def command(step: Step) -> Command | None:
+    """What a shell call runs."""
+    if step.call is None:
+        return None
+    line = command_of(step.tool, step.call.input)
+    return read_command(*line) if line else None
+
+
+def _kind(step: Step) -> Step:
+    if step.call is not None:
+        return _call(step)
+    if step.action == "output":
+        asks, rule, confidence = asks_user(step.output or "")
+        return put(
+            step,
+            {"operation": inferred(rule, confidence)},
+            operation="ask_user" if asks else "answer",
+            surface="messaging",
+        )
+    if step.operation is not None:
+        rule = "notification" if step.via == "notification" else "words-without-call"
+        return put(step, {"operation": derived(rule)}, surface="other_surface")
+    return put(step, {}, surface=None if step.actor == "user" else "other_surface")
+
+
+def _call(step: Step) -> Step:
+    assert step.call is not None
+    kind = kind_of(step.call.tool, step.call.input)
+    if kind is not None:
+        ground = _by_name(kind.rule)
+        return put(step, {"operation": ground}, operation=kind.operation, surface=kind.surface)
+    run = command(step)
+    if run is None:
+        unread = {"operation": derived("tool-table")}
+        return put(step, unread, operation="execute", surface="cli")
+    confidence = 0.5 if run.rule == "unknown-command" else 0.95
+    return put(
+        step,
+        {"operation": inferred(run.rule, confidence)},
+        operation=run.operation,
+        surface=run.surface,
+    )
+
+
+def _by_name(rule: str) -> Ground:
+    if rule.startswith("mcp-verb"):
+        return inferred(rule, 0.8)
+    return inferred(rule, 0.5) if rule == "unknown-tool" else derived(rule)
+
+
+ASKS = re.compile(
+    r"(?i)\b(?:should i|shall i|would you like|do you want|want me to|which (?:one|option|approach|of)"
+    r"|can you (?:confirm|share|provide|clarify|check|try|run|paste|tell)|could you"
+    r"|let me know (?:which|if you(?:'d| would) (?:like|prefer)|what|how you)|please (?:confirm|choose"
+    r"|provide|share|clarify|tell|let me know)|what would you|how would you like|ready to (?:proceed"
+    r"|commit)|what do you think|which do you prefer|does (?:this|that) (?:look|sound|work))"
+)
+QUESTION = re.compile(r"[?？]\s*[*_`)\"']*\s*$")
+
+
+def asks_user(text: str) -> tuple[bool, str, float]:
+    """Whether a closing message asks the user for something that the work needs."""
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    if not lines:
+        return False, "no-question", 0.5
+    tail = " ".join(lines[-3:])[-600:]
+    if QUESTION.search(lines[-1]):
+        return True, "ends-with-question", 0.85
+    if ASKS.search(lines[-1]) and "?" in tail:
+        return True, "asks-at-the-end", 0.8
+    return False, "no-question", 0.9

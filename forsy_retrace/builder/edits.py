@@ -1,0 +1,96 @@
+"""Which edits stand, and which were replaced or undone later?"""
+
+import re
+from collections.abc import Iterator
+
+from forsy_retrace.trace import Step, Touch, Trace
+
+from .classify import command
+from .touches import absolute
+
+EDITS = ("edit", "write", "delete")
+REPLACED_SHARE = 0.5
+"""An edit is replaced when later steps took out at least this share of the lines it put in."""
+
+RESTORES = re.compile(r"\bgit (?:checkout (?:--|HEAD|\S+ --)|restore|reset --hard)\b")
+"""Commands that put files back as they were committed."""
+
+
+class Standing:
+    """The edits in effect, kept up to date as steps pass by."""
+
+    def __init__(self) -> None:
+        self.lines: dict[int, dict[str, list[str]]] = {}
+        """Edit step to the lines that it put into each file and that still stand."""
+        self.sizes: dict[int, int] = {}
+        self.replaced: dict[int, int] = {}
+        self.paths: dict[int, set[str]] = {}
+        self.by_path: dict[str, list[int]] = {}
+
+    def take(self, step: Step, touched: list[Touch]) -> None:
+        """Enters a step's edits, after taking out what they replace."""
+        for touch in touched:
+            if touch.kind in EDITS:
+                self._remove(touch)
+                self._enter(touch)
+        self._restore(step)
+
+    def in_effect(self) -> Iterator[int]:
+        """The steps whose edits were not replaced, in order."""
+        return (step for step in self.paths if step not in self.replaced)
+
+    def _enter(self, touch: Touch) -> None:
+        added = [line.strip() for line in touch.added if len(line.strip()) > 2]
+        self.paths.setdefault(touch.step, set()).add(touch.path)
+        held = self.lines.setdefault(touch.step, {}).setdefault(touch.path, [])
+        held.extend(added)
+        self.sizes[touch.step] = self.sizes.get(touch.step, 0) + len(added)
+        steps = self.by_path.setdefault(touch.path, [])
+        if touch.step not in steps:
+            steps.append(touch.step)
+
+    def _remove(self, touch: Touch) -> None:
+        gone = {line.strip() for line in touch.removed} - {line.strip() for line in touch.added}
+        whole = touch.kind == "delete" or (touch.kind == "write" and touch.change is None)
+        kept = {line.strip() for line in touch.added}
+        for step in self.by_path.get(touch.path, ()):
+            if step in self.replaced or step == touch.step:
+                continue
+            held = self.lines[step].get(touch.path, [])
+            left = [line for line in held if (line in kept if whole else line not in gone)]
+            if len(left) < len(held):
+                self.lines[step][touch.path] = left
+                self._judge(step, touch.step)
+
+    def _judge(self, step: int, by: int) -> None:
+        left = sum(len(lines) for lines in self.lines[step].values())
+        size = self.sizes[step]
+        if size and (size - left) / size >= REPLACED_SHARE:
+            self.replaced[step] = by
+
+    def _restore(self, step: Step) -> None:
+        run = command(step)
+        if run is None or step.success is False or not RESTORES.search(run.normal):
+            return
+        cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        named = [
+            absolute(word, cwd)
+            for simple in run.simples
+            if simple.words[:1] == ("git",)
+            for word in simple.words[2:]
+            if not word.startswith("-") and word != "HEAD"
+        ]
+        whole = "--hard" in run.normal or any(
+            word in ("git checkout .", "git restore .") for word in [run.normal]
+        )
+        for other in list(self.in_effect()):
+            if other < step.step and (whole or self.paths[other] & set(named)):
+                self.replaced[other] = step.step
+
+
+def edits_of(trace: Trace) -> dict[int, list[Touch]]:
+    """Step to what it touched."""
+    found: dict[int, list[Touch]] = {}
+    for touch in trace.touches:
+        found.setdefault(touch.step, []).append(touch)
+    return found

@@ -1,0 +1,182 @@
+"""How did it end, and was the goal reached? By evidence, else no."""
+
+import re
+from typing import NamedTuple
+
+from forsy_retrace.trace import Step, Trace
+
+BLOCKED = re.compile(
+    r"(?i)\b(?:i (?:can(?:no|')?t|am unable to|'m unable to|could ?n[o']t) (?:proceed|continue|go on|access"
+    r"|complete|do (?:this|that))|unable to (?:proceed|continue)|cannot (?:proceed|continue)"
+    r"|blocked (?:by|on|until)|waiting for (?:your|you to)|need (?:your|you to) .{0,60}(?:before|to (?:proceed|continue)))"
+)
+"""Closing words that say the agent can't go on."""
+
+TROUBLE = re.compile(
+    r"(?i)\b(?:still (?:fail|broken|not working|failing|errors?)|(?:does|do|did)(?: not|n't) (?:work|pass)"
+    r"|not (?:yet )?(?:fixed|working|passing)|tests? (?:are |is )?(?:still )?fail(?:ing|s)?\b|could ?n[o']t (?:fix|complete|finish)"
+    r"|unable to|failed to|remaining (?:failures?|errors?))"
+)
+"""Closing words that claim a failure."""
+
+
+class Ending(NamedTuple):
+    """termination_reason, goal_achieved, goal_notes, and the rules that said so."""
+
+    reason: str
+    achieved: bool
+    notes: str | None
+    rule: str
+
+
+def ending(trace: Trace) -> Ending:
+    """How the session ended, by its last steps."""
+    steps = [s for s in trace.steps if s.origin is None or not s.origin.branch]
+    reason = _reason(steps)
+    achieved, notes, rule = _goal(trace, steps, reason)
+    return Ending(reason, achieved, notes, rule)
+
+
+def _reason(steps: list[Step]) -> str:
+    if not steps:
+        return "other"
+    main = [s for s in steps if not s.actor.startswith("subagent")]
+    last = main[-1] if main else steps[-1]
+    if last.action == "user_message":
+        return "user_confirmed_done" if _confirms(last) else "user_abandoned"
+    if last.action == "error":
+        return _by_error(last, main)
+    if last.call is not None:
+        return _by_call(last)
+    if last.action != "output":
+        return "partial_then_stopped"
+    if last.operation == "ask_user" or BLOCKED.search((last.output or "")[-600:]):
+        return "agent_blocked"
+    human = next((s for s in reversed(main) if s.action == "user_message"), None)
+    if human is not None and _confirms(human) and not _works_after(human, main):
+        return "user_confirmed_done"
+    return "task_complete"
+
+
+def _confirms(step: Step) -> bool:
+    """Whether a message accepts the finished work, not a step or a plan."""
+    return (
+        step.message_role == "approval"
+        and step.feedback_type == "approval"
+        and (step.via != "plan accepted")
+    )
+
+
+def _works_after(human: Step, main: list[Step]) -> bool:
+    return any(s.step > human.step and s.call is not None for s in main)
+
+
+def _by_error(last: Step, main: list[Step]) -> str:
+    if last.via == "interrupted":
+        return "partial_then_stopped"
+    return "error_unrecoverable"
+
+
+def _by_call(last: Step) -> str:
+    if last.result is not None and last.result.outcome == "timed_out":
+        return "timeout"
+    if last.operation == "ask_user" and last.result is None:
+        return "agent_blocked"
+    return "partial_then_stopped"
+
+
+def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | None, str]:
+    """True only with evidence: an approval, a passed check over the last edit, a taken answer."""
+    edits = _work_edits(trace, steps)
+    last_edit = edits[-1] if edits else None
+    humans = [s for s in steps if s.action == "user_message"]
+    approval = next((s for s in reversed(humans) if _confirms_or_accepts(s)), None)
+    outputs = [s for s in steps if s.action == "output"]
+    closing = outputs[-1] if outputs else None
+    if reason in ("error_unrecoverable", "timeout", "agent_blocked", "partial_then_stopped"):
+        words = {
+            "error_unrecoverable": "The session ended on an error of the model or the harness",
+            "timeout": "The session ended on a call that timed out",
+            "agent_blocked": "The agent's last words wait for the user",
+            "partial_then_stopped": "The work stopped in the middle of a turn",
+        }[reason]
+        return False, f"{words} (step {steps[-1].step if steps else 0}).", "stopped"
+    if reason == "user_abandoned":
+        return False, f"The last message (step {steps[-1].step}) has no answer.", "unanswered"
+    correction = next((s for s in reversed(humans) if s.message_role == "correction"), None)
+    if (
+        approval is not None
+        and (last_edit is None or approval.step > last_edit)
+        and (correction is None or correction.step < approval.step)
+    ):
+        return True, f"The user accepted the result in step {approval.step}.", "user-approved"
+    if last_edit is not None:
+        return _by_checks(trace, steps, last_edit, closing)
+    if closing is None:
+        return False, "The log ends without an answer.", "no-answer"
+    return _by_answers(steps, humans, closing, correction)
+
+
+def _confirms_or_accepts(step: Step) -> bool:
+    return step.feedback_type == "approval" and step.via not in ("plan accepted", "rejection")
+
+
+def _work_edits(trace: Trace, steps: list[Step]) -> list[int]:
+    """The steps that changed files of the work and still stand."""
+    from .check import is_plan, is_scratch
+
+    kinds = ("edit", "write", "delete", "changed")
+    live = {s.step for s in steps}
+    return sorted(
+        {
+            touch.step
+            for touch in trace.touches
+            if touch.kind in kinds
+            and touch.step in live
+            and not is_scratch(touch.path)
+            and not is_plan(touch.path)
+        }
+    )
+
+
+def _by_checks(
+    trace: Trace, steps: list[Step], last_edit: int, closing: Step | None
+) -> tuple[bool, str | None, str]:
+    after = [c for c in trace.checks.values() if c.step >= last_edit and c.kind != "read-back"]
+    known = [c for c in after if c.passed is not None]
+    if not known:
+        return False, f"No check or approval after the last edit (step {last_edit}).", "unchecked"
+    last = known[-1]
+    if not last.passed:
+        return False, f"The last check (step {last.step}) failed.", "last-check-failed"
+    if closing is None or closing.step < last_edit:
+        return False, f"No closing message after the last edit (step {last_edit}).", "no-answer"
+    if TROUBLE.search(closing.output or ""):
+        return (
+            False,
+            f"The closing message (step {closing.step}) speaks of a failure.",
+            "trouble-told",
+        )
+    return (
+        True,
+        f"The check in step {last.step} passed over the last edit (step {last_edit}).",
+        "checks-passed",
+    )
+
+
+def _by_answers(
+    steps: list[Step], humans: list[Step], closing: Step, correction: Step | None
+) -> tuple[bool, str | None, str]:
+    """A question counts as answered where the user went on without objecting."""
+    before = [s for s in humans if s.step < closing.step]
+    answered = [s for s in steps if s.action == "output" and s.operation == "answer"]
+    if correction is not None and not any(s.step > correction.step for s in answered):
+        return False, f"The correction in step {correction.step} has no answer.", "corrected"
+    went_on = len(before) > 1 and answered and answered[0].step < before[-1].step
+    if went_on and correction is None:
+        return (
+            True,
+            f"Each question was answered; the user went on without objecting (step {before[-1].step}).",
+            "went-on",
+        )
+    return False, f"The answer in step {closing.step} has no check and no approval.", "unconfirmed"

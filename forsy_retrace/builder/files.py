@@ -1,0 +1,180 @@
+"""What did a step change or show? Facts before the step, facts after it, from the log alone."""
+
+import re
+
+import msgspec
+
+from forsy_retrace.evidence import Evidence, derived
+from forsy_retrace.trace import Step, Touch, Trace, put
+
+from .classify import command
+from .outcome import never_ran
+from .tools import path_of
+from .touches import absolute, shown, touches
+
+COMMIT = re.compile(r"^\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
+"""Git's own line for a new commit: `[main 1a2b3c4] Subject`."""
+
+
+TELLS = re.compile(
+    r"(?i)^(?:\S+: )?(?:error|fatal|panic|exception|traceback)\b|\w(?:Error|Exception)\b:|\[rejected\]"
+    r"|\berror[:\[]|no such file|not found|denied|cannot |can't |could not|failed|invalid|unknown"
+)
+"""What a line that names an error looks like."""
+
+
+def files(trace: Trace) -> Trace:
+    """Observations and state changes, from recorded patches, reads, failures and results."""
+    found = tuple(touches(trace))
+    by_step: dict[int, list[Touch]] = {}
+    for touch in found:
+        by_step.setdefault(touch.step, []).append(touch)
+    known: dict[tuple[str, str], list[Touch]] = {}
+    last: dict[str, Step] = {}
+    place: dict[str, tuple[str | None, str | None]] = {}
+    steps = []
+    for step in trace.steps:
+        if step.action != "user_message":
+            step = _observed(step, known, last.get(step.actor), place)
+            step = _changed(step, by_step.get(step.step, []))
+            last[step.actor] = step
+        for touch in by_step.get(step.step, ()):
+            known.setdefault((touch.actor, touch.path), []).append(touch)
+        steps.append(step)
+    return msgspec.structs.replace(trace, steps=tuple(steps), touches=found)
+
+
+def _observed(
+    step: Step,
+    known: dict[tuple[str, str], list[Touch]],
+    last: Step | None,
+    place: dict[str, tuple[str | None, str | None]],
+) -> Step:
+    """What was true before the step: where it ran, what is known of its target, what failed."""
+    said: list[str] = []
+    because: list[int] = []
+    here = (step.cwd, step.git_branch)
+    if place.get(step.actor) != here and any(here):
+        place[step.actor] = here
+        said.append(_place(step))
+    path = path_of(step.call.input) if step.call else None
+    if path is not None:
+        path = absolute(path, step.cwd)
+        past = known.get((step.actor, path), [])
+        sentence = _target(past, shown(path, step.cwd))
+        if sentence:
+            said.append(sentence)
+            because += [touch.step for touch in past]
+    if last is not None and last.success is False and (line := first_error(last)):
+        said.append(f"Step {last.step} had failed: {line}")
+        because.append(last.step)
+    if not said:
+        return step
+    ground = derived("logged-state", _here(step), steps=tuple(sorted(set(because))))
+    return put(step, {"observation": ground}, observation=" ".join(said))
+
+
+def _here(step: Step) -> Evidence:
+    assert step.origin is not None
+    return step.origin.evidence
+
+
+def _place(step: Step) -> str:
+    if step.cwd and step.git_branch:
+        return f"Working directory {step.cwd}, branch {step.git_branch}."
+    return f"Working directory {step.cwd}." if step.cwd else f"Branch {step.git_branch}."
+
+
+def _target(past: list[Touch], name: str) -> str:
+    """`src/a.py was last read in step 7 (lines 1-200) and edited in step 9.`"""
+    read = next((touch for touch in reversed(past) if touch.kind == "read"), None)
+    edit = next((touch for touch in reversed(past) if touch.kind != "read"), None)
+    parts = []
+    if read is not None:
+        lines = f" (lines {read.first}-{read.last})" if read.first and read.last else ""
+        parts.append(f"last read in step {read.step}{lines}")
+    if edit is not None:
+        verb = {"write": "written", "delete": "deleted"}.get(edit.kind, "edited")
+        parts.append(f"{verb} in step {edit.step}")
+    return f"{name} was {' and '.join(parts)}." if parts else ""
+
+
+def first_error(step: Step) -> str:
+    """The first line of a failure that says what went wrong."""
+    text = re.sub(r"\A\s*(?:<tool_use_error>)?(?:Exit code \d+\n)?", "", step.output or "")
+    lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
+    lines = [line for line in lines if line]
+    if lines:
+        return next((line for line in lines if TELLS.search(line)), lines[0])[:300]
+    code = step.result.exit_code if step.result else None
+    return f"exit code {code}" if code is not None else ""
+
+
+def _changed(step: Step, touched: list[Touch]) -> Step:
+    """What the log proves changed; null where it shows nothing."""
+    if step.call is None or step.result is None:
+        if step.via == "interrupted":
+            text = "Interrupted by the user; no change recorded."
+            return put(
+                step, {"state_change": derived("interrupted", _here(step))}, state_change=text
+            )
+        return step
+    text, rule = _sentence(step, touched)
+    if not text:
+        return step
+    ground = derived(rule, step.result.origin.evidence)
+    return put(step, {"state_change": ground}, state_change=text)
+
+
+def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
+    assert step.result is not None
+    if never_ran(step):
+        why = "rejected" if step.result.outcome == "rejected" else "blocked before it started"
+        return f"No change: the call never ran, it was {why}.", "never-ran"
+    if step.result.outcome == "interrupted":
+        return "Interrupted by the user; no change recorded.", "interrupted"
+    if step.success is False:
+        code = step.result.exit_code
+        how = f" with exit code {code}" if code is not None else ""
+        return f"No change recorded: the call failed{how}.", "failed"
+    if step.success is None:
+        return "", ""
+    if step.tool in ("ExitPlanMode", "exit_plan_mode"):
+        return f"The user accepted the plan (step {step.step}).", "plan-accepted"
+    changes = [t for t in touched if t.kind in ("edit", "write", "delete") and t.change]
+    if changes:
+        return " ".join(_patched(touch, step) for touch in changes), "recorded-patch"
+    asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
+    if asked:
+        return " ".join(_patched(touch, step) for touch in asked), "arguments-of-the-edit"
+    run = command(step)
+    if run is not None and (commit := COMMIT.search(step.output or "")) and "commit" in run.normal:
+        return f"A new commit: {commit[1]}.", "commit-line"
+    if step.operation == "read":
+        return _gained(step, touched), "context-gained"
+    if step.operation == "search":
+        return "The agent's context gained its matches.", "context-gained"
+    return "", ""
+
+
+def _patched(touch: Touch, step: Step) -> str:
+    name = shown(touch.path, step.cwd)
+    if touch.kind == "delete":
+        return f"{name} was deleted."
+    if touch.change is not None and touch.change.kind == "created":
+        return f"{name} was created: {_lines(len(touch.added))}."
+    return f"{name}: {_lines(len(touch.added))} added, {len(touch.removed)} removed."
+
+
+def _lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count} lines"
+
+
+def _gained(step: Step, touched: list[Touch]) -> str:
+    names = []
+    for touch in touched:
+        if touch.kind == "read":
+            lines = f", lines {touch.first}-{touch.last}" if touch.first and touch.last else ""
+            names.append(f"{shown(touch.path, step.cwd)}{lines}")
+    what = "; ".join(dict.fromkeys(names)) if names else "its output"
+    return f"The agent's context gained {what}."

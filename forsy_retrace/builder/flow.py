@@ -1,0 +1,222 @@
+"""Where did a call's arguments come from? An index over all earlier outputs of distinctive values.
+
+A value counts when it first appeared in an earlier step's output and the agent uses it here for
+the first time: paths, identifiers, URLs, hashes and quoted texts of 12 characters or more; a path
+that is a listing's folder joined with one of its entries; a line range that holds a line which a
+hit named. An edit cites the latest step that showed it the text that it replaces.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from forsy_retrace.sdk import text_of
+from forsy_retrace.trace import Step
+
+from .classify import command
+from .tools import path_of
+from .touches import absolute, replacements
+
+SHORTEST = 12
+TOKEN = re.compile(r"[\w./@:~#%+-]{4,}", re.A)
+WORD = re.compile(r"[A-Za-z_$][\w$]{3,}")
+HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
+HIT_PLAIN = re.compile(r"^(?P<line>\d{1,7})[:-]", re.M)
+NUMBERED = re.compile(r"^\s*\d+(?:→|\t)", re.M)
+REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.S)
+MAX_TEXT = 400_000
+"""Characters of one output that are indexed: past this a value is no longer distinctive."""
+
+
+class Source(NamedTuple):
+    """An earlier step that showed a value, by which rule, and how surely it was the source."""
+
+    step: int
+    value: str
+    rule: str
+    confidence: float
+
+
+class Flow:
+    """What one actor has been shown so far, and which values it has used."""
+
+    def __init__(self) -> None:
+        self.first: dict[str, int] = {}
+        """Value to the first step whose output held it."""
+        self.count: dict[str, int] = {}
+        self.used: set[str] = set()
+        self.given: set[str] = set()
+        """Values that the user or the brief named: they need no other source."""
+        self.entries: dict[str, int] = {}
+        """Absolute path of a listed entry to the step that listed it."""
+        self.hits: dict[str, list[tuple[int, int]]] = {}
+        """File to the lines that hits named, with their steps."""
+        self.lines: dict[str, list[int]] = {}
+        """A shown line to the steps that showed it."""
+
+    def forget(self) -> None:
+        """The context was cleared: what lay before is out of sight."""
+        self.first.clear()
+        self.entries.clear()
+        self.hits.clear()
+        self.lines.clear()
+
+    def hear(self, text: str) -> None:
+        """What the user says is given."""
+        self.given.update(_values(text[:MAX_TEXT]))
+
+    def show(self, step: Step) -> None:
+        """Enters a step's output."""
+        text = step.output or ""
+        if not text or step.result is None or step.result.outcome in ("rejected", "blocked"):
+            return
+        text = REMINDER.sub("", text)[:MAX_TEXT]
+        for value in _values(text):
+            self.first.setdefault(value, step.step)
+            self.count[value] = self.count.get(value, 0) + 1
+        if step.operation in ("search", "read", "verify"):
+            self._listing(step, text)
+        for line in text.splitlines():
+            bare = NUMBERED.sub("", line).strip()
+            if len(bare) >= SHORTEST:
+                self.lines.setdefault(bare, []).append(step.step)
+
+    def sources(self, step: Step) -> list[Source]:
+        """The steps whose outputs gave this call its arguments; marks the values as used."""
+        if step.call is None:
+            return []
+        found: list[Source] = []
+        path = path_of(step.call.input)
+        if path is not None:
+            found += self._of_path(step, absolute(path, step.cwd))
+        found += self._of_edit(step)
+        if not replacements(step):
+            found += self._of_values(step, path)
+        best: dict[int, Source] = {}
+        for source in found:
+            held = best.get(source.step)
+            if held is None or source.confidence > held.confidence:
+                best[source.step] = source
+        self.used.update(_values(text_of(step.input)))
+        return [best[number] for number in sorted(best)]
+
+    def _listing(self, step: Step, text: str) -> None:
+        """Entries of a listing and hits of a search, with their folders joined."""
+        folder = _folder(step)
+        for hit in HIT.finditer(text):
+            name = absolute(hit["path"], folder)
+            self.hits.setdefault(name, []).append((int(hit["line"]), step.step))
+            self.entries.setdefault(name, step.step)
+        target = path_of(step.call.input) if step.call else None
+        if target is not None and step.tool == "Grep":
+            whole = absolute(target, step.cwd)
+            for hit in HIT_PLAIN.finditer(text):
+                self.hits.setdefault(whole, []).append((int(hit["line"]), step.step))
+        if step.operation == "search" and folder:
+            for line in text.splitlines()[:3000]:
+                entry = line.strip().lstrip("-").strip()
+                if " " in entry:
+                    entry = entry.rsplit(" ", 1)[-1]
+                if entry and len(entry) < 200 and "\x00" not in entry:
+                    self.entries.setdefault(absolute(entry, folder), step.step)
+
+    def _of_path(self, step: Step, path: str) -> Iterator[Source]:
+        """A path from a listing or a hit; a line range from a hit."""
+        match step.call.input if step.call else None:
+            case {"offset": int(first), **rest}:
+                limit = rest.get("limit")
+                last = first + (limit if isinstance(limit, int) else 200)
+                near = [s for line, s in self.hits.get(path, ()) if first <= line <= last]
+                key = f"{path}:{first}"
+                if near and key not in self.used:
+                    self.used.add(key)
+                    yield Source(near[-1], f"line range {first}-{last}", "range-holds-a-hit", 0.85)
+        key = f"path {path}"
+        if key in self.used:
+            return
+        self.used.add(key)
+        if path in self.given or posixpath.basename(path) in self.given:
+            return
+        if path in self.entries:
+            yield Source(self.entries[path], posixpath.basename(path), "listed-entry", 0.85)
+
+    def _of_edit(self, step: Step) -> Iterator[Source]:
+        """The latest step that showed the text that an edit replaces, or a part of it."""
+        for old, _ in replacements(step)[:20]:
+            latest: tuple[int, str] | None = None
+            for line in old.splitlines()[:40]:
+                shown = self.lines.get(line.strip())
+                if shown and (latest is None or shown[-1] > latest[0]):
+                    latest = (shown[-1], line.strip())
+            if latest is not None:
+                yield Source(latest[0], latest[1], "showed-the-replaced-text", 0.92)
+
+    def _of_values(self, step: Step, path: str | None) -> Iterator[Source]:
+        """Distinctive values that an output brought up first."""
+        for value in _arguments(step):
+            if value in self.used or value in self.given:
+                continue
+            number = self.first.get(value)
+            if number is None:
+                continue
+            rarity = 1 / self.count[value]
+            yield Source(number, value, "value-first-shown", round(0.6 + 0.3 * rarity, 2))
+
+
+def _folder(step: Step) -> str | None:
+    """The folder that a listing or search speaks of."""
+    run = command(step)
+    if run is not None:
+        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        for simple in run.simples:
+            if simple.operation == "search" and len(simple.reads) == 1:
+                return absolute(simple.reads[0], base)
+        return base
+    target = path_of(step.call.input) if step.call else None
+    return absolute(target, step.cwd) if target else step.cwd
+
+
+def _arguments(step: Step) -> Iterator[str]:
+    """The values in a call's arguments that could have come from somewhere."""
+    assert step.call is not None
+    run = command(step)
+    if run is not None:
+        text = next((v for v in (step.call.input or {}).values() if isinstance(v, str)), "")
+        yield from dict.fromkeys(_values(text[:20_000]))
+        return
+    match step.call.input:
+        case dict(sent):
+            for key, value in sent.items():
+                if key in ("description", "content", "new_string", "prompt", "todos", "plan"):
+                    continue
+                if isinstance(value, str):
+                    yield from dict.fromkeys(_values(value[:20_000]))
+        case str(text):
+            yield from dict.fromkeys(_values(text[:20_000]))
+
+
+def _values(text: str) -> Iterator[str]:
+    """The distinctive values of a text: long tokens, their parts, and long words."""
+    for token in TOKEN.finditer(text):
+        value = token[0].strip(".:-#/+%")
+        if len(value) < SHORTEST:
+            continue
+        yield value
+        if "/" in value:
+            name = value.rsplit("/", 1)[-1].split(":")[0]
+            if len(name) >= SHORTEST:
+                yield name
+        for word in WORD.finditer(value):
+            if len(word[0]) >= SHORTEST and word[0] != value and _is_identifier(word[0]):
+                yield word[0]
+
+
+def is_camel(word: str) -> bool:
+    """Mixed case beyond a capital at the start: `camelCase`, `PascalCase`."""
+    return word[1:] != word[1:].lower() and word != word.upper()
+
+
+def _is_identifier(word: str) -> bool:
+    """A name that somebody coined: mixed case, an underscore or a digit."""
+    return "_" in word or any(c.isdigit() for c in word) or is_camel(word)

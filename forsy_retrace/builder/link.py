@@ -1,0 +1,296 @@
+"""What caused a step, what does it retry or check?
+
+Direct causes only, earlier steps only, and never across what the actor could not see: another
+subagent's inside, an abandoned branch, what lay before a cleared or compacted context.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from forsy_retrace.evidence import Ground, derived, inferred
+from forsy_retrace.trace import Step, Trace, put
+
+from .flow import Flow, Source
+from .outcome import never_ran
+from .retries import Again, Retries
+
+BY_ROLE = {
+    "answer_to_agent_question": "answer_to_agent_question",
+    "selection": "answer_to_agent_question",
+    "correction": "correction_response",
+    "approval": "approval_response",
+}
+"""A user message's role to the type of the step that it causes."""
+
+PLAN_TOOLS = ("TodoWrite", "TaskUpdate", "update_plan")
+
+
+def link(trace: Trace) -> Trace:
+    """Each step with its causes, their type in words, and the step that it attempts again."""
+    linker = _Linker(trace)
+    return msgspec.structs.replace(trace, steps=tuple(linker.take(step) for step in trace.steps))
+
+
+class _Lane:
+    """One actor's line of work in one branch: what it received, knows and has failed at."""
+
+    def __init__(self) -> None:
+        self.flow = Flow()
+        self.retries = Retries()
+        self.batch: list[Step] = []
+        """The calls of its last message: their results came together."""
+        self.plan: int | None = None
+        """The step that put a plan item in progress."""
+        self.started = False
+
+
+class _Linker:
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.lanes: dict[str, _Lane] = {}
+        self.steps: dict[int, Step] = {}
+        self.boundaries = list(trace.boundaries)
+        self.asker: Step | None = None
+        """The user message that the main agent has yet to act on."""
+        self.users = 0
+        self.last_output: Step | None = None
+        self.reports: dict[str, int] = {}
+
+    def take(self, step: Step) -> Step:
+        while self.boundaries and self.boundaries[0][0] < step.step:
+            self._boundary(self.boundaries.pop(0)[1])
+        if step.action == "user_message":
+            step = self._user(step)
+        elif step.call is not None:
+            step = self._call(step)
+        else:
+            step = self._words(step)
+        self.steps[step.step] = step
+        return step
+
+    def _lane(self, step: Step) -> _Lane:
+        branch = step.origin.branch if step.origin else ""
+        lane = self.lanes.get(f"{step.actor} {branch}")
+        if lane is None:
+            lane = self.lanes[f"{step.actor} {branch}"] = _Lane()
+        return lane
+
+    def _boundary(self, kind: str) -> None:
+        lane = self.lanes.get("agent ")
+        if lane is not None:
+            lane.flow.forget()
+            if kind == "cleared":
+                lane.batch = []
+
+    def _user(self, step: Step) -> Step:
+        before = self._reacts_to(step)
+        self.users += 1
+        self.asker = step
+        for lane in self.lanes.values():
+            lane.flow.hear(step.input or "")
+        if "agent " not in self.lanes:
+            self.lanes["agent "] = _Lane()
+            self.lanes["agent "].flow.hear(step.input or "")
+        if step.message_role == "correction":
+            self._corrected(step, before)
+        if before is None:
+            return step
+        answers = step.message_role in ("answer_to_agent_question", "selection")
+        kind = "answer_to_agent_question" if answers else "other"
+        verb = {"answer_to_agent_question": "Answers"}.get(kind, "Follows")
+        if before.call is not None and (never_ran(before) or before.via == "interrupted"):
+            verb = (
+                "Comes with the rejection of" if step.via == "rejection" else "Follows the stop of"
+            )
+        rule = "reacts-to"
+        return _caused(step, [before.step], kind, f"{verb} step {before.step}.", derived(rule))
+
+    def _reacts_to(self, step: Step) -> Step | None:
+        """The call that a message rejects, interrupts or answers; else the last output."""
+        if step.answers is not None:
+            return self.steps.get(step.answers)
+        last = next((s for s in reversed(self.steps.values()) if s.action != "user_message"), None)
+        if last is None:
+            return None
+        if last.call is not None or last.action == "error":
+            return last
+        return self.last_output or last
+
+    def _corrected(self, step: Step, before: Step | None) -> None:
+        """What the user called wrong may be attempted again."""
+        lane = self.lanes.get("agent ")
+        if lane is None:
+            return
+        turn = [s for s in self.steps.values() if s.turn == step.turn - 1 and s.actor == "agent"]
+        for done in turn:
+            if done.operation in ("edit", "write") and done.success is not False:
+                lane.retries.reopen(done)
+        if before is not None and before.call is not None and never_ran(before):
+            lane.retries.reopen(before)
+
+    def _call(self, step: Step) -> Step:
+        lane = self._lane(step)
+        sibling = (
+            bool(lane.batch)
+            and lane.batch[0].parallel_group is not None
+            and (lane.batch[0].parallel_group == step.parallel_group)
+        )
+        first = lane.batch[0] if sibling else None
+        if first is not None:
+            first = self.steps[first.step]
+        causes, kind, note, sure = self._position(step, lane, first)
+        check = self.trace.checks.get(step.step)
+        again = lane.retries.take(step, check)
+        given = [s for s in lane.flow.sources(step) if s.step not in causes]
+        step = self._joined(step, causes, kind, note, sure, given, again)
+        lane.batch = [*lane.batch, step] if sibling else [step]
+        self._shows(step)
+        lane.started = True
+        if step.actor == "agent":
+            self.asker = None
+        if step.tool in PLAN_TOOLS:
+            lane.plan = step.step if '"in_progress"' in (step.input or "") else lane.plan
+        return step
+
+    def _shows(self, step: Step) -> None:
+        """A result enters its own lane; what a branch saw stays in the branch."""
+        self._lane(step).flow.show(step)
+
+    def _position(
+        self, step: Step, lane: _Lane, first: Step | None
+    ) -> tuple[list[int], str | None, str, float | None]:
+        """Causes by what the actor had just received: steps, type, note, confidence."""
+        if first is not None:
+            causes = list(first.caused_by or ())
+            return (
+                causes,
+                "parallel_work",
+                f"Issued in the same message as step {first.step}.",
+                None,
+            )
+        if step.actor.startswith("subagent") and not lane.started:
+            start = self.trace.delegations.get(step.actor)
+            if start is not None:
+                return [start], "delegated_work", f"Step {start} started this subagent.", None
+        if self.asker is not None and step.actor == "agent":
+            return self._asked(self.asker)
+        if lane.batch:
+            return self._received(step, lane)
+        return [], None, "", None
+
+    def _asked(self, asker: Step) -> tuple[list[int], str | None, str, float | None]:
+        first = self.users <= 1
+        kind = BY_ROLE.get(asker.message_role or "", "follow_up_user_request")
+        if first:
+            kind = "user_request"
+        return [asker.step], kind, f"The user asked in step {asker.step}.", None
+
+    def _received(self, step: Step, lane: _Lane) -> tuple[list[int], str | None, str, float | None]:
+        received = [one.step for one in lane.batch]
+        agents = [one.step for one in lane.batch if one.tool in ("Task", "Agent")]
+        if step.actor.startswith("subagent"):
+            kind = "delegated_work"
+        elif agents:
+            kind = "used_subagent_result"
+        elif len(received) == 1:
+            kind = "dependency_on_tool_result"
+        else:
+            kind = "dependency_on_multiple_prior_steps"
+        word = "result" if len(received) == 1 else "results"
+        return received, kind, f"Follows the {word} of {_steps(received)}.", 0.7
+
+    def _joined(
+        self,
+        step: Step,
+        causes: list[int],
+        kind: str | None,
+        note: str,
+        sure: float | None,
+        given: list[Source],
+        again: Again | None,
+    ) -> Step:
+        """All causes together; the type that wins, and the others in the note."""
+        check = self.trace.checks.get(step.step)
+        notes = [note] if note else []
+        confidence = sure
+        retried = again.step if again is not None else None
+        if given:
+            causes = [*causes, *(source.step for source in given)]
+            notes += [f"{_quoted(s.value)} came from step {s.step}." for s in given]
+            low = min(source.confidence for source in given)
+            confidence = low if confidence is None else min(confidence, low)
+            if kind == "dependency_on_tool_result" and len(set(causes)) > 1:
+                kind = "dependency_on_multiple_prior_steps"
+        if again is not None:
+            causes = [*causes, again.step]
+            notes.append(f"Attempts step {again.step} again.")
+            confidence = again.confidence
+            if self.steps[again.step].success is False:
+                kind = "retry_after_failure"
+        if check is not None and check.edits:
+            causes = list(check.edits)
+            notes.append(f"Checks the edits of {_steps(check.edits)} ({check.kind}).")
+            kind, confidence = "verification_of_prior_step", check.confidence
+        elif step.tool in ("Task", "Agent") and kind in (
+            "dependency_on_tool_result",
+            "dependency_on_multiple_prior_steps",
+        ):
+            notes.append("Starts a subagent.")
+        grounds: dict[str, Ground] = {}
+        if again is not None:
+            grounds["retry_of"] = inferred(again.rule, again.confidence, steps=(again.step,))
+        step = put(step, grounds, retry_of=retried)
+        found = sorted({cause for cause in causes if cause < step.step})
+        if not found:
+            return step
+        rules = [source.rule for source in given] + ([again.rule] if again else [])
+        rule = check.rule if check is not None and check.edits else (rules or ["position"])[0]
+        ground = derived("position") if confidence is None else inferred(rule, confidence)
+        return _caused(step, found, kind or "other", " ".join(notes), ground)
+
+    def _words(self, step: Step) -> Step:
+        """An answer, a cut-off text, an error: caused by what the actor had just received."""
+        lane = self._lane(step if step.actor != "system" else put(step, {}, actor="agent"))
+        if step.via == "notification":
+            start = step.answers
+            lane.batch = [step]
+            if start is None:
+                return step
+            note = f"The report of the subagent that step {start} started."
+            main = self.lanes.setdefault("agent ", _Lane())
+            main.batch = [step]
+            main.flow.show(step)
+            done = _caused(step, [start], "handoff_from_subagent", note, derived("notification"))
+            return done
+        causes, kind, note, sure = self._position(step, lane, None)
+        if step.action == "output":
+            self.last_output = step
+            lane.batch = [step]
+        if step.actor == "agent":
+            self.asker = None
+            lane.batch = [step]
+        if not causes:
+            return step
+        ground = derived("position") if sure is None else inferred("position", sure)
+        return _caused(step, causes, kind or "other", note, ground)
+
+
+def _caused(step: Step, causes: list[int], kind: str, note: str, ground: Ground) -> Step:
+    found = tuple(sorted({cause for cause in causes if cause < step.step}))
+    if not found:
+        return step
+    ground = msgspec.structs.replace(ground, steps=found)
+    grounds = {"caused_by": ground, "causal_type": ground, "causal_note": ground}
+    return put(step, grounds, caused_by=found, causal_type=kind, causal_note=note)
+
+
+def _steps(numbers: Iterable[int]) -> str:
+    listed = [str(number) for number in sorted(set(numbers))]
+    if len(listed) == 1:
+        return f"step {listed[0]}"
+    return f"steps {', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def _quoted(value: str) -> str:
+    return f"`{value[:120]}`"

@@ -1,0 +1,59 @@
+"""Did it work, by the harness's word?
+
+A masked exit is looked through: where a pipe or `|| true` hid the status and the output ends in
+the tool's own failure summary, the step failed, as an inference. A search that found nothing and
+exits 1 worked.
+"""
+
+import msgspec
+
+from forsy_retrace.commands import Command
+from forsy_retrace.events import NEVER_RAN
+from forsy_retrace.evidence import derived, inferred
+from forsy_retrace.trace import Step, Trace, put
+
+from .classify import command
+from .verdicts import failed_by_its_own_words, found_nothing
+
+
+def outcome(trace: Trace) -> Trace:
+    """The success of each step that can have one."""
+    return msgspec.structs.replace(trace, steps=tuple(_judged(step) for step in trace.steps))
+
+
+def _judged(step: Step) -> Step:
+    if step.action == "user_message":
+        return step
+    if step.action == "error":
+        return put(step, {"success": derived("error-step")}, success=False)
+    if step.action == "output" or step.via == "notification":
+        return put(step, {"success": derived("words-delivered")}, success=True)
+    if step.call is None:
+        return step
+    if step.result is None:
+        return put(step, {}, success=False) if step.via == "interrupted" else step
+    return _call(step, command(step))
+
+
+def _call(step: Step, run: Command | None) -> Step:
+    result = step.result
+    assert result is not None
+    basis = result.origin.evidence.at(result.basis)
+    match result.outcome:
+        case "ok":
+            verdict = failed_by_its_own_words(step.output or "", run)
+            if verdict is not None:
+                ground = inferred(verdict.rule, verdict.confidence, result.origin.evidence)
+                return put(step, {"success": ground}, success=False)
+            return put(step, {"success": derived(result.rule, basis)}, success=True)
+        case "failed" if found_nothing(step.output or "", result.exit_code, run):
+            ground = inferred("search-without-match", 0.9, result.origin.evidence)
+            return put(step, {"success": ground}, success=True)
+        case "failed" | "rejected" | "blocked" | "interrupted" | "timed_out":
+            return put(step, {"success": derived(result.rule, basis)}, success=False)
+    return step
+
+
+def never_ran(step: Step) -> bool:
+    """Whether a call was turned down before it could do anything."""
+    return step.result is not None and step.result.outcome in NEVER_RAN

@@ -1,0 +1,56 @@
+"""Which result answers which call? By id, never by what stands next to it."""
+
+import msgspec
+
+from forsy_retrace.events import ToolResult
+from forsy_retrace.evidence import derived, verbatim
+from forsy_retrace.trace import Step, Trace, put
+
+
+def pair(trace: Trace) -> Trace:
+    """Each call with its result, its exact output and its end; calls of one message together."""
+    results: dict[str, ToolResult] = {}
+    for event in trace.session.events:
+        if isinstance(event, ToolResult):
+            results.setdefault(event.call, event)
+    steps = [_answered(step, results) for step in trace.steps]
+    return msgspec.structs.replace(trace, steps=tuple(_grouped(steps)))
+
+
+def _answered(step: Step, results: dict[str, ToolResult]) -> Step:
+    result = results.get(step.call.call) if step.call else None
+    if result is None:
+        return step
+    here = result.origin
+    grounds = {"output": verbatim(here.evidence)}
+    ended = here.at
+    if ended is not None and step.started_at is not None and ended < step.started_at:
+        ended = None  # a clock that ran backwards says nothing of the end
+    if ended is not None:
+        grounds["ended_at"] = derived("record-time", here.evidence.at(""))
+    return put(step, grounds, result=result, output=result.output, ended_at=ended)
+
+
+def _grouped(steps: list[Step]) -> list[Step]:
+    """Calls that one message issued are parallel; so are those that ran at once."""
+    batches: dict[tuple[str, str], list[int]] = {}
+    for index, step in enumerate(steps):
+        if step.call is not None and step.origin is not None and step.origin.message:
+            batches.setdefault((step.actor, step.origin.message), []).append(index)
+    number = 0
+    for batch in batches.values():
+        if len(batch) < 2:
+            continue
+        number += 1
+        for index in batch:
+            group = f"pg_{number:03d}"
+            ground = {"parallel_group": derived("same-message", steps[index].origin.evidence)}  # type: ignore[union-attr]  # calls have an origin
+            steps[index] = put(
+                steps[index], ground, execution_mode="parallel", parallel_group=group
+            )
+    return [
+        step
+        if step.execution_mode or step.actor == "user"
+        else put(step, {}, execution_mode="serial")
+        for step in steps
+    ]

@@ -1,0 +1,236 @@
+"""Which earlier step does a call attempt again? A table of named rules over its open failures.
+
+A failure stays open until an attempt at the same target worked. The latest one that a rule
+recognises counts, by the same actor.
+"""
+
+import difflib
+import posixpath
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from forsy_retrace.commands import Command
+from forsy_retrace.sdk import text_of
+from forsy_retrace.trace import Check, Step
+
+from .classify import command
+from .outcome import never_ran
+from .tools import path_of
+from .touches import EDITORS, READERS, WRITERS, absolute
+
+WINDOW = 60
+"""How many of the actor's own steps a failure stays in mind."""
+
+
+class Attempt(NamedTuple):
+    """A call with what tells whether another attempts the same."""
+
+    step: Step
+    order: int
+    run: Command | None
+    path: str | None
+    check: Check | None
+    edited: bool
+    """Whether its own arguments, not its target, were at fault: any edit of the file fits."""
+
+
+class Again(NamedTuple):
+    """The step that is attempted again, by which rule, and how surely."""
+
+    step: int
+    rule: str
+    confidence: float
+
+
+Test = Callable[[Attempt, Attempt], bool]
+
+
+class Rule(NamedTuple):
+    """A way in which two calls attempt the same thing."""
+
+    name: str
+    confidence: float
+    test: Test
+
+
+def _same_command(old: Attempt, new: Attempt) -> bool:
+    return bool(old.run and new.run and old.run.normal == new.run.normal and new.run.normal)
+
+
+def _same_check(old: Attempt, new: Attempt) -> bool:
+    """A check of the kind that had failed, by the same tool."""
+    if old.check is None or new.check is None or old.step.success is not False:
+        return False
+    if old.check.kind != new.check.kind or old.check.kind == "read-back":
+        return False
+    return bool(old.run and new.run and _family(old.run) == _family(new.run))
+
+
+def _family(run: Command) -> str:
+    return run.main.split()[0] if run.main else ""
+
+
+def _same_file(old: Attempt, new: Attempt) -> bool:
+    """The same file by the same kind of tool: edit or write after edit or write, read after read."""
+    if old.path is None or new.path is None or old.path != new.path:
+        return False
+    sides = [_side(old.step.tool), _side(new.step.tool)]
+    return sides[0] is not None and sides[0] == sides[1]
+
+
+def _side(tool: str | None) -> str | None:
+    if tool in EDITORS or tool in WRITERS:
+        return "change"
+    return "read" if tool in READERS else None
+
+
+def _same_name_elsewhere(old: Attempt, new: Attempt) -> bool:
+    """A file that was not there, looked for in another place."""
+    if old.path is None or new.path is None or old.step.tool != new.step.tool:
+        return False
+    return posixpath.basename(old.path) == posixpath.basename(new.path)
+
+
+def _same_arguments(old: Attempt, new: Attempt) -> bool:
+    return old.step.tool == new.step.tool and old.step.input == new.step.input
+
+
+def _one_thing_changed(old: Attempt, new: Attempt) -> bool:
+    """The same query of the same tool with one argument changed."""
+    if old.step.tool != new.step.tool or old.run is not None or old.step.call is None:
+        return False
+    a, b = old.step.call.input, new.step.call.input if new.step.call else None
+    if not isinstance(a, dict) or not isinstance(b, dict) or new.order - old.order > 12:
+        return False
+    keys = [k for k in {**a, **b} if k not in ("description", "timeout")]
+    changed = [k for k in keys if a.get(k) != b.get(k)]
+    if len(changed) == 1 and len(keys) > 1:
+        return True
+    near = [_similar(text_of(a.get(k)), text_of(b.get(k))) for k in changed]
+    return bool(near) and min(near) >= 0.6
+
+
+def _similar_command(old: Attempt, new: Attempt) -> bool:
+    """The same program with something changed, soon after."""
+    if old.run is None or new.run is None or new.order - old.order > 8:
+        return False
+    if old.run.check is not None and old.run.check != new.run.check:
+        return False
+    if old.run.main != new.run.main and not _shares_script(old.run, new.run):
+        return False
+    return _similar(old.run.normal, new.run.normal) >= 0.55
+
+
+def _shares_script(old: Command, new: Command) -> bool:
+    """A scratch program that was sent again in another way."""
+    return "<<" in old.normal and "<<" in new.normal
+
+
+def _same_delegation(old: Attempt, new: Attempt) -> bool:
+    if old.step.tool not in ("Task", "Agent") or new.step.tool not in ("Task", "Agent"):
+        return False
+    return _similar(old.step.input or "", new.step.input or "") >= 0.6
+
+
+URL = re.compile(r"https?://[^\s\"'\\]+")
+
+
+def _same_url(old: Attempt, new: Attempt) -> bool:
+    """The same page, by whatever tool."""
+    a, b = URL.findall(old.step.input or ""), URL.findall(new.step.input or "")
+    return bool(a and b) and a[0].rstrip("/") == b[0].rstrip("/")
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("same-command-after-failure", 0.95, _same_command),
+    Rule("same-check-after-failure", 0.9, _same_check),
+    Rule("same-arguments-after-failure", 0.95, _same_arguments),
+    Rule("same-file-after-failure", 0.9, _same_file),
+    Rule("same-url-after-failure", 0.85, _same_url),
+    Rule("same-delegation-after-failure", 0.85, _same_delegation),
+    Rule("query-with-one-thing-changed", 0.75, _one_thing_changed),
+    Rule("same-name-elsewhere", 0.75, _same_name_elsewhere),
+    Rule("similar-command-after-failure", 0.7, _similar_command),
+)
+
+
+def _similar(a: str, b: str) -> float:
+    """How alike two texts are, from 0 to 1; long ones by their words."""
+    if len(a) + len(b) > 4000:
+        x, y = set(a.split()), set(b.split())
+        return 2 * len(x & y) / (len(x) + len(y)) if x or y else 0.0
+    return difflib.SequenceMatcher(None, a, b, autojunk=False).ratio()
+
+
+class Retries:
+    """One actor's open failures."""
+
+    def __init__(self) -> None:
+        self.open: list[Attempt] = []
+        self.order = 0
+
+    def take(self, step: Step, check: Check | None) -> Again | None:
+        """What a call attempts again; enters it as a failure, or closes what it repaired."""
+        self.order += 1
+        path = path_of(step.call.input) if step.call else None
+        new = Attempt(
+            step,
+            self.order,
+            command(step),
+            absolute(path, step.cwd) if path else None,
+            check,
+            False,
+        )
+        again = self._match(new)
+        if step.success is not False:
+            self._close(new)
+        if wants_retry(step):
+            self.open.append(new)
+            del self.open[:-WINDOW]
+        return again
+
+    def reopen(self, step: Step) -> None:
+        """The user said that this step was wrong."""
+        path = path_of(step.call.input) if step.call else None
+        where = absolute(path, step.cwd) if path else None
+        self.open.append(Attempt(step, self.order, command(step), where, None, True))
+
+    def _match(self, new: Attempt) -> Again | None:
+        for old in reversed(self.open):
+            if new.order - old.order > WINDOW:
+                continue
+            for rule in RULES:
+                if rule.test(old, new):
+                    return Again(old.step.step, rule.name, rule.confidence)
+        return None
+
+    def _close(self, new: Attempt) -> None:
+        """A success closes every failure that it attempts again."""
+        if wants_retry(new.step):
+            return
+        self.open = [old for old in self.open if not any(rule.test(old, new) for rule in RULES)]
+
+
+EMPTY = re.compile(
+    r"\s*(?:No (?:matches|files|results) found.*|\(Bash completed with no output\)|Found 0 .*|\[\])?\s*",
+    re.S,
+)
+
+
+def wants_retry(step: Step) -> bool:
+    """Whether a call failed, never ran, or came back empty."""
+    if step.success is False:
+        return True
+    return step.success is True and step.operation == "search" and came_back_empty(step)
+
+
+def came_back_empty(step: Step) -> bool:
+    """A search or lookup whose output holds nothing."""
+    text = (step.output or "").strip()
+    return EMPTY.fullmatch(text) is not None or text == "Exit code 1"
+
+
+def was_turned_down(step: Step) -> bool:
+    """Rejected, blocked or cancelled: attempted, but never run."""
+    return never_ran(step)

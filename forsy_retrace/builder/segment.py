@@ -1,0 +1,304 @@
+"""Which events make one step?
+
+One step for each message by the human, each tool call, each text of the agent that ends a turn or
+is cut off, each error of the harness. Text and thinking before a call are that call's reasoning.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from forsy_retrace.events import (
+    Delegation,
+    Event,
+    Fact,
+    Message,
+    Notice,
+    Origin,
+    Outcome,
+    Skipped,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from forsy_retrace.evidence import Evidence, Ground, derived, verbatim
+from forsy_retrace.sdk import attachment_text, compact
+from forsy_retrace.trace import Step, Trace, put
+
+from .administration import is_administration
+
+TURN_ENDS = "notice: background task ended"
+"""A background task's end reaches the agent as a new turn, though nobody wrote it."""
+
+
+def segment(trace: Trace) -> Trace:
+    """The session's steps, numbered, with what was said, sent and thought."""
+    found = _Segments()
+    for event in trace.session.events:
+        found.take(event)
+    found.finish()
+    return msgspec.structs.replace(
+        trace,
+        steps=tuple(found.steps),
+        boundaries=tuple(found.boundaries),
+        delegations=found.delegations,
+        left_out=found.left_out,
+    )
+
+
+class _Segments:
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.boundaries: list[tuple[int, str]] = []
+        self.delegations: dict[str, int] = {}
+        self.left_out: dict[tuple[str, int, int], str] = {}
+        self.pending: dict[str, list[Message | Thinking]] = {}
+        self.facts: dict[str, str] = {}
+        self.turn = 1
+        self.spoken = False
+        self.calls: dict[str, int] = {}
+        self.outcomes: dict[str, Outcome] = {}
+        self.administration: set[str] = set()
+
+    def take(self, event: Event) -> None:
+        match event:
+            case Message(role="user"):
+                self._ends_turn()
+                self._user(event)
+            case Message(via="notification"):
+                self._ends_turn()
+                self._report(event)
+            case Message() | Thinking():
+                self.pending.setdefault(event.origin.actor, []).append(event)
+            case ToolCall():
+                self._call(event)
+            case ToolResult():
+                self._result(event)
+            case Fact(name="cwd" | "branch" as name, value=str(value)):
+                self.facts[name] = value
+            case Delegation():
+                if event.call in self.calls:
+                    self.delegations[event.actor] = self.calls[event.call]
+            case Notice():
+                self._notice(event)
+            case Skipped(reason=reason) if reason == TURN_ENDS:
+                self._ends_turn()
+
+    def finish(self) -> None:
+        """What was still unsaid when the log ended."""
+        for actor in list(self.pending):
+            self._flush(actor, ends=True)
+
+    def _add(self, grounds: Mapping[str, Ground], **values: object) -> int:
+        number = len(self.steps) + 1
+        place = {"cwd": self.facts.get("cwd"), "git_branch": self.facts.get("branch")}
+        step = Step(step=number, turn=self.turn, grounds=grounds, **place, **values)  # type: ignore[arg-type]  # names checked by the struct
+        self.steps.append(step)
+        return number
+
+    def _user(self, event: Message) -> None:
+        if self.spoken:
+            self.turn += 1
+        self.spoken = True
+        here = event.origin
+        shown = [attachment_text(_kind(a.media), a.media, a.size) for a in event.attachments]
+        text = "\n".join([event.text, *(mark for mark in shown if mark not in event.text)])
+        ground = verbatim(here.evidence, within=event.within)
+        if shown and not event.within:
+            ground = derived("words-and-pictures", here.evidence)
+        elif event.via in ("command", "shell line", "answer"):
+            ground = derived(event.via.replace(" ", "-"), here.evidence)
+        answered = self.calls.get(event.answers or "")
+        self._add(
+            {"input": ground, **_times(here, here)},
+            actor="user",
+            action="user_message",
+            input=text,
+            started_at=here.at,
+            ended_at=here.at,
+            origin=here,
+            via=event.via,
+            answers=answered,
+        )
+
+    def _report(self, event: Message) -> None:
+        """A background subagent's result, which comes as a notification."""
+        here = event.origin
+        self._add(
+            {"output": verbatim(here.evidence, within=event.within), **_times(here, here)},
+            actor=here.actor,
+            operation="answer",
+            execution_mode="serial",
+            output=event.text,
+            started_at=here.at,
+            ended_at=here.at,
+            origin=here,
+            via="notification",
+            answers=self.calls.get(event.answers or ""),
+        )
+
+    def _call(self, event: ToolCall) -> None:
+        here = event.origin
+        if event.call in self.calls or event.call in self.administration:
+            self.left_out[here.evidence.record] = "repeated history"
+            return
+        if is_administration(event.tool, event.input):
+            self.administration.add(event.call)
+            self.left_out[here.evidence.record] = "trace administration"
+            return
+        text, ground = _joined(self.pending.pop(here.actor, []))
+        sent = event.input if isinstance(event.input, str) else compact(event.input)
+        grounds = {"input": verbatim(here.evidence), **_times(here, None)}
+        grounds["tool"] = verbatim(here.evidence.at(_sibling(here.evidence, "name")))
+        if ground is not None:
+            grounds["reasoning"] = ground
+        self.calls[event.call] = self._add(
+            grounds,
+            actor=here.actor,
+            tool=event.tool,
+            input=sent,
+            reasoning=text,
+            started_at=here.at,
+            origin=here,
+            call=event,
+        )
+
+    def _result(self, event: ToolResult) -> None:
+        self.outcomes[event.call] = event.outcome
+        record = event.origin.evidence.record
+        if event.call in self.administration:
+            self.left_out[record] = "trace administration"
+        elif event.call not in self.calls:
+            self.left_out[record] = "result without its call"
+
+    def _notice(self, event: Notice) -> None:
+        here = event.origin
+        if event.kind in ("compacted", "cleared"):
+            if event.kind == "cleared":
+                self._ends_turn()
+            self.boundaries.append((len(self.steps), event.kind))
+        elif event.kind == "interrupted":
+            self._interrupted(event)
+        elif event.kind in ("model error", "limit"):
+            self._ends_turn(cut=True)
+            self._add(
+                {"output": verbatim(here.evidence), **_times(here, here)},
+                actor="system",
+                action="error",
+                output=event.text,
+                execution_mode="serial",
+                started_at=here.at,
+                ended_at=here.at,
+                origin=here,
+                via=event.kind,
+            )
+
+    def _interrupted(self, event: Notice) -> None:
+        """An interrupt is the outcome of the calls that it hit, and a step only where none ran."""
+        here = event.origin
+        self._ends_turn(cut=True)
+        hit = self._hit(here)
+        again = bool(self.steps) and self.steps[-1].via == "interrupted"
+        if hit or again or here.actor.startswith("subagent"):
+            self.left_out[here.evidence.record] = "interruption of a call"
+            return
+        self._add(
+            {"output": derived("interrupted", here.evidence), **_times(here, here)},
+            actor="system",
+            action="error",
+            output="Interrupted by the user.",
+            execution_mode="serial",
+            started_at=here.at,
+            ended_at=here.at,
+            origin=here,
+            via="interrupted",
+        )
+
+    def _hit(self, here: Origin) -> bool:
+        """Whether a call was running, or had just been turned down; running ones are marked."""
+        hit = False
+        for index in range(len(self.steps) - 1, -1, -1):
+            step = self.steps[index]
+            if step.call is None:
+                break
+            outcome = self.outcomes.get(step.call.call)
+            if outcome is None:
+                why = derived("interrupted", here.evidence)
+                self.steps[index] = put(step, {"success": why}, via="interrupted")
+            hit = hit or outcome in (None, "rejected", "interrupted")
+        return hit
+
+    def _ends_turn(self, cut: bool = False) -> None:
+        for actor in [a for a in self.pending if not a.startswith("subagent")]:
+            self._flush(actor, ends=not cut)
+
+    def _flush(self, actor: str, ends: bool) -> None:
+        """Words that no call followed: the turn's answer, or words cut off."""
+        parts = self.pending.pop(actor, [])
+        groups: list[list[Message | Thinking]] = []
+        for part in parts:
+            ident = part.origin.message
+            if groups and (ident == groups[-1][-1].origin.message or not _says(groups[-1])):
+                groups[-1].append(part)
+            else:
+                groups.append([part])
+        for index, group in enumerate(groups):
+            last = index == len(groups) - 1
+            self._words(group, actor, ends and last and not actor.startswith("subagent"))
+
+    def _words(self, group: list[Message | Thinking], actor: str, ends: bool) -> None:
+        said = [part for part in group if isinstance(part, Message)]
+        thought = [part for part in group if isinstance(part, Thinking)]
+        here = (said or group)[0].origin
+        reasoning, why = _joined(thought if said else group)
+        grounds = dict(_times(here, here))
+        if why is not None:
+            grounds["reasoning"] = why
+        text: str | None = None
+        if said:
+            text, spoken = _joined(said)
+            grounds["output"] = spoken or verbatim(here.evidence)
+        if ends and said:
+            grounds["input"] = grounds["output"]
+        self._add(
+            grounds,
+            actor=actor,
+            action="output" if ends and said else "agent_step",
+            operation=None if ends and said else "analyze",
+            execution_mode="serial",
+            input=text if ends else None,
+            output=text,
+            reasoning=reasoning,
+            started_at=here.at,
+            ended_at=here.at,
+            origin=here,
+            via="" if ends else "cut off",
+        )
+
+
+def _says(group: list[Message | Thinking]) -> bool:
+    return any(isinstance(part, Message) for part in group)
+
+
+def _joined(parts: Sequence[Message | Thinking]) -> tuple[str | None, Ground | None]:
+    if not parts:
+        return None, None
+    text = "\n\n".join(part.text for part in parts)
+    return text, verbatim(*(part.origin.evidence for part in parts))
+
+
+def _times(start: Origin, end: Origin | None) -> dict[str, Ground]:
+    found = {}
+    if start.at:
+        found["started_at"] = derived("record-time", start.evidence.at(""))
+    if end is not None and end.at:
+        found["ended_at"] = derived("record-time", end.evidence.at(""))
+    return found
+
+
+def _sibling(evidence: Evidence, key: str) -> str:
+    return f"{evidence.pointer.rpartition('/')[0]}/{key}"
+
+
+def _kind(media: str) -> str:
+    return "image" if media.startswith("image/") else "document"

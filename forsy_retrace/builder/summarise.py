@@ -1,0 +1,252 @@
+"""What does the whole come to? The trace's own fields, from its steps and the session's facts."""
+
+import hashlib
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from forsy_retrace.events import Fact, Skipped
+from forsy_retrace.sdk import Shows
+from forsy_retrace.trace import Step, Trace
+
+from .ending import ending
+
+ONE_VALUE = {
+    "version": "harness_version",
+    "permission_mode": "permission_mode",
+    "entrypoint": "entrypoint",
+    "cwd": "working_directory",
+    "branch": "git_branch",
+    "output_style": "output_style",
+    "platform": "os_platform",
+}
+"""Facts of which the first value is the session's, and what the format calls them."""
+
+LESSON_FILES = ("CLAUDE.md", "AGENTS.md", "MEMORY.md", "GEMINI.md", "LESSONS.md")
+"""Notes that agents keep for later sessions."""
+
+
+def summarise(trace: Trace, shows: Shows) -> Trace:
+    """Task, configuration, ending, and the words of the dataset card."""
+    end = ending(trace)
+    facts = _facts(trace)
+    times = [t for s in trace.steps for t in (s.started_at, s.ended_at) if t is not None]
+    trace = msgspec.structs.replace(
+        trace,
+        trace_id=trace_id(trace.adapter, trace.session.id, trace),
+        prior_trace_id=_prior(trace),
+        task=_task(trace),
+        agent_tools=_tools(trace),
+        started_at=min(times, default=None),
+        ended_at=max(times, default=None),
+        skills=_skills(trace),
+        agent_config=_config(trace, shows),
+        learning=_learning(trace),
+        termination_reason=end.reason,
+        goal_achieved=end.achieved,
+        goal_notes=end.notes,
+        final_output=_final(trace),
+        facts=facts,
+    )
+    return msgspec.structs.replace(
+        trace, title=_title(trace), description=_description(trace, shows), tags=_tags(trace)
+    )
+
+
+def trace_id(adapter: str, session: str, trace: Trace | None = None) -> str:
+    """`forsy_trace_` and 16 hex digits: the same log always gives the same id."""
+    name = session
+    if not name and trace is not None and trace.session.events:
+        first = trace.session.events[0].origin.evidence
+        name = f"{first.file}:{first.start}-{first.end}"
+    digest = hashlib.sha256(f"{adapter}\0{name}".encode()).hexdigest()
+    return f"forsy_trace_{digest[:16]}"
+
+
+def _prior(trace: Trace) -> str | None:
+    before = trace.session.continues
+    return trace_id(trace.adapter, before) if before else None
+
+
+def _task(trace: Trace) -> str:
+    """The first direct request, in its own words."""
+    humans = [step for step in trace.steps if step.action == "user_message"]
+    asked = next((s for s in humans if s.message_role == "direct_request"), None)
+    first = asked or (humans[0] if humans else None)
+    if first is not None and first.input:
+        return first.input
+    shells = [s for s in trace.steps if s.surface == "cli"]
+    calls = [s for s in trace.steps if s.call is not None]
+    if calls and len(shells) == len(calls):
+        return f"No request recorded: {_count(len(calls), 'shell command')}."
+    return f"No request recorded: {_count(len(calls), 'tool call')}."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _values(trace: Trace, name: str) -> list[Any]:
+    return [e.value for e in trace.session.events if isinstance(e, Fact) and e.name == name]
+
+
+def _offered(trace: Trace) -> list[str]:
+    return [tool for tools in _values(trace, "tools") for tool in tools if isinstance(tool, str)]
+
+
+def _tools(trace: Trace) -> tuple[str, ...]:
+    used = [step.tool for step in trace.steps if step.tool]
+    return tuple(dict.fromkeys([*_offered(trace), *used]))
+
+
+def _config(trace: Trace, shows: Shows) -> dict[str, Any]:
+    """Only logged facts; what the log does not say is absent."""
+    config: dict[str, Any] = {"harness": shows.harness or trace.adapter}
+    for name, key in ONE_VALUE.items():
+        values = list(dict.fromkeys(v for v in _values(trace, name) if isinstance(v, str)))
+        if values:
+            config[key] = values[0]
+        if len(values) > 1:
+            config[f"{key}_later"] = values[1:50]
+    models = _models(trace)
+    if models:
+        config["model"] = max(models, key=lambda name: models[name])
+        config["models"] = models
+    offered = _offered(trace)
+    used = {step.tool for step in trace.steps if step.tool}
+    config["agent_tools_complete"] = bool(offered) and used <= set(offered)
+    usage = _usage(trace)
+    if usage:
+        config["token_usage"] = usage
+    memory = [text for text in _values(trace, "memory") if isinstance(text, str)]
+    if memory:
+        config["memory_hash"] = "\n\n".join(dict.fromkeys(memory))
+    return config
+
+
+def _models(trace: Trace) -> dict[str, int]:
+    """Steps by the model that issued them."""
+    by_message = {
+        event.origin.message: event.value
+        for event in trace.session.events
+        if isinstance(event, Fact) and event.name == "model" and isinstance(event.value, str)
+    }
+    counts: Counter[str] = Counter()
+    for name in by_message.values():
+        counts.setdefault(name, 0)
+    for step in trace.steps:
+        if step.origin is not None and step.origin.message in by_message:
+            counts[by_message[step.origin.message]] += 1
+    return dict(counts)
+
+
+def _usage(trace: Trace) -> dict[str, int]:
+    """Per message the largest figure, never a sum of repeats; then the sum over messages."""
+    best: dict[Any, dict[str, int]] = {}
+    for index, event in enumerate(trace.session.events):
+        if isinstance(event, Fact) and event.name == "usage" and isinstance(event.value, dict):
+            key = event.origin.message or index
+            held = best.setdefault(key, {})
+            for name, value in event.value.items():
+                if isinstance(value, int):
+                    held[name] = max(held.get(name, 0), value)
+    total: Counter[str] = Counter()
+    for held in best.values():
+        total.update(held)
+    return dict(sorted(total.items()))
+
+
+def _skills(trace: Trace) -> tuple[str, ...] | None:
+    """The names that the log says were loaded."""
+    found = [
+        step.call.input["skill"]
+        for step in trace.steps
+        if step.tool == "Skill"
+        and step.success
+        and step.call is not None
+        and isinstance(step.call.input, dict)
+        and isinstance(step.call.input.get("skill"), str)
+    ]
+    return tuple(dict.fromkeys(found)) or None
+
+
+def _learning(trace: Trace) -> str | None:
+    """A lesson that the agent wrote into a notes file of its own."""
+    for touch in reversed(trace.touches):
+        name = touch.path.rsplit("/", 1)[-1]
+        notes = name in LESSON_FILES or "/memory/" in touch.path
+        if notes and touch.kind in ("write", "edit") and touch.added:
+            return "\n".join(touch.added)
+    return None
+
+
+def _final(trace: Trace) -> str:
+    """The last answer that ends the work."""
+    if trace.termination_reason in ("partial_then_stopped",):
+        return ""
+    return next((s.output or "" for s in reversed(trace.steps) if _is_answer(s)), "")
+
+
+def _is_answer(step: Step) -> bool:
+    return step.action == "output" and not (step.origin is not None and step.origin.branch)
+
+
+def _facts(trace: Trace) -> dict[str, Any]:
+    """What the manifest says beyond the format."""
+    hidden = sum(
+        isinstance(event, Skipped) and event.reason == "hidden reasoning"
+        for event in trace.session.events
+    )
+    found: dict[str, Any] = {"hidden_reasoning": hidden}
+    shared = [v for v in _values(trace, "shared_prefix") if isinstance(v, dict)]
+    if shared:
+        of = shared[0].get("of")
+        found["shared_prefix"] = {
+            "trace_id": trace_id(trace.adapter, of) if isinstance(of, str) and of else None,
+            "records": shared[0].get("records"),
+        }
+    ends = [v for v in _values(trace, "run_end") if isinstance(v, dict)]
+    if ends:
+        found["run_end"] = ends[-1]
+    surfaces = Counter(step.surface for step in trace.steps if step.surface)
+    found["surfaces"] = dict(sorted(surfaces.items()))
+    return found
+
+
+def _title(trace: Trace) -> str:
+    line = next((line.strip() for line in trace.task.splitlines() if line.strip()), "Untitled")
+    return line if len(line) <= 80 else line[:79].rstrip() + "…"
+
+
+def _description(trace: Trace, shows: Shows) -> str:
+    """What is in the trace and what such a log cannot show, in plain sentences."""
+    calls = [s for s in trace.steps if s.call is not None]
+    failed = sum(s.success is False for s in calls)
+    retries = sum(s.retry_of is not None for s in trace.steps)
+    humans = [s for s in trace.steps if s.action == "user_message"]
+    judged = sum(s.feedback_type is not None for s in humans)
+    parts = [
+        f"Retraced from a {shows.harness or trace.adapter} log:"
+        f" {_count(len(trace.steps), 'step')}, {_count(len(calls), 'tool call')},"
+        f" {_count(len(humans), 'human message')}.",
+        f"{failed} of the calls failed or never ran; {retries} steps attempt an earlier one again;"
+        f" {judged} messages judge the work.",
+        f"It ended as {trace.termination_reason}.",
+    ]
+    if shows.cannot:
+        parts.append(f"Such a log cannot show {'; '.join(shows.cannot)}.")
+    return " ".join(parts)
+
+
+def _tags(trace: Trace) -> tuple[str, ...]:
+    surfaces = {step.surface for step in trace.steps}
+    tags = ["agent-work-trace", "retraced"]
+    if any(touch.kind in ("edit", "write") for touch in trace.touches):
+        tags.append("coding")
+    if any(step.call is not None for step in trace.steps):
+        tags.append("tool-use")
+    tags += [name for name in ("browser", "cli", "database", "search") if name in surfaces]
+    if any(step.retry_of is not None for step in trace.steps):
+        tags.append("failure-recovery")
+    return tuple(tags)

@@ -1,0 +1,161 @@
+"""What each harness's tools do: a table by name, then by the verb in the name of an MCP tool."""
+
+import re
+from typing import Any, NamedTuple
+
+
+class Kind(NamedTuple):
+    """What a call does, and on which surface."""
+
+    operation: str
+    surface: str
+    rule: str = "tool-table"
+
+
+SHELLS: dict[str, str] = {
+    "Bash": "bash",
+    "PowerShell": "powershell",
+    "shell": "bash",
+    "exec_command": "bash",
+    "local_shell": "bash",
+    "run_terminal_cmd": "bash",
+    "execute_command": "bash",
+    "run_shell_command": "bash",
+}
+"""Tools whose argument is a command line, and in which shell's language."""
+
+TOOLS: dict[str, Kind] = {
+    "Read": Kind("read", "file"),
+    "NotebookRead": Kind("read", "file"),
+    "view_image": Kind("read", "file"),
+    "LSP": Kind("read", "file"),
+    "Glob": Kind("search", "file"),
+    "Grep": Kind("search", "file"),
+    "LS": Kind("search", "file"),
+    "Write": Kind("write", "file"),
+    "Edit": Kind("edit", "file"),
+    "MultiEdit": Kind("edit", "file"),
+    "NotebookEdit": Kind("edit", "file"),
+    "apply_patch": Kind("edit", "file"),
+    "BashOutput": Kind("read", "cli"),
+    "TaskOutput": Kind("read", "other_tool"),
+    "AgentOutputTool": Kind("read", "other_tool"),
+    "KillBash": Kind("execute", "cli"),
+    "KillShell": Kind("execute", "cli"),
+    "TaskStop": Kind("execute", "other_tool"),
+    "Task": Kind("other", "other_tool"),
+    "Agent": Kind("other", "other_tool"),
+    "Skill": Kind("other", "other_tool"),
+    "SlashCommand": Kind("other", "other_tool"),
+    "Workflow": Kind("other", "other_tool"),
+    "TodoWrite": Kind("plan", "other_tool"),
+    "TaskCreate": Kind("plan", "other_tool"),
+    "TaskUpdate": Kind("plan", "other_tool"),
+    "TaskList": Kind("plan", "other_tool"),
+    "TaskGet": Kind("plan", "other_tool"),
+    "update_plan": Kind("plan", "other_tool"),
+    "EnterPlanMode": Kind("plan", "other_tool"),
+    "ExitPlanMode": Kind("plan", "other_tool"),
+    "exit_plan_mode": Kind("plan", "other_tool"),
+    "AskUserQuestion": Kind("ask_user", "messaging"),
+    "request_user_input": Kind("ask_user", "messaging"),
+    "SendMessage": Kind("other", "messaging"),
+    "SendUserMessage": Kind("answer", "messaging"),
+    "WebFetch": Kind("read", "browser"),
+    "WebSearch": Kind("search", "search"),
+    "web_search": Kind("search", "search"),
+    "ToolSearch": Kind("search", "other_tool"),
+    "ListMcpResourcesTool": Kind("search", "mcp_resource"),
+    "ReadMcpResourceTool": Kind("read", "mcp_resource"),
+    "list_mcp_resources": Kind("search", "mcp_resource"),
+    "read_mcp_resource": Kind("read", "mcp_resource"),
+    "Artifact": Kind("write", "other_tool"),
+    "ReportFindings": Kind("other", "other_tool"),
+}
+
+BROWSERS = re.compile(r"(?i)browser|chrome|playwright|puppeteer|selenium")
+COMPUTERS = re.compile(r"(?i)computer[-_]?use|desktop")
+DATABASES = re.compile(r"(?i)postgres|mysql|sqlite|database|supabase|bigquery|snowflake|mongo")
+
+VERBS: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    # An MCP tool's name tells what it does; the first row that matches counts.
+    (
+        "searches",
+        re.compile(r"(?i)(?:^|[_-])(?:search|find|query|list|grep|lookup|resolve)"),
+        "search",
+    ),
+    ("downloads", re.compile(r"(?i)(?:^|[_-])(?:download|export)"), "download"),
+    ("installs", re.compile(r"(?i)(?:^|[_-])install"), "install"),
+    (
+        "reads",
+        re.compile(
+            r"(?i)(?:^|[_-])(?:get|read|fetch|view|show|describe|snapshot|inspect|screenshot|take_screenshot|console_messages|network_requests|status|tabs|docs)"
+        ),
+        "read",
+    ),
+    ("edits", re.compile(r"(?i)(?:^|[_-])(?:edit|update|patch|replace|modify)(?:_|-|$)"), "edit"),
+    ("writes", re.compile(r"(?i)(?:^|[_-])(?:write|save)(?:_|-|$)"), "write"),
+)
+
+PLAN_FILE = re.compile(r"[/\\]\.claude[/\\]plans[/\\][^/\\]+\.md$")
+"""Where Claude Code keeps the plan that plan mode writes."""
+
+
+def kind_of(tool: str, sent: Any) -> Kind | None:
+    """What a call of a tool does; None for a shell, whose command must be read."""
+    if tool in SHELLS:
+        return None
+    if tool in ("Write", "Edit") and isinstance(sent, dict):
+        path = sent.get("file_path")
+        if isinstance(path, str) and PLAN_FILE.search(path):
+            return Kind("plan", "file", "plan-file")
+    if tool in TOOLS:
+        return TOOLS[tool]
+    if tool.startswith("mcp__"):
+        return _mcp(tool)
+    return Kind("other", "other_tool", "unknown-tool")
+
+
+def _mcp(tool: str) -> Kind:
+    _, _, rest = tool.partition("mcp__")
+    server, _, name = rest.partition("__")
+    surface = "mcp_tool"
+    for pattern, place in (
+        (BROWSERS, "browser"),
+        (COMPUTERS, "computer_use"),
+        (DATABASES, "database"),
+    ):
+        if pattern.search(server):
+            surface = place
+            break
+    for rule, pattern, operation in VERBS:
+        if pattern.search(name):
+            return Kind(operation, surface, f"mcp-verb-{rule}")
+    return Kind("execute", surface, "mcp-verb-acts")
+
+
+def command_of(tool: str | None, sent: Any) -> tuple[str, str] | None:
+    """The command line of a shell call and its language; None for any other call."""
+    shell = SHELLS.get(tool or "")
+    if shell is None:
+        return None
+    match sent:
+        case {"command": str(line)} | {"cmd": str(line)}:
+            return line, shell
+        case {"command": [*words]} if words and all(isinstance(word, str) for word in words):
+            if len(words) == 3 and words[1] in ("-c", "-lc"):
+                return words[2], shell
+            import shlex
+
+            return shlex.join(words), shell
+        case str():
+            return sent, shell
+    return None
+
+
+def path_of(sent: Any) -> str | None:
+    """The file that a call names as its target."""
+    match sent:
+        case {"file_path": str(path)} | {"notebook_path": str(path)} | {"path": str(path)}:
+            return path
+    return None

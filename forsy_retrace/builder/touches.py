@@ -1,0 +1,155 @@
+"""Which files did a step read or change, as far as the log shows?"""
+
+import difflib
+import posixpath
+from collections.abc import Iterator
+
+from forsy_retrace.events import Change
+from forsy_retrace.trace import Step, Touch, Trace
+
+from .classify import command
+from .outcome import never_ran
+from .tools import path_of
+
+EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
+WRITERS = ("Write", "create_file", "write_file")
+READERS = ("Read", "NotebookRead", "read_file")
+
+
+def touches(trace: Trace) -> Iterator[Touch]:
+    """In order of steps; calls that failed or never ran touched nothing."""
+    for step in trace.steps:
+        if step.call is None or (step.success is False and not _ran_in_part(step)):
+            continue
+        yield from _of_call(step)
+
+
+def _ran_in_part(step: Step) -> bool:
+    """A failed shell line may have changed files before it failed: a fixer, then a lint."""
+    run = command(step)
+    return run is not None and run.fixes and not never_ran(step)
+
+
+def absolute(path: str, cwd: str | None) -> str:
+    """The path as the working directory makes it; Windows drives stay as they are."""
+    path = path.replace("\\", "/")
+    if path.startswith("/") or path[1:2] == ":" or path.startswith("~") or not cwd:
+        return posixpath.normpath(path) if path else path
+    return posixpath.normpath(posixpath.join(cwd.replace("\\", "/"), path))
+
+
+def shown(path: str, cwd: str | None) -> str:
+    """The path for a sentence: relative to the logged working directory where it lies below it."""
+    base = (cwd or "").replace("\\", "/").rstrip("/")
+    path = path.replace("\\", "/")
+    return path[len(base) + 1 :] if base and path.startswith(base + "/") else path
+
+
+def _of_call(step: Step) -> Iterator[Touch]:
+    assert step.call is not None
+    sent, tool = step.call.input, step.call.tool
+    recorded = step.result.changes if step.result else ()
+    run = command(step)
+    if run is not None:
+        cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        for path in run.writes:
+            fixed = run.operation == "edit"
+            yield _touch(step, absolute(path, cwd), "changed" if fixed else "write")
+        for path in run.reads:
+            yield _touch(step, absolute(path, cwd), "read")
+        return
+    for change in recorded:
+        yield _recorded(step, change)
+    named = path_of(sent)
+    if recorded or named is None:
+        return
+    path = absolute(named, step.cwd)
+    if tool in READERS:
+        first = sent.get("offset") if isinstance(sent.get("offset"), int) else None
+        limit = sent.get("limit")
+        last = first + limit - 1 if first is not None and isinstance(limit, int) else None
+        yield _touch(step, path, "read", first=first, last=last)
+    elif tool in WRITERS and isinstance(sent.get("content"), str):
+        text = sent["content"]
+        yield _touch(step, path, "write", new=text, added=tuple(text.splitlines()))
+    elif tool in EDITORS:
+        yield from _asked(step, path)
+
+
+def _touch(step: Step, path: str, kind: str, **more: object) -> Touch:
+    return Touch(step=step.step, actor=step.actor, path=path, kind=kind, **more)  # type: ignore[arg-type]  # names checked by the struct
+
+
+def _asked(step: Step, path: str) -> Iterator[Touch]:
+    """What an edit was asked to do; its result only says that it did."""
+    for old, new in replacements(step):
+        removed, added = line_changes(old, new)
+        yield _touch(step, path, "edit", old=old, new=new, removed=removed, added=added)
+
+
+def replacements(step: Step) -> list[tuple[str, str]]:
+    """The pairs of texts that an edit call replaces."""
+    match step.call.input if step.call else None:
+        case {"old_string": str(old), "new_string": str(new)}:
+            return [(old, new)]
+        case {"edits": list(edits)}:
+            return [
+                (edit["old_string"], edit["new_string"])
+                for edit in edits
+                if isinstance(edit, dict)
+                and isinstance(edit.get("old_string"), str)
+                and isinstance(edit.get("new_string"), str)
+            ]
+    return []
+
+
+def line_changes(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The lines that differ between two texts."""
+    before, after = old.splitlines(), new.splitlines()
+    if len(before) * len(after) > 4_000_000:
+        return tuple(before), tuple(after)
+    removed, added = [], []
+    for line in difflib.unified_diff(before, after, n=0, lineterm=""):
+        if line.startswith("-") and not line.startswith("---"):
+            removed.append(line[1:])
+        elif line.startswith("+") and not line.startswith("+++"):
+            added.append(line[1:])
+    return tuple(removed), tuple(added)
+
+
+def _recorded(step: Step, change: Change) -> Touch:
+    path = absolute(change.path, step.cwd)
+    if change.kind == "shown":
+        count = len((change.after or "").splitlines())
+        return _touch(
+            step,
+            path,
+            "read",
+            change=change,
+            first=change.start,
+            last=change.start + max(count, 1) - 1,
+        )
+    pairs = replacements(step)
+    lines = [line for hunk in change.hunks for line in hunk.lines]
+    if lines:
+        removed = tuple(line[1:] for line in lines if line.startswith("-"))
+        added = tuple(line[1:] for line in lines if line.startswith("+"))
+    elif pairs:
+        sides = [line_changes(old, new) for old, new in pairs]
+        removed = tuple(line for side in sides for line in side[0])
+        added = tuple(line for side in sides for line in side[1])
+    else:
+        removed, added = line_changes(change.before or "", change.after or "")
+    kind = {"created": "write", "deleted": "delete"}.get(change.kind, "edit")
+    if change.after is not None and not pairs:
+        kind = "write"
+    return _touch(
+        step,
+        path,
+        kind,
+        change=change,
+        removed=removed,
+        added=added,
+        old="\n".join(old for old, _ in pairs) or None,
+        new=change.after if change.after is not None else "\n".join(new for _, new in pairs),
+    )

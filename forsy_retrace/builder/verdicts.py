@@ -1,0 +1,193 @@
+"""What a tool's output says of its own run: the summaries of the common runners, as a table.
+
+Each row names a runner's closing words for failure and for success, and how sure they are.
+"""
+
+import re
+from typing import NamedTuple
+
+from forsy_retrace.commands import Command
+
+
+class Verdict(NamedTuple):
+    """Whether a run passed, by which row, how surely, and its summary in the tool's own words."""
+
+    passed: bool
+    rule: str
+    confidence: float
+    summary: str
+
+
+class Row(NamedTuple):
+    """A runner, the words with which it ends a bad and a good run, and how sure they are."""
+
+    rule: str
+    failed: re.Pattern[str] | None
+    passed: re.Pattern[str] | None
+    confidence: float
+
+
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.M)
+
+
+RUNNERS: tuple[Row, ...] = (
+    Row(
+        "pytest-summary",
+        _words(
+            r"^=+ .*\b\d+ (?:failed|errors?)\b.* =+$|^\d+ (?:failed|errors?)\b.* in [\d.]+s|^FAILED \S+::|^ERROR \S+\.py\b"
+        ),
+        _words(r"^=+ .*\b\d+ passed\b.* =+$|^\d+ passed\b.* in [\d.]+s"),
+        0.97,
+    ),
+    Row(
+        "go-test-summary",
+        _words(r"^(?:--- FAIL: .*|FAIL(?:\s+\S+.*)?)$"),
+        _words(r"^(?:ok\s+\S+\s+(?:[\d.]+s|\(cached\)).*|PASS)$"),
+        0.97,
+    ),
+    Row(
+        "jest-summary",
+        _words(r"^\s*(?:Tests|Test Suites|Test Files):?\s+(?:.*\b)?[1-9]\d* failed"),
+        _words(r"^\s*(?:Tests|Test Files):?\s+.*\b\d+ passed"),
+        0.97,
+    ),
+    Row("bun-summary", _words(r"^\s*[1-9]\d* fail$"), _words(r"^\s*0 fail$"), 0.95),
+    Row("mocha-summary", _words(r"^\s+[1-9]\d* failing$"), _words(r"^\s+\d+ passing\b"), 0.93),
+    Row(
+        "cargo-summary",
+        _words(r"^test result: FAILED\.|^error: could not compile|^error(?:\[E\d+\])?: "),
+        _words(r"^test result: ok\.|^\s+Finished "),
+        0.97,
+    ),
+    Row(
+        "maven-summary",
+        _words(r"^\[INFO\] BUILD FAILURE|^\[ERROR\] .*BUILD FAILURE"),
+        _words(r"^\[INFO\] BUILD SUCCESS"),
+        0.98,
+    ),
+    Row("gradle-summary", _words(r"^BUILD FAILED\b"), _words(r"^BUILD SUCCESSFUL\b"), 0.98),
+    Row(
+        "dotnet-summary",
+        _words(r"^(?:Failed!|Build FAILED\.)"),
+        _words(r"^(?:Passed!|Build succeeded\.)"),
+        0.97,
+    ),
+    Row(
+        "rspec-summary",
+        _words(r"^\d+ examples?, [1-9]\d* failures?"),
+        _words(r"^\d+ examples?, 0 failures"),
+        0.97,
+    ),
+    Row("node-test-summary", _words(r"^# fail [1-9]"), _words(r"^# fail 0$"), 0.95),
+    Row(
+        "tsc-errors",
+        _words(r"^\S+\(\d+,\d+\): error TS\d+|^\S+:\d+:\d+ - error TS\d+|^Found [1-9]\d* errors?"),
+        None,
+        0.95,
+    ),
+    Row("eslint-summary", _words(r"✖ \d+ problems? \([1-9]\d* errors?"), None, 0.95),
+    Row(
+        "biome-summary",
+        _words(r"^Found [1-9]\d* errors?\."),
+        _words(r"^Checked \d+ files? in .*(?:No fixes|Fixed)"),
+        0.93,
+    ),
+    Row(
+        "ruff-summary",
+        _words(r"^Found [1-9]\d* errors?(?:\.| \()"),
+        _words(r"^All checks passed!"),
+        0.96,
+    ),
+    Row(
+        "mypy-summary",
+        _words(r"^Found [1-9]\d* errors? in \d+ files?"),
+        _words(r"^Success: no issues found"),
+        0.98,
+    ),
+    Row("golangci-summary", _words(r"^[1-9]\d* issues?[:.]?$"), _words(r"^0 issues\.$"), 0.96),
+    Row("make-error", _words(r"^make(?:\[\d+\])?: \*\*\* .*Error \d+"), None, 0.95),
+    Row(
+        "npm-error",
+        _words(
+            r"^npm (?:ERR!|error) (?:code|Lifecycle script)|^error: script \"[^\"]+\" exited with code [1-9]"
+        ),
+        None,
+        0.9,
+    ),
+    Row("mise-error", _words(r"^\[\S+\] ERROR task failed|^mise ERROR "), None, 0.95),
+    Row("docker-error", _words(r"^ERROR: failed to (?:solve|build)"), None, 0.95),
+    Row("python-traceback", _words(r"^Traceback \(most recent call last\):"), None, 0.8),
+)
+"""The closing words of the common runners, read off their public documentation."""
+
+TAIL = 4000
+"""How many characters from the end of an output are read: a summary stands there."""
+
+ERROR_ONLY = re.compile(
+    r"(?i)^(?:(?:bash|zsh|sh|/bin/\w+|/usr/bin/bash|\(eval\)|cat|ls|cd|grep|sed|rm|mv|cp|find|head|tail"
+    r"|fatal|error|usage error|node|python3?|npm|npx|yarn|pnpm|bun|git|gh|docker|curl|jq|make|go)"
+    r"(?::? line \d+|:\d+)?: .+|.*: command not found|.*: [Nn]o such file or directory"
+    r"|error: .+|fatal: .+)$"
+)
+"""A line that is nothing but a tool's error message."""
+
+LOOKUPS = frozenset(
+    [
+        "grep",
+        "egrep",
+        "fgrep",
+        "rg",
+        "ag",
+        "ack",
+        "which",
+        "type",
+        "pgrep",
+        "diff",
+        "cmp",
+        "test",
+        "[",
+        "lsof",
+    ]
+)
+"""Commands whose exit status 1 only says that there was nothing to find."""
+
+
+def read_summary(text: str) -> Verdict | None:
+    """What a runner's closing words say; a failure anywhere in the tail wins."""
+    tail = text[-TAIL:]
+    good: Verdict | None = None
+    for row in RUNNERS:
+        if row.failed is not None and (found := row.failed.search(tail)):
+            return Verdict(False, row.rule, row.confidence, found[0].strip()[:200])
+        if good is None and row.passed is not None and (found := row.passed.search(tail)):
+            good = Verdict(True, row.rule, row.confidence, found[0].strip()[:200])
+    return good
+
+
+def failed_by_its_own_words(text: str, run: Command | None) -> Verdict | None:
+    """A failure that the exit status did not tell, since something else's status was seen."""
+    if run is None or not run.masked or not text.strip():
+        return None
+    if run.check is not None:
+        verdict = read_summary(text)
+        if verdict is not None and not verdict.passed:
+            return verdict
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    if len(lines) <= 3 and all(ERROR_ONLY.match(line.strip()) for line in lines):
+        return Verdict(False, "nothing-but-an-error", 0.85, lines[0].strip()[:200])
+    return None
+
+
+def found_nothing(text: str, exit_code: int | None, run: Command | None) -> bool:
+    """A search without a match, which exits 1 and prints nothing."""
+    if run is None or exit_code != 1 or text.strip() not in ("Exit code 1", ""):
+        return False
+    last = run.simples[-1] if run.simples else None
+    if last is None:
+        return False
+    return (
+        last.operation == "search"
+        or (last.words[:1] and last.words[0] in LOOKUPS)
+        or (last.name in ("git config", "git grep", "git diff", "git check-ignore"))
+    )

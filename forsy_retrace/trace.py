@@ -1,0 +1,167 @@
+"""A Forsy trace as the builder makes it: the format's fields, each with its ground."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from forsy_retrace.events import Change, Origin, Session, ToolCall, ToolResult
+from forsy_retrace.evidence import Ground
+
+Json = Any
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One step: the format's 28 fields in its order, then what the builder needs to know of it."""
+
+    step: int = 0
+    turn: int = 1
+    actor: str = "agent"
+    action: str = "agent_step"
+    operation: str | None = None
+    tool: str | None = None
+    execution_mode: str | None = None
+    parallel_group: str | None = None
+    observation: str | None = None
+    input: str | None = None
+    input_source: dict[str, Json] | None = None
+    output: str | None = None
+    state_change: str | None = None
+    reasoning: str | None = None
+    caused_by: tuple[int, ...] | None = None
+    causal_type: str | None = None
+    causal_note: str | None = None
+    alternatives_considered: str | None = None
+    success: bool | None = None
+    eval: int = 0
+    eval_reason: str | None = None
+    directive: str | None = None
+    message_role: str | None = None
+    feedback_type: str | None = None
+    feedback_content: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    retry_of: int | None = None
+
+    origin: Origin | None = None
+    via: str = ""
+    """How a human's words came; what a harness's step is about."""
+    call: ToolCall | None = None
+    result: ToolResult | None = None
+    surface: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    answers: int | None = None
+    """The step that a human's words reject, interrupt or answer."""
+    grounds: Mapping[str, Ground] = msgspec.field(default_factory=dict)
+
+
+FIELDS: tuple[str, ...] = Step.__struct_fields__[:28]
+UNGROUNDED = ("step", "turn", "actor", "action", "execution_mode", "parallel_group")
+"""Fields that evidence.jsonl passes over: the trace's own order and grouping."""
+
+
+def put(step: Step, grounds: Mapping[str, Ground], **values: Any) -> Step:
+    """The step with new values and their grounds."""
+    return msgspec.structs.replace(step, grounds={**step.grounds, **grounds}, **values)
+
+
+class Touch(msgspec.Struct, frozen=True):
+    """What one step did to a file, or saw of it, as far as the log shows."""
+
+    step: int
+    actor: str
+    path: str
+    """Absolute where the log allows it."""
+    kind: str
+    """`read`, `edit`, `write`, `delete`, or `changed` where only the fact is known."""
+    removed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    """Lines, without their ends."""
+    old: str | None = None
+    new: str | None = None
+    """The texts that an edit was asked to replace and to put in; all of a written file."""
+    change: Change | None = None
+    first: int | None = None
+    last: int | None = None
+    """Lines shown or asked for, from 1."""
+
+
+class Check(msgspec.Struct, frozen=True):
+    """A step that checks earlier edits: of which kind, which edits, and whether it passed."""
+
+    step: int
+    kind: str
+    """`tests`, `lint`, `types`, `build`, `run` or `read-back`."""
+    edits: tuple[int, ...]
+    passed: bool | None
+    fresh: bool
+    """Whether there was anything new to check."""
+    summary: str = ""
+    """The runner's own closing words."""
+    rule: str = ""
+    confidence: float = 0.9
+
+
+class Artifact(msgspec.Struct, frozen=True):
+    """A file that the log shows created, modified, deleted or read as evidence."""
+
+    path: str
+    type: str
+    role: str
+    related_steps: tuple[int, ...]
+    description: str
+    state: str
+    grade: str
+    """`full`: the log holds the whole; `partial`: patches only; `unseen`: only that it changed."""
+    content: str | None = None
+    diff: str | None = None
+
+
+class Deduction(msgspec.Struct, frozen=True):
+    """What the log could have shown and did not: points of confidence lost, and over what share."""
+
+    name: str
+    points: float
+    why: str
+
+
+class Trace(msgspec.Struct, frozen=True):
+    """One session, retraced."""
+
+    adapter: str
+    session: Session
+    steps: tuple[Step, ...] = ()
+    boundaries: tuple[tuple[int, str], ...] = ()
+    """Where the agent lost sight of what lay before: steps before it, `compacted` or `cleared`."""
+    touches: tuple[Touch, ...] = ()
+    checks: Mapping[int, Check] = msgspec.field(default_factory=dict)
+    replaced: Mapping[int, int] = msgspec.field(default_factory=dict)
+    """Edit steps to the later step that replaced or undid most of what they wrote."""
+    delegations: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """Subagent to the step that started it."""
+    left_out: Mapping[tuple[str, int, int], str] = msgspec.field(default_factory=dict)
+    """Records whose events the builder left out, and why."""
+    trace_id: str = ""
+    prior_trace_id: str | None = None
+    task: str = ""
+    agent_tools: tuple[str, ...] = ()
+    started_at: str | None = None
+    ended_at: str | None = None
+    system_prompt: str | None = None
+    skills: tuple[str, ...] | None = None
+    memory: str | None = None
+    agent_config: Mapping[str, Json] = msgspec.field(default_factory=dict)
+    learning: str | None = None
+    termination_reason: str = "other"
+    final_output: str = ""
+    artifacts: tuple[Artifact, ...] = ()
+    confidence: int = 0
+    deductions: tuple[Deduction, ...] = ()
+    goal_achieved: bool = False
+    goal_notes: str | None = None
+    title: str = ""
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    facts: Mapping[str, Json] = msgspec.field(default_factory=dict)
+    """What the manifest says beyond the format: usage, shared prefix, hidden reasoning."""
