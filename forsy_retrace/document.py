@@ -1,0 +1,223 @@
+"""A trace as plain JSON values: what the folder will hold, not yet fit to be written.
+
+Only `redact` takes a Draft; no writer does.
+"""
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from forsy_retrace.events import Event, Fact, Skipped
+from forsy_retrace.evidence import Evidence, Ground
+from forsy_retrace.trace import FIELDS, UNGROUNDED, Artifact, Step, Trace
+
+SCHEMA_VERSION = "forsy-trace-v0.1"
+Json = dict[str, Any]
+
+
+class Draft(msgspec.Struct):
+    """trace.json, evidence.jsonl, the manifest's own part, and the artifacts' texts."""
+
+    trace: Json
+    evidence: list[Json]
+    manifest: Json
+    adapter: str
+
+
+def draft(trace: Trace) -> Draft:
+    """Everything that the trace folder says, as JSON values."""
+    return Draft(
+        _trace(trace), [_row(step) for step in trace.steps], _manifest(trace), trace.adapter
+    )
+
+
+def _trace(trace: Trace) -> Json:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "trace_id": trace.trace_id,
+        "prior_trace_id": trace.prior_trace_id,
+        "trace_mode": "retraced",
+        "validation_level": "retraced_from_logs",
+        "task": trace.task,
+        "agent_tools": list(trace.agent_tools),
+        "started_at": trace.started_at,
+        "ended_at": trace.ended_at,
+        "system_prompt": trace.system_prompt,
+        "skills": list(trace.skills) if trace.skills is not None else None,
+        "memory": trace.memory,
+        "agent_config": dict(trace.agent_config),
+        "learning": trace.learning,
+        "termination_reason": trace.termination_reason,
+        "steps": [_step(step) for step in trace.steps],
+        "final_output": trace.final_output,
+        "static_output": {"artifacts": [_artifact(one) for one in trace.artifacts]},
+        "summary": _summary(trace),
+        "dataset_summary": {
+            "title": trace.title,
+            "description": trace.description,
+            "tags": list(trace.tags),
+            "release_tier": "private",
+            "validation_level": "retraced_from_logs",
+        },
+    }
+
+
+def _step(step: Step) -> Json:
+    values = {name: getattr(step, name) for name in FIELDS}
+    values["caused_by"] = list(step.caused_by) if step.caused_by else None
+    return values
+
+
+def _artifact(artifact: Artifact) -> Json:
+    return {
+        "path": artifact.path,
+        "type": artifact.type,
+        "role": artifact.role,
+        "related_steps": list(artifact.related_steps) or None,
+        "description": artifact.description,
+        "state": artifact.state,
+        "hash": None,
+        "content": artifact.content,
+        "diff": artifact.diff,
+        "release_sensitivity": "private",
+    }
+
+
+def _summary(trace: Trace) -> Json:
+    """Counts made from the steps, never carried along."""
+    evals = Counter(step.eval for step in trace.steps)
+    kinds = Counter(step.feedback_type for step in trace.steps)
+    return {
+        "total_steps": len(trace.steps),
+        "total_turns": max((step.turn for step in trace.steps), default=0),
+        "positive_steps": evals[1],
+        "negative_steps": evals[-1],
+        "neutral_steps": evals[0],
+        "directive_signals": sum(step.directive is not None for step in trace.steps),
+        "human_feedback": {
+            "corrections": kinds["correction"],
+            "approvals": kinds["approval"],
+            "clarifications": kinds["clarification"],
+            "new_instructions": kinds["new_instruction"],
+        },
+        "agent_confidence": trace.confidence,
+        "goal_achieved": trace.goal_achieved,
+        "goal_notes": trace.goal_notes,
+    }
+
+
+def _row(step: Step) -> Json:
+    """The evidence of one step: its records, then each field's ground."""
+    records: list[Evidence] = []
+
+    def index(evidence: Evidence) -> int:
+        for number, held in enumerate(records):
+            if held.record == evidence.record:
+                return number
+        records.append(evidence)
+        return len(records) - 1
+
+    if step.origin is not None:
+        index(step.origin.evidence)
+    if step.result is not None:
+        index(step.result.origin.evidence)
+    fields = {
+        name: _entry(step.grounds[name], index)
+        for name in FIELDS
+        if name in step.grounds and name not in UNGROUNDED[:-1] and _claims(step, name)
+    }
+    row: Json = {"step": step.step, "records": []}
+    ids = {}
+    if step.call is not None:
+        ids["call"] = step.call.call
+    if step.origin is not None and step.origin.message:
+        ids["message"] = step.origin.message
+    if ids:
+        row["ids"] = ids
+    if step.surface is not None:
+        row["surface"] = step.surface
+    if step.origin is not None and step.origin.branch:
+        row["branch"] = step.origin.branch
+    row["fields"] = fields
+    row["records"] = [
+        {"file": one.file, "line": one.line, "start": one.start, "end": one.end} for one in records
+    ]
+    return row
+
+
+def _claims(step: Step, name: str) -> bool:
+    value = getattr(step, name)
+    return value is not None and not (name == "eval" and value == 0)
+
+
+def _entry(ground: Ground, index: Any) -> Json:
+    entry: Json = {"grade": ground.grade}
+    if ground.rule:
+        entry["rule"] = ground.rule
+    if ground.confidence is not None:
+        entry["confidence"] = ground.confidence
+    if len(ground.evidence) == 1:
+        entry["record"] = index(ground.evidence[0])
+        if ground.evidence[0].pointer:
+            entry["pointer"] = ground.evidence[0].pointer
+    elif ground.evidence:
+        entry["parts"] = [{"record": index(one), "pointer": one.pointer} for one in ground.evidence]
+    if ground.within:
+        entry["within"] = True
+    if ground.steps:
+        entry["steps"] = list(ground.steps)
+    if ground.votes:
+        entry["votes"] = [
+            {"rule": vote.rule, "value": vote.value, "confidence": vote.confidence}
+            for vote in ground.votes
+        ]
+    return entry
+
+
+def _manifest(trace: Trace) -> Json:
+    """The manifest's part that comes from the trace; the writer adds files and versions."""
+    usage = trace.agent_config.get("token_usage")
+    return {
+        "agent_confidence": trace.confidence,
+        "confidence_deductions": [
+            {"name": one.name, "points": one.points, "why": one.why} for one in trace.deductions
+        ],
+        "records": account(trace),
+        "session_basis": "session id" if trace.session.id else "one log, one session",
+        "token_usage": usage,
+        **trace.facts,
+    }
+
+
+def account(trace: Trace) -> Json:
+    """read = used + omitted + unreadable."""
+    by_record: dict[tuple[str, int, int], list[Event]] = {}
+    for event in trace.session.events:
+        by_record.setdefault(event.origin.evidence.record, []).append(event)
+    used, unreadable = 0, 0
+    omitted: Counter[str] = Counter()
+    for record, events in by_record.items():
+        reason = _why_left_out(events, trace.left_out.get(record))
+        if not reason:
+            used += 1
+        elif reason.startswith("unreadable"):
+            unreadable += 1
+        else:
+            omitted[reason] += 1
+    return {
+        "read": len(by_record),
+        "used": used,
+        "omitted": dict(sorted(omitted.items())),
+        "unreadable": unreadable,
+    }
+
+
+def _why_left_out(events: list[Event], left_out: str | None) -> str:
+    """Why a record gave nothing to the trace; empty where it gave something."""
+    told = [event for event in events if not isinstance(event, (Skipped, Fact))]
+    if told and not (left_out and len(told) == 1):
+        return ""
+    if left_out:
+        return left_out
+    return next((event.reason for event in events if isinstance(event, Skipped)), "")

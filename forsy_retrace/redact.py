@@ -1,0 +1,166 @@
+"""The only door to a Redacted trace, and every writer demands one.
+
+All texts of a trace are learnt first, so that a secret known from one place is masked in every
+other; then each is masked where it stands. Counts, ids, times and the format's own words pass.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from forsy_retrace.document import Draft, Json
+from forsy_retrace.redaction import Leak, Masker
+from forsy_retrace.redaction import mask as mask
+from forsy_retrace.trace import FIELDS
+
+__all__ = ["Redacted", "Rules", "mask", "redact"]
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """What a user asks of redaction beyond the built-in rules; `off` only by a second yes."""
+
+    terms: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    names: bool = True
+    off: bool = False
+
+
+class Redacted:
+    """A draft whose every text went through the masker. Made by `redact` alone."""
+
+    def __init__(self, token: object, content: Draft, masker: "Masker | None") -> None:
+        if token is not _TOKEN:
+            raise TypeError("only redact() makes a Redacted trace")
+        self.trace, self.evidence, self.manifest = content.trace, content.evidence, content.manifest
+        self.adapter = content.adapter
+        self._masker = masker
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Occurrences masked, by kind."""
+        return dict(sorted(self._masker.counts.items())) if self._masker else {}
+
+    def mask(self, text: str) -> str:
+        """One more text of the same folder, with the same placeholders."""
+        return self._masker.mask(text) if self._masker else text
+
+    def leaks(self, data: bytes) -> Sequence[Leak]:
+        """What the gate finds in finished bytes."""
+        return self._masker.leaks(data) if self._masker else ()
+
+
+_TOKEN = object()
+
+STRUCTURAL: dict[str, re.Pattern[str]] = {
+    "schema_version": re.compile(r"forsy-trace-v0\.1"),
+    "trace_id": re.compile(r"forsy_trace_[0-9a-f]{16}"),
+    "prior_trace_id": re.compile(r"forsy_trace_[0-9a-f]{16}"),
+    "started_at": re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"),
+    "ended_at": re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"),
+    "parallel_group": re.compile(r"pg_\d+"),
+    "actor": re.compile(r"user|agent|system|subagent:[a-z0-9-]+_\d+"),
+    "call": re.compile(r"(?:toolu|srvtoolu|call)_[A-Za-z0-9]{10,40}"),
+    "message": re.compile(r"msg_[A-Za-z0-9]{10,40}"),
+}
+"""Fields that pass unread where their value has its one shape; a name alone exempts nothing."""
+
+WORDS = re.compile(r"[a-z_-]{1,40}")
+FORMAT_WORDS = frozenset(
+    [
+        "action",
+        "operation",
+        "execution_mode",
+        "causal_type",
+        "message_role",
+        "feedback_type",
+        "termination_reason",
+        "trace_mode",
+        "validation_level",
+        "release_tier",
+        "grade",
+        "rule",
+        "type",
+        "role",
+        "surface",
+        "release_sensitivity",
+        "name",
+    ]
+)
+"""Fields that hold one of the format's own words, or a rule's name."""
+
+HASHED = ("memory_hash", "system_prompt_hash")
+
+
+def redact(content: Draft, rules: Rules = Rules()) -> Redacted:  # noqa: B008 (Rules is frozen)
+    """Masks every text of a draft; equal values get equal placeholders over the whole folder."""
+    if rules.off:
+        _hash_prompts(content.trace)
+        return Redacted(_TOKEN, content, None)
+    masker = Masker(terms=rules.terms, patterns=rules.patterns, names=rules.names)
+    for text in _texts(content):
+        masker.learn(text)
+    masker.seal()
+    before = [{name: step[name] for name in FIELDS} for step in content.trace["steps"]]
+    trace = _masked(content.trace, masker, "")
+    evidence = [_masked(row, masker, "") for row in content.evidence]
+    manifest = _masked(content.manifest, masker, "")
+    for old, new, row in zip(before, trace["steps"], evidence, strict=True):
+        for name, entry in row["fields"].items():
+            if old[name] != new[name]:
+                entry["redacted"] = True
+    _hash_prompts(trace)
+    return Redacted(_TOKEN, Draft(trace, evidence, manifest, content.adapter), masker)
+
+
+def _texts(content: Draft) -> Iterator[str]:
+    """Every text of the draft, in the order in which it will be masked."""
+    for part in (content.trace, content.evidence, content.manifest):
+        yield from _leaves(part, "")
+
+
+def _leaves(value: Any, key: str) -> Iterator[str]:
+    match value:
+        case str():
+            if not _is_structural(key, value):
+                yield value
+        case dict():
+            for name, item in value.items():
+                if not WORDS.fullmatch(name):
+                    yield name
+                yield from _leaves(item, name)
+        case list() | tuple():
+            for item in value:
+                yield from _leaves(item, key)
+
+
+def _masked(value: Any, masker: Masker, key: str) -> Any:
+    match value:
+        case str():
+            return value if _is_structural(key, value) else masker.mask(value)
+        case dict():
+            return {
+                (name if WORDS.fullmatch(name) else masker.mask(name)): _masked(item, masker, name)
+                for name, item in value.items()
+            }
+        case list() | tuple():
+            return [_masked(item, masker, key) for item in value]
+    return value
+
+
+def _is_structural(key: str, value: str) -> bool:
+    if key in FORMAT_WORDS:
+        return WORDS.fullmatch(value) is not None
+    shape = STRUCTURAL.get(key)
+    return shape is not None and shape.fullmatch(value) is not None
+
+
+def _hash_prompts(trace: Json) -> None:
+    """Prompts and memory stand as digests of their masked text."""
+    config = trace["agent_config"]
+    for name in HASHED:
+        if isinstance(config.get(name), str):
+            digest = hashlib.sha256(config[name].encode("utf-8", "replace")).hexdigest()
+            config[name] = f"sha256:{digest}"

@@ -1,0 +1,88 @@
+"""Loads the rule files once and vets them: bounded, without look-around or back-references."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+# What re2 refuses is refused here too, and so is a repeat without an upper bound.
+UNSAFE = re.compile(r"\(\?[=!<]|\(\?P=|\\[1-9]|(?<!\\)[*+](?!\])|\{\d+,\}|\)\{\d*,?\d{3,}\}")
+IN_CLASS = re.compile(r"\[(?:\\.|[^\]\\])*\]")
+
+
+class Token(msgspec.Struct, frozen=True):
+    """A vendor's token: a literal and what surrounds it."""
+
+    id: str
+    start: str
+    rest: str
+    origin: str
+    back: str = ""
+    full: int = 0
+    edge: bool | None = None
+    right: bool = False
+    mixed: bool = False
+    digits: int = 0
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A command or statement whose argument is a secret."""
+
+    id: str
+    on: str
+    lead: str
+    left: str = ""
+    part: str = "word"
+
+
+class Unsafe(ValueError):
+    """A rule that could take more than linear time."""
+
+
+@cache
+def load(name: str) -> dict[str, Any]:
+    """One of the rule files beside this module."""
+    return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+@cache
+def tokens() -> tuple[Token, ...]:
+    return tuple(msgspec.convert(load("rules.toml")["tokens"]["rows"], list[Token]))
+
+
+@cache
+def commands() -> tuple[Command, ...]:
+    return tuple(msgspec.convert(load("commands.toml")["rows"], list[Command]))
+
+
+def vet(pattern: str) -> str:
+    """The pattern itself, if it is bounded; else Unsafe."""
+    if UNSAFE.search(IN_CLASS.sub("[]", pattern).replace("\\+", "").replace("\\*", "")):
+        raise Unsafe(pattern)
+    return pattern
+
+
+def bounded(pattern: str, flags: int = 0) -> re.Pattern[bytes]:
+    """A vetted pattern, compiled for bytes."""
+    return re.compile(vet(pattern).encode(), flags)
+
+
+def words(*path: str) -> frozenset[bytes]:
+    """A list of words from words.toml."""
+    found: Any = load("words.toml")
+    for part in path:
+        found = found[part]
+    return frozenset(word.encode() for word in found)
+
+
+def expression(*path: str) -> re.Pattern[bytes]:
+    """An expression from words.toml, for lower-cased values of bounded length."""
+    found: Any = load("words.toml")
+    for part in path:
+        found = found[part]
+    return re.compile(found.encode())

@@ -1,0 +1,174 @@
+"""Judges whether a value looks like a secret, a word, a reference or code."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from forsy_retrace.redaction import rules
+
+ALNUM = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+DIGIT = frozenset(b"0123456789")
+
+UUID = re.compile(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+HEX = re.compile(rb"(?:0x)?[0-9a-fA-F]{1,1000}")
+CODE = re.compile(
+    rb"[$%]?\{\{?|\$[A-Za-z_({!@*#?0-9]|<[A-Za-z_%$?!/]|%[A-Za-z_]{1,60}%|@[A-Za-z_.]{1,60}@?$"
+    rb"|[A-Za-z_$][\w$]{0,80}(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]{0,80}){0,8}!?(?:\(|\[[\"'A-Za-z_0-9$:]|\)|\{|\]$)"
+    rb"|\(|\[|\{|!\w|&[\w(]|\*[\w(]|/\*|//|=|\|\||&&|!!|\+\+|%[sdrvqx]|#\{|~[/\w]{1,60}$"
+    rb"|(?:new|await|async|lambda|not|return|if|import|from|const|let|var|function|typeof|yield)\b"
+    rb"|-{2,}|\?|:|;|,|\.{2,}|>"
+)
+REFERENCE = re.compile(
+    rb"(?:[A-Za-z_$][\w$-]{0,80}(?:\.|::|->|\?\.|:)){1,8}[A-Za-z_$*][\w$-]{0,80}[!?;,]?$"
+)
+WORD = re.compile(rb"[A-Za-z_\x80-\xff][A-Za-z_\x80-\xff-]{0,80}[;,.:!?]?$")
+PATH = re.compile(
+    rb"(?:~|\.{1,2})?/(?:[\w@.+-]{1,80}/){1,20}[\w@.+-]{0,80}$|[A-Za-z]:\\|\.{1,2}/|/(?:etc|run|var|usr|opt|home|tmp|mnt|dev|proc|secrets?|vault|app|root)\b"
+    rb"|[\w-]{1,60}(?:/[\w.-]{1,60}){1,8}\.[a-z]{2,5}$|[\w.-]{1,80}\.(?:json|ya?ml|pem|key|txt|py|js|ts|tsx|go|rs|md|env|toml|crt|cer|p12|pfx|jks|conf|cfg|ini|sh|html?|css|png|svg|log|lock|sql|java|rb|php)$"
+)
+URL = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]{1,20}://")
+TYPES = re.compile(
+    rb"(?:Optional|Union|List|Dict|Sequence|Annotated|Literal|Option|Vec|Arc|Box|String|Buffer|SecretStr|Promise|Record|Array|Map|Set)\b"
+)
+SLUG = re.compile(rb"(?:[A-Za-z]{1,24}|[0-9]{1,14})(?:[-_./: +@]+(?:[vr]?[0-9]{1,14}[a-z]{0,2}|[A-Za-z]{1,24}[0-9]{0,2}))*$")
+# Slugs are cut to 200 bytes first, so the star above is bounded.
+TIME = re.compile(rb"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d(?::\d\d)?$")
+NUMBER = re.compile(rb"[-+]?[0-9][0-9_,.]{0,30}(?:[eE][-+]?[0-9]+|[kKMGTsmhdx%]|ms|px|em|rem)?$")
+WILD = re.compile(rb"[^\s()\[\]{}\"'`<>$]{8,400}")
+ESCAPES = re.compile(rb"(?:\\\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|[nrt0])){1,80}")
+SHA_LABEL = re.compile(rb"(?:sha(?:1|224|256|384|512)|md5)[-:=]")
+
+KIND = bytes.maketrans(
+    bytes(range(256)),
+    bytes(
+        3 if 48 <= c <= 57 else 2 if 65 <= c <= 90 else 1 if 97 <= c <= 122 else 0
+        for c in range(256)
+    ),
+)
+
+
+@lru_cache(maxsize=1)
+def _lists() -> tuple[frozenset[bytes], re.Pattern[bytes]]:
+    return rules.words("values", "placeholder"), rules.expression("values", "inside")
+
+
+def is_wild(value: bytes) -> bool:
+    """A run of letters, digits and signs that no language and no path gives."""
+    kinds = set(value.translate(KIND))
+    if len(value) < 8 or len(kinds - {0}) < 2 or not WILD.fullmatch(value):
+        return False
+    if 3 in kinds:
+        return turns(value) * 4 >= len(value) or (0 in kinds and turns(value) * 6 >= len(value) >= 12)
+    return is_mixed(value)
+
+
+def is_mixed(value: bytes) -> bool:
+    """Capitals and small letters without the order of words."""
+    kinds = value.translate(KIND)
+    capitals, letters = kinds.count(2), kinds.count(1) + kinds.count(2)
+    return letters >= 8 and capitals * 20 >= letters * 7 and turns(value) * 3 >= len(value)
+
+
+def is_placeholder(value: bytes) -> bool:
+    """An example, a mask or a word that stands for the secret."""
+    whole, inside = _lists()
+    low = value[:400].lower().strip(b"'\"` ")
+    if not low or low.rstrip(b".,;:!?)") in whole or len(set(low)) <= 2:
+        return True
+    return inside.search(low) is not None
+
+
+def is_reference(value: bytes, *, quoted: bool) -> bool:
+    """Code, a variable, a type, a path or a plain URL rather than a value."""
+    value = value[:400]
+    if not quoted and is_wild(value):
+        return False
+    if quoted:
+        return bool(
+            value[:2] in (b"${", b"$(", b"{{", b"<%", b"#{", b"%(")
+            or (value[:1] in b"$<{" and re.match(rb"\$[A-Za-z_]\w{0,60}$|<[^>]{1,80}>$|\{[\w.:!]{0,60}\}$", value))
+            or (b"{" in value and re.search(rb"\$\{|\{[a-z_.]{2,40}\}", value))
+            or re.match(rb"(?:%(?:\([\w]{1,40}\))?[sdr][:/@.-]?){1,4}$|%[A-Z_]{2,40}%$", value)
+            or PATH.match(value)
+            or URL.match(value)
+            or SHA_LABEL.match(value)
+        )
+    return bool(
+        CODE.match(value)
+        or REFERENCE.match(value)
+        or TYPES.match(value)
+        or PATH.match(value)
+        or URL.match(value)
+        or SHA_LABEL.match(value)
+        or TIME.match(value)
+    )
+
+
+def turns(value: bytes) -> int:
+    """How often small letters, capitals and digits follow one another directly."""
+    kinds = value.translate(KIND)
+    return sum(1 for a, b in zip(kinds, kinds[1:], strict=False) if a != b and a and b)
+
+
+def classes(value: bytes) -> int:
+    """How many of small letters, capitals, digits and signs a value has."""
+    kinds = set(value.translate(KIND))
+    return len(kinds)
+
+
+def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
+    """A value that was made by a machine: digits and letters without the order of words."""
+    value = value[:300]
+    if len(value) < least or is_placeholder(value):
+        return False
+    kinds = set(value.translate(KIND))
+    distinct = len(set(value))
+    if distinct < min(6, max(4, len(value) // 3)) or NUMBER.match(value) or TIME.match(value):
+        return False
+    if not (kinds & {1, 2}):
+        return False
+    if UUID.fullmatch(value):
+        return True
+    if b"\\x" in value or b"\\u" in value:
+        return False
+    if SLUG.match(value[:200]):
+        return False
+    if 3 not in kinds:
+        if hard or kinds <= {1, 0} or kinds <= {2, 0}:
+            return False
+        return len(value) >= 16 and turns(value) * 4 >= len(value)
+    if HEX.fullmatch(value):
+        return len(value) >= (24 if hard else max(least, 12))
+    changes = turns(value)
+    if hard:
+        return len(value) >= 16 and changes * 5 >= len(value) and changes >= 4
+    return changes * 8 >= len(value) and changes >= 2
+
+
+def is_password(value: bytes, *, quoted: bool, certain: bool) -> bool:
+    """A value a person chose, under a key that says so.
+
+    Certain is the place: an environment line or a command's flag, where a plain word counts too.
+    """
+    value = value[:300]
+    least = 3 if certain else 5
+    if len(value) < least or is_placeholder(value) or ESCAPES.fullmatch(value):
+        return False
+    kinds = set(value.translate(KIND))
+    if NUMBER.match(value):
+        return len(value) >= 6 and certain
+    if b" " in value:
+        return quoted and 3 in kinds and 0 in kinds and len(value) <= 60 and value.count(b" ") <= 5 and bool(
+            re.search(rb"[^\w\s.,:;!?'()/-]", value)
+        ) and classes(value) >= 4
+    if certain or (len(value) >= 8 and is_mixed(value)):
+        return True
+    if WORD.match(value):
+        # Two capitals apart, as in "SunsetRiverMoon": not in prose, often in names of classes.
+        return False
+    if 3 in kinds or kinds >= {0, 1, 2}:
+        if SLUG.match(value) and not (3 in kinds and 2 in kinds):
+            return quoted and bool(re.match(rb"[a-z]{4,24}[0-9]{2,6}$", value))
+        return True
+    return bool(set(value) & set(b"!@#$%^&*?~+=")) and kinds >= {0, 1}

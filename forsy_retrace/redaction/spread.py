@@ -1,0 +1,181 @@
+"""Finds the values learnt elsewhere, in every form that a text may give them."""
+
+from __future__ import annotations
+
+import binascii
+import html
+import json
+import urllib.parse
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from forsy_retrace.redaction import encoded, identity, shape
+from forsy_retrace.redaction.engine import Literals
+from forsy_retrace.redaction.scan import CREDENTIAL, Find
+
+SHORTEST = 8
+PART = 12
+"""How much of a value's beginning or end is enough to know it."""
+
+BASE64 = frozenset(encoded.RUN)
+FOLDED = frozenset({identity.USER, identity.PERSON, identity.EMAIL, identity.HOST, "TERM"})
+"""Kinds whose values are one whatever their case."""
+
+
+class Known(NamedTuple):
+    """One form of a value: the bytes to look for and what they stand for."""
+
+    kind: str
+    value: bytes
+    literal: bytes
+    form: str
+    """plain, folded, base64, or part-<offset> for a part that begins there."""
+
+
+class Spread:
+    """The automaton over all values in all forms."""
+
+    def __init__(self, values: Iterable[tuple[str, bytes]], *, plain: bool = False) -> None:
+        forms: dict[tuple[str, bytes], Known] = {}
+        for kind, value in values:
+            for known in _forms(kind, value):
+                forms.setdefault((known.form[:4], known.literal), known)
+        self.known = list(forms.values())
+        literals = [known.literal.lower() for known in self.known]
+        self.literals = Literals(literals, plain=plain) if literals else None
+
+    def find(self, data: bytes, low: bytes | None = None) -> Iterator[Find]:
+        """Every place where a value stands, as a find of its kind and value."""
+        if self.literals is None:
+            return
+        for index, start, end in self.literals.find(data.lower() if low is None else low):
+            known = self.known[index]
+            if known.form == "folded":
+                if _stands_alone(data, start, end):
+                    yield Find(start, end, known.kind, "known-value", known.value)
+                continue
+            if known.form != "any-case" and data[start:end] != known.literal:
+                continue
+            if known.form.startswith("part-"):
+                start, end = _grown(data, start, end, known.value, int(known.form[5:]))
+            elif known.form.startswith("base64"):
+                start, end = _with_edges(data, start, end, known.form[-1])
+            yield Find(start, end, known.kind, "known-value", known.value)
+
+
+def folded(kind: str, value: bytes) -> bytes:
+    """The value as it is compared and numbered."""
+    return value.lower() if kind in FOLDED else value
+
+
+def is_worth_spreading(kind: str, value: bytes) -> bool:
+    """Long and rare enough to be looked for where nothing else says that it is secret."""
+    if kind == "TERM":
+        return len(value) >= 2
+    low = value.lower()
+    if kind in (identity.USER, identity.PERSON):
+        return len(low) >= 3 and low not in identity.common() and not low.isdigit()
+    if kind == identity.CUSTOMER:
+        return len(value) >= 8
+    if kind == identity.EMAIL:
+        return len(value) >= 6
+    if kind == identity.HOST:
+        return len(value) >= 6 and low not in identity.common()
+    if len(value) < SHORTEST or shape.is_placeholder(value) or len(set(value)) < 4:
+        return False
+    return not shape.WORD.match(value) or len(value) >= 16
+
+
+def _forms(kind: str, value: bytes) -> Iterator[Known]:
+    if kind in FOLDED:
+        yield Known(kind, value, value, "folded" if kind != "TERM" else "any-case")
+        for form in _escaped(value):
+            yield Known(kind, value, form, "any-case")
+        if kind != "TERM" or len(value) < SHORTEST:
+            if kind in (identity.EMAIL, identity.HOST):
+                yield from _base64(kind, value)
+            return
+        yield from _base64(kind, value)
+        return
+    yield Known(kind, value, value, "plain")
+    if len(value) < SHORTEST:
+        return
+    for form in _escaped(value):
+        yield Known(kind, value, form, "any-case" if b"%" in form else "plain")
+    yield from _base64(kind, value)
+    yield Known(kind, value, binascii.hexlify(value), "any-case")
+    if len(value) >= PART + 4 and kind == CREDENTIAL and shape.turns(value) * 8 >= len(value):
+        # A vendor's prefix stands in every text about the vendor; the part begins behind it.
+        first = min(_behind_prefix(value), len(value) - PART)
+        yield Known(kind, value, value[first : first + PART], f"part-{first}")
+        yield Known(kind, value, value[-PART:], f"part-{len(value) - PART}")
+
+
+def _behind_prefix(value: bytes) -> int:
+    cut = max(value.rfind(sign, 0, 24) for sign in (b"-", b"_", b"."))
+    return cut + 1 if cut >= 0 else 4 if len(value) > 20 else 0
+
+
+def _escaped(value: bytes) -> list[bytes]:
+    text = value.decode("utf-8", "surrogateescape")
+    once = json.dumps(text)[1:-1]
+    found = [once, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(once)[1:-1]]
+    found += [html.escape(text), text.replace("/", "\\/")]
+    forms = [form.encode("utf-8", "surrogateescape") for form in found]
+    forms.append(urllib.parse.quote(value, safe="").encode())
+    forms.append(urllib.parse.quote_plus(value).encode())
+    return [form for form in dict.fromkeys(forms) if form != value]
+
+
+def _base64(kind: str, value: bytes) -> Iterator[Known]:
+    for alignment in range(3):
+        for image in encoded.images_at(value, alignment):
+            if len(image) >= 10:
+                yield Known(kind, value, image, f"base64-{alignment}")
+
+
+def _stands_alone(data: bytes, start: int, end: int) -> bool:
+    """No letter or digit touches the name, though an escape may."""
+    if end < len(data) and (data[end] in shape.ALNUM or data[end] >= 0x80):
+        return False
+    if start == 0:
+        return True
+    before = data[start - 1]
+    if before >= 0x80 and data[max(0, start - 3) : start] not in ARROWS:
+        return False
+    if before not in shape.ALNUM:
+        return True
+    two, three = data[max(0, start - 2) : start], data[max(0, start - 3) : start]
+    return (
+        (two[:1] == b"\\" and two[1:] in (b"n", b"r", b"t"))
+        or (three[:1] == b"%" and shape.HEX.fullmatch(three[1:]) is not None)
+        or data[max(0, start - 6) : start - 4] == b"\\u"
+        or (before == 0x6D and data[max(0, start - 8) : start].find(b"[") >= 0)
+    )
+
+
+ARROWS = frozenset(sign.encode() for sign in "→│┃▶•–—“”‘’…├└─✓✔")
+
+
+def _grown(data: bytes, start: int, end: int, value: bytes, offset: int) -> tuple[int, int]:
+    """The part with all that agrees with the value on both its sides."""
+    here = offset
+    while here and start and data[start - 1] == value[here - 1]:
+        start, here = start - 1, here - 1
+    here = offset + PART
+    while here < len(value) and end < len(data) and data[end] == value[here]:
+        end, here = end + 1, here + 1
+    return start, end
+
+
+def _with_edges(data: bytes, start: int, end: int, alignment: str) -> tuple[int, int]:
+    """The image with the letters at its edges that hold a part of the value."""
+    if alignment != "0":
+        if start and data[start - 1] in BASE64:
+            start -= 1
+    for _ in range(2):
+        if end < len(data) and data[end] in BASE64:
+            end += 1
+    while end < len(data) and data[end] == 0x3D:
+        end += 1
+    return start, end

@@ -1,0 +1,157 @@
+"""Tokens that begin with, hold or end in a vendor's literal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from forsy_retrace.redaction import rules, shape
+
+if TYPE_CHECKING:
+    from forsy_retrace.redaction.scan import Rule, Scan
+
+ALNUM = shape.ALNUM
+# A long token is broken over two lines by terminals and by mail.
+BREAK = re.compile(rb"\\?\r?\n[ \t]{0,8}(?:[>|+] ?)?")
+RUN = re.compile(rb"[A-Za-z0-9_+/=.%-]{1,400}")
+AFTER_PART = re.compile(rb"[\s\"'`,;)<\\]|$")
+WIDTH = 60
+
+# Discord's bot tokens begin with the base64 of a number, which is no fixed literal.
+DISCORD_REST = re.compile(rb"[A-Za-z0-9_-]{19,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}")
+
+
+def rows() -> Iterator[tuple[bytes, Rule]]:
+    for row in rules.tokens():
+        start = row.start.encode()
+        is_strong = len(start) >= 4 and any(byte not in ALNUM for byte in start)
+        rule = _Token(
+            row.id,
+            start,
+            rules.bounded(row.rest),
+            rules.bounded(f"(?:{row.back})$") if row.back else None,
+            row.full,
+            (not is_strong and not row.back) if row.edge is None else row.edge,
+            row.right,
+            row.mixed,
+            row.digits,
+        )
+        yield start.lower(), rule
+    for literal in sorted({begin.lower() for begin in _discord()}):
+        yield literal, _discord_token
+
+
+class _Token:
+    """One row of the table as a rule."""
+
+    __slots__ = ("back", "digits", "edge", "full", "id", "mixed", "rest", "right", "start")
+
+    def __init__(
+        self,
+        id: str,
+        start: bytes,
+        rest: re.Pattern[bytes],
+        back: re.Pattern[bytes] | None,
+        full: int,
+        edge: bool,
+        right: bool,
+        mixed: bool,
+        digits: int,
+    ) -> None:
+        self.id, self.start, self.rest, self.back, self.full = id, start, rest, back, full
+        self.edge, self.right, self.mixed, self.digits = edge, right, mixed, digits
+
+    def __call__(self, scan: Scan, start: int, end: int) -> None:
+        data = scan.data
+        if self.edge and start and data[start - 1] in ALNUM:
+            return
+        if data[start:end] != self.start:
+            return
+        match = self.rest.match(data, end)
+        stop = match.end() if match else end
+        joined = self._over_the_break(data, start, end, stop)
+        if joined > stop:
+            stop = joined
+        elif match is None:
+            return
+        if self.right and stop < len(data) and data[stop] in ALNUM:
+            return
+        begin = start
+        if self.back:
+            before = self.back.search(data, max(0, start - 210), start)
+            if before is None:
+                return
+            begin = before.start()
+            if begin and data[begin - 1] in ALNUM:
+                return
+        if match and match.lastindex and joined <= match.end():
+            begin, stop = match.span(1)  # only a part of it is secret
+        if self._is_real(data[begin:stop], data[end:stop] if not self.back else data[begin:stop]):
+            scan.add(begin, stop, self.id)
+
+    def _is_real(self, token: bytes, secret: bytes) -> bool:
+        if shape.is_placeholder(token):
+            return False
+        kinds = set(secret.translate(shape.KIND))
+        if len(set(secret)) < 6 or not ((3 in kinds) or (1 in kinds and 2 in kinds)):
+            return False
+        if self.mixed and not {1, 2, 3} <= kinds:
+            return False
+        return not self.digits or sum(byte in shape.DIGIT for byte in secret) >= self.digits
+
+    def _over_the_break(self, data: bytes, start: int, end: int, stop: int) -> int:
+        """Where the token ends if a line break stands within it, else its end."""
+        run = RUN.match(data, end)
+        here = run.end() if run and stop == end else stop
+        gap = BREAK.match(data, here)
+        rest = RUN.match(data, gap.end()) if gap and here > end else None
+        if gap is None or rest is None:
+            return stop
+        part = rest[0]
+        if stop > end:  # whole as it is; it may be longer
+            is_wide = stop - data.rfind(b"\n", max(0, stop - 400), stop) - 1 >= WIDTH
+            is_short = stop - start < self.full
+            if not _is_a_part(part) or part.startswith(self.start):
+                return stop
+            if not is_short and not (
+                (is_wide or self.full == 0)
+                and len(part) >= 8
+                and shape.turns(part) * 4 >= len(part)
+                and AFTER_PART.match(data, rest.end())
+            ):
+                return stop
+        whole = self.rest.match(data[end:here] + part)
+        if whole is None or whole.end() <= here - end:
+            return stop
+        return gap.end() + whole.end() - (here - end)
+
+
+def _is_a_part(part: bytes) -> bool:
+    """The second half of a broken token, not the next line's first word."""
+    kinds = set(part.translate(shape.KIND))
+    return (
+        len(part) >= 4
+        and b"=" not in part
+        and (3 in kinds or {1, 2} <= kinds)
+        and len(kinds - {0}) >= 2
+        and shape.turns(part) * 6 >= len(part)
+    )
+
+
+def _discord() -> Iterator[bytes]:
+    """The first four letters of the base64 of a number."""
+    for first in b"MNO":
+        for second in b"DTjz":
+            for third in b"AEIMQUYcgk":
+                for fourth in b"wxyz012345":
+                    yield bytes((first, second, third, fourth))
+
+
+def _discord_token(scan: Scan, start: int, end: int) -> None:
+    data = scan.data
+    if data[start] not in b"MNO" or (start and data[start - 1] in ALNUM):
+        return
+    match = DISCORD_REST.match(data, end)
+    if match and shape.turns(match[0]) >= 12:
+        scan.add(start, match.end(), "discord-bot")

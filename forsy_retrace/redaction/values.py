@@ -1,0 +1,78 @@
+"""Reads the value that begins at a place: what stands in quotes, or the run up to its end."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+QUOTES = b"\"'`"
+LONGEST = 1000
+
+PREFIX = re.compile(rb"(?:[bBrRfFuU]{1,2}|@|\$|N|E)?(\\{0,8})([\"'`])")
+# A bare value ends at space, quote, angle or an escape.
+BARE = re.compile(rb"(?:[^\s\"'`<>\\]|\\[^nrtuvxbf0-9\"'`\\/&\s]){1,1000}")
+ENTITY = re.compile(rb"&(?:quot|apos|amp|lt|gt|#[0-9x])")
+PAIR_AFTER = re.compile(rb"[&;,](?: ?[A-Za-z_][\w .-]{0,40}=|$|amp;)|&[A-Za-z_][\w.-]{0,40}(?:=|$)")
+TRAILING = b",;"
+CLOSING = {0x29: b"(", 0x5D: b"[", 0x7D: b"{"}
+
+
+class Value(NamedTuple):
+    start: int
+    end: int
+    quoted: bool
+
+
+def read(data: bytes, place: int, *, in_url: bool = False) -> Value | None:
+    """The value that begins here, or None."""
+    opening = PREFIX.match(data, place)
+    if opening:
+        start = opening.end()
+        end = _closing(data, start, opening[1] + opening[2], len(opening[1]))
+        if end >= 0:
+            return Value(start, end, True) if end > start else None
+        place = start
+    run = BARE.match(data, place)
+    if run is None:
+        return None
+    end = _cut(data, place, run.end(), in_url=in_url)
+    return Value(place, end, False) if end > place else None
+
+
+def _closing(data: bytes, start: int, quote: bytes, depth: int) -> int:
+    """Where the quote of the same depth closes, on the same line; -1 where it does not."""
+    place = start
+    limit = min(len(data), start + LONGEST)
+    while True:
+        place = data.find(quote, place, limit)
+        if place < 0:
+            return -1
+        slashes = 0
+        while place - slashes > start and data[place - slashes - 1] == 0x5C:
+            slashes += 1
+        if slashes == 0 or (depth == 0 and slashes % 2 == 0):
+            break
+        place += len(quote)
+    return -1 if b"\n" in data[start:place] else place
+
+
+def _cut(data: bytes, start: int, end: int, *, in_url: bool) -> int:
+    """The end of a bare value, before what belongs to the text around it."""
+    value = data[start:end]
+    if in_url:
+        for stop in (b"&", b"#", b";"):
+            place = value.find(stop)
+            if place >= 0:
+                value = value[:place]
+    entity = ENTITY.search(value)
+    if entity:
+        value = value[: entity.start()]
+    pair = PAIR_AFTER.search(value)
+    if pair and pair.start():
+        value = value[: pair.start()]
+    while value and (value[-1] in TRAILING or value[-1] in CLOSING):
+        opener = CLOSING.get(value[-1])
+        if opener and opener in value:
+            break
+        value = value[:-1]
+    return start + len(value)

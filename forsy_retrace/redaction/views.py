@@ -1,0 +1,129 @@
+"""Other readings of a text: escapes resolved, colours and invisible characters taken out.
+
+A view knows where each of its bytes stood in the original, so a find in it masks the right span.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+LEVELS = 3
+NAMED = {b"quot": b'"', b"apos": b"'", b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": b" "}
+SHORT = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b" ", b"f": b" ", b"0": b" ", b"e": b"\x1b"}
+
+# Every branch begins with a literal: only so does `re` skip to the next place by its first byte.
+ESCAPE = re.compile(
+    rb"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{2,5})\}|([0-3][0-7]{2})|(\r?\n)"
+    rb"|([nrtbfe0\"'`\\/&=:@ ]))"
+    rb"|%(?:25)?([0-9A-Fa-f]{2})"
+    rb"|&(?:amp;)?(?:(quot|apos|amp|lt|gt|nbsp)|\#([0-9]{2,5})|\#[xX]([0-9a-fA-F]{2,5}));"
+    rb"|\x1b(\[[0-9;]{0,12}[mK]|\][0-9];[^\x07\x1b]{0,200}(?:\x07|\x1b\\))"
+    rb"|\[([0-9;]{1,12}m)"
+    rb"|\xe2(\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xa4])"
+    rb"|\xef(?:(\xbb\xbf)|\xbc([\x81-\xbf])|\xbd([\x80-\x9e]))"
+    rb"|\xc2(?:(\xad)|(\xa0))"
+)
+# One of these stands in every text that has another reading.
+SIGNS = (b"\\", b"%", b"&", b"\x1b", b"[0m", b"[39m", b"\xe2\x80", b"\xe2\x81", b"\xef", b"\xc2")
+
+
+class View:
+    """A reading of the data, with the way back to the original."""
+
+    def __init__(
+        self, data: bytes, starts: list[int], origins: list[int], total: int, under: View | None
+    ) -> None:
+        self.data = data
+        self.starts, self.origins, self.total = starts, origins, total
+        self.under = under
+
+    def back(self, start: int, end: int) -> tuple[int, int]:
+        """The span of the original that a span of the view stands for."""
+        start, end = self._origin(start), self._origin_after(end)
+        return self.under.back(start, end) if self.under else (start, end)
+
+    def _origin(self, place: int) -> int:
+        at = bisect_right(self.starts, place) - 1
+        return min(self.origins[at] + place - self.starts[at], self.total)
+
+    def _origin_after(self, place: int) -> int:
+        at = bisect_right(self.starts, place - 1) - 1
+        is_last = at + 1 == len(self.starts)
+        after = self.total if is_last else self.origins[at + 1]
+        # The last byte of a segment may be an escape, which is longer in the original.
+        if place == (len(self.data) if is_last else self.starts[at + 1]):
+            return after
+        return min(self.origins[at] + place - self.starts[at], after)
+
+
+def views(data: bytes) -> list[View]:
+    """The readings of the data that differ from it, the least resolved first."""
+    found: list[View] = []
+    while len(found) < LEVELS and any(sign in data for sign in SIGNS):
+        view = resolve(data, found[-1] if found else None)
+        if view is None:
+            break
+        found.append(view)
+        data = view.data
+    return found
+
+
+def resolve(data: bytes, under: View | None = None) -> View | None:
+    """One level of escapes resolved; None where there is none."""
+    pieces: list[bytes] = []
+    starts: list[int] = []
+    origins: list[int] = []
+    length = done = 0
+    for match in ESCAPE.finditer(data):
+        begin, end = match.span()
+        if begin > done:
+            pieces.append(data[done:begin])
+            starts.append(length)
+            origins.append(done)
+            length += begin - done
+        plain = _plain(match)
+        starts.append(length)
+        origins.append(begin)
+        pieces.append(plain)
+        length += len(plain)
+        done = end
+    if not pieces:
+        return None
+    if done < len(data):
+        pieces.append(data[done:])
+        starts.append(length)
+        origins.append(done)
+    return View(b"".join(pieces), starts, origins, len(data), under)
+
+
+def _plain(match: re.Match[bytes]) -> bytes:
+    group = match.lastindex or 0
+    text = match[group]
+    match group:
+        case 1 | 3:
+            return _character(int(text, 16))
+        case 2 | 7:
+            return bytes([int(text, 16)])
+        case 4:
+            return bytes([int(text, 8)])
+        case 6:
+            return SHORT.get(text, text)
+        case 8:
+            return NAMED[text]
+        case 9:
+            return _character(int(text))
+        case 10:
+            return _character(int(text, 16))
+        case 15:
+            return bytes([text[0] - 0x60])
+        case 16:
+            return bytes([text[0] - 0x20])
+        case 18:
+            return b" "
+        case _:  # a line joined, a colour or an invisible character
+            return b""
+
+
+def _character(number: int) -> bytes:
+    return chr(number).encode("utf-8", "surrogatepass") if number < 0x110000 else b"?"
