@@ -1,0 +1,256 @@
+"""One log, or a folder of logs, to trace folders."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from forsy_retrace.adapter import Adapter, companions
+from forsy_retrace.builder import build
+from forsy_retrace.document import draft
+from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.events import Event, Session, sessions
+from forsy_retrace.redact import Redacted, Rules, redact
+from forsy_retrace.registry import identify, load
+from forsy_retrace.source import Source, discover, is_regular
+from forsy_retrace.trace import Trace
+from forsy_retrace.writers.atomic import check_target, is_ours
+from forsy_retrace.writers.folder import MAX_OUTPUT, Written, write_folder
+
+Json = dict[str, Any]
+
+
+class Options(msgspec.Struct, frozen=True):
+    """What a user may choose of a conversion."""
+
+    rules: Rules = Rules()
+    max_output: int = MAX_OUTPUT
+    """Tokens of one output that stay in trace.json."""
+    source_hash: bool = False
+    """Adds a digest of each log's raw bytes to the manifest."""
+    strict: bool = False
+    """Unknown kinds of records are findings."""
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A log that gave no trace, and why, in one line."""
+
+    name: str
+    why: str
+
+
+Progress = Callable[[str], None]
+
+
+def convert(
+    path: Path,
+    adapter: str,
+    target: Path,
+    options: Options = Options(),  # noqa: B008 (Options is frozen)
+    progress: Progress = lambda name: None,
+) -> Iterator[Written | Refused]:
+    """Writes one trace folder a session: `target` itself for one session, else folders below it.
+
+    Raises RetraceError where nothing can be read or written; a folder's single bad logs come as
+    Refused.
+    """
+    if path.is_dir():
+        yield from _folder(path, adapter, target, options, progress)
+        return
+    check_target(target) if not _is_shelf(target) else None
+    source = _named(path)
+    progress(source.name)
+    name, found = _read(source, adapter)
+    if len(found) == 1:
+        yield _write(found[0], source, name, target, options)
+        return
+    _check_shelf(target)
+    yield from _several(found, source, name, target, options, set())
+
+
+def read(path: Path, adapter: str = "auto") -> Iterator[Event]:
+    """The events of one log."""
+    source = _named(path)
+    return load(_adapter_for(source, adapter)).read(source)
+
+
+def retrace(source: Source, adapter: str) -> list[Trace]:
+    """The traces of one log, before redaction: for tests and for other tools in this process."""
+    module = load(adapter)
+    return [build(one, adapter, module.SHOWS) for one in sessions(module.read(source))]
+
+
+def _named(path: Path) -> Source:
+    if not path.exists() and not path.is_symlink():
+        raise RetraceError(f"{path.name}: no such file or folder")
+    if not is_regular(path):
+        path = path.resolve()
+        if not is_regular(path):
+            raise UnreadableInput(f"{path.name}: not a regular file")
+    return Source(path)
+
+
+def _adapter_for(source: Source, adapter: str) -> str:
+    """The adapter that was named, if it knows the log; or the one that claims it."""
+    if adapter != "auto":
+        if not load(adapter).sniff(source):
+            raise UnreadableInput(_why_not(source, adapter))
+        return adapter
+    found = identify(source)
+    if not found:
+        raise UnreadableInput(_why_not(source, "auto"))
+    if len(found) > 1:
+        raise RetraceError(f"{source.name}: claimed by {' and '.join(found)}; name one")
+    return found[0]
+
+
+def _why_not(source: Source, adapter: str) -> str:
+    head = source.head
+    if not head:
+        return f"{source.name}: empty"
+    if all(record.problem for record in head):
+        return f"{source.name}: no JSON records in it"
+    if adapter == "auto":
+        return f"{source.name}: no adapter knows this format; name one"
+    return f"{source.name}: not a log that {adapter} reads"
+
+
+def _read(source: Source, adapter: str) -> tuple[str, list[Session]]:
+    name = _adapter_for(source, adapter)
+    found = [one for one in sessions(load(name).read(source)) if one.events]
+    if not found:
+        raise UnreadableInput(f"{source.name}: no session in it")
+    return name, found
+
+
+def _folder(
+    path: Path, adapter: str, target: Path, options: Options, progress: Progress
+) -> Iterator[Written | Refused]:
+    """Every log below a folder; what belongs to another log goes with it."""
+    _check_shelf(target)
+    logs = list(discover(path))
+    owned: set[Path] = set()
+    names: dict[Path, str] = {}
+    refused: list[Refused] = []
+    for source in logs:
+        try:
+            names[source.path] = _adapter_for(source, adapter)
+        except RetraceError as error:
+            refused.append(Refused(source.name, str(error)))
+    for source in logs:
+        if source.path in names:
+            found = companions(load(names[source.path]), source)
+            owned.update(one.path for one in found)
+    taken: set[str] = set()
+    done = False
+    for source in logs:
+        if source.path not in names or source.path in owned:
+            continue
+        progress(source.name)
+        try:
+            name, found_sessions = _read(source, adapter)
+            for result in _several(found_sessions, source, name, target, options, taken):
+                done = done or isinstance(result, Written)
+                yield result
+        except UnreadableInput as error:
+            yield Refused(source.name, str(error))
+    for one in refused:
+        if not any(path.name == one.name or str(path).endswith(one.name) for path in owned):
+            yield one
+    if not done:
+        raise UnreadableInput(f"{path.name}: no session below this folder")
+
+
+def _several(
+    found: list[Session],
+    source: Source,
+    name: str,
+    target: Path,
+    options: Options,
+    taken: set[str],
+) -> Iterator[Written | Refused]:
+    for session in found:
+        trace, redacted = _redacted(session, name, options)
+        if not trace.steps:
+            yield Refused(source.name, f"{source.name}: no steps in it")
+            continue
+        slug = _slug(redacted)
+        while slug in taken:
+            slug += "-again"
+        taken.add(slug)
+        yield _written(trace, redacted, source, name, target / slug, options)
+
+
+def _write(session: Session, source: Source, name: str, target: Path, options: Options) -> Written:
+    trace, redacted = _redacted(session, name, options)
+    if not trace.steps:
+        raise UnreadableInput(f"{source.name}: no steps in it")
+    return _written(trace, redacted, source, name, target, options)
+
+
+def _redacted(session: Session, name: str, options: Options) -> tuple[Trace, Redacted]:
+    trace = build(session, name, load(name).SHOWS)
+    return trace, redact(draft(trace), options.rules)
+
+
+def _written(
+    trace: Trace, redacted: Redacted, source: Source, name: str, target: Path, options: Options
+) -> Written:
+    adapter = load(name)
+    origins = _origins(trace, source, adapter, options)
+    return write_folder(redacted, target, origins, adapter.SHOWS, options.max_output)
+
+
+def _origins(
+    trace: Trace, source: Source, adapter: Adapter, options: Options
+) -> list[Mapping[str, Any]]:
+    """The files of a trace: size in bytes, records, where the first and the last one stand."""
+    records: dict[str, dict[tuple[int, int], int]] = {}
+    for event in trace.session.events:
+        here = event.origin.evidence
+        records.setdefault(here.file, {})[(here.start, here.end)] = here.line
+    found: list[Mapping[str, Any]] = []
+    for one in (source, *companions(adapter, source)):
+        held = records.get(one.name)
+        if held is None:
+            continue
+        places = sorted(held)
+        entry: Json = {
+            "name": one.name,
+            "size": one.size,
+            "records": len(held),
+            "first_record": f"{held[places[0]]}:{places[0][0]}",
+            "last_record": f"{held[places[-1]]}:{places[-1][0]}",
+        }
+        if options.source_hash:
+            entry["sha256"] = hashlib.sha256(one.path.read_bytes()).hexdigest()
+        found.append(entry)
+    return found
+
+
+def _slug(trace: Redacted) -> str:
+    """A stable, readable name: the day, words of the masked task, part of the trace's id."""
+    day = (trace.trace["started_at"] or "undated")[:10]
+    title = re.sub(r"\[[A-Z_]+(?:_\d+)?\]", " ", trace.trace["dataset_summary"]["title"])
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-")
+    return "-".join(part for part in (day, words, trace.trace["trace_id"][-8:]) if part)
+
+
+def _is_shelf(target: Path) -> bool:
+    """A folder that holds trace folders of ours, and nothing else."""
+    if not target.is_dir() or is_ours(target):
+        return False
+    inner = [path for path in target.iterdir() if not path.name.startswith(".")]
+    return bool(inner) and all(path.is_dir() and is_ours(path) for path in inner)
+
+
+def _check_shelf(target: Path) -> None:
+    if is_ours(target):
+        raise RetraceError("the target is one trace; name another folder for several sessions")
+    if target.is_dir() and any(target.iterdir()) and not _is_shelf(target):
+        raise RetraceError("the target folder holds files that are not ours; name another with -o")
+    if target.exists() and not target.is_dir():
+        raise RetraceError("the target exists and is no folder; name another with -o")

@@ -1,0 +1,234 @@
+"""Does a trace still hold against the bytes that it names?
+
+Each value of evidence.jsonl is read again from the log: copied ones must be there to the letter,
+but for placeholders and marked cuts; computed ones are computed again where one record decides.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import orjson
+
+from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.evidence import Evidence
+from forsy_retrace.sdk import resolve, text_of, when
+from forsy_retrace.source import Source, decode, discover
+
+Json = Mapping[str, Any]
+PLACEHOLDER = re.compile(r"\[(?:[A-Z]+_)*[A-Z]+(?:_\d+)?\]|\[UNSCANNED\]")
+CUT = re.compile(
+    r"\n?\[… \d+ tokens omitted, full text: (artifacts/[0-9a-f]{16}\.txt),"
+    r" sha256:([0-9a-f]{64}) …\]\n?"
+)
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A value that no longer holds. The text never quotes the log."""
+
+    step: int
+    field: str
+    text: str
+
+
+class Logs:
+    """The log files that evidence names, read once each."""
+
+    def __init__(self, source: Path) -> None:
+        self.files: dict[str, Source] = {}
+        if source.is_dir():
+            found = list(discover(source))
+        elif source.exists():
+            beside = discover(source.parent / source.stem)
+            found = [Source(source)]
+            found += [Source(one.path, f"{source.stem}/{one.name}") for one in beside]
+            found += Source(source).beside("agent-*.jsonl")
+        else:
+            raise RetraceError(f"{source.name}: no such file or folder")
+        self.found = found
+        self.held: dict[str, bytes] = {}
+
+    def value(self, row: Json) -> Any:
+        """The decoded record; raises LookupError where its bytes are not there."""
+        name, start, end = str(row["file"]), row["start"], row["end"]
+        if name not in self.held:
+            self.held[name] = self._source(name).whole()
+        data = self.held[name][start:end]
+        record = decode(data, Evidence(name, 0, start, end))
+        if len(data) != end - start or record.problem:
+            raise LookupError(name)
+        return record.value
+
+    def _source(self, name: str) -> Source:
+        for source in self.found:
+            if source.name == name:
+                return source
+        pattern = re.compile("".join(_loose(part) for part in _pieces(name)))
+        loose = [source for source in self.found if pattern.fullmatch(source.name)]
+        tails = [s for s in self.found if s.path.name == name.rsplit("/", 1)[-1]]
+        one = loose or tails
+        if len(one) != 1:
+            raise UnreadableInput("a log that the trace names is not there; name it with --source")
+        return one[0]
+
+
+def _pieces(name: str) -> list[str | None]:
+    parts: list[str | None] = []
+    last = 0
+    for found in PLACEHOLDER.finditer(name):
+        parts += [name[last : found.start()], None]
+        last = found.end()
+    return [*parts, name[last:]]
+
+
+def _loose(part: str | None) -> str:
+    return ".+?" if part is None else re.escape(part)
+
+
+def verify(folder: Path, source: Path) -> list[Finding]:
+    """Every value of a trace folder that its log does not bear out."""
+    trace, rows = load_folder(folder)
+    logs = Logs(source)
+    found: list[Finding] = []
+    for step, row in zip(trace["steps"], rows, strict=False):
+        found.extend(_step(step, row, logs, folder))
+    if len(trace["steps"]) != len(rows):
+        found.append(Finding(0, "steps", "evidence.jsonl has another number of rows"))
+    return found
+
+
+def load_folder(folder: Path) -> tuple[Json, list[Json]]:
+    """trace.json and the rows of evidence.jsonl."""
+    try:
+        trace = orjson.loads((folder / "trace.json").read_bytes())
+        lines = (folder / "evidence.jsonl").read_bytes().split(b"\n")
+        rows = [orjson.loads(line) for line in lines if line]
+    except OSError:
+        raise RetraceError(f"{folder.name}: no trace folder (trace.json, evidence.jsonl)") from None
+    except ValueError:
+        raise UnreadableInput(f"{folder.name}: its files are no JSON") from None
+    return trace, rows
+
+
+def _step(step: Json, row: Json, logs: Logs, folder: Path) -> list[Finding]:
+    number = step["step"]
+    values: list[Any] = []
+    for record in row["records"]:
+        try:
+            values.append(logs.value(record))
+        except LookupError:
+            return [Finding(number, "records", "the log has other bytes where its record stood")]
+    found = []
+    for field, entry in row["fields"].items():
+        why = _holds(step.get(field), entry, values, folder)
+        if why:
+            found.append(Finding(number, field, why))
+    return found
+
+
+def _holds(value: Any, entry: Json, values: Sequence[Any], folder: Path) -> str:
+    """Empty where a value is borne out; else what is wrong, without quoting."""
+    try:
+        texts = [resolve(values[at], path) if path else values[at] for at, path in places(entry)]
+    except (LookupError, IndexError):
+        return "the log has nothing at the place that it names"
+    if entry["grade"] == "verbatim" and isinstance(value, str):
+        return _copied(value, "\n\n".join(text_of(text) for text in texts), entry, folder)
+    check = RECHECKS.get(entry.get("rule", ""))
+    if check is not None and texts and not check(value, texts[0]):
+        return "the log says something else there"
+    return ""
+
+
+def places(entry: Json) -> list[tuple[int, str]]:
+    """The records and pointers that an entry names."""
+    if "parts" in entry:
+        return [(part["record"], part.get("pointer", "")) for part in entry["parts"]]
+    if "record" in entry:
+        return [(entry["record"], entry.get("pointer", ""))]
+    return []
+
+
+def _copied(value: str, source: str, entry: Json, folder: Path) -> str:
+    if entry.get("cut"):
+        cut = CUT.search(value)
+        if cut is None:
+            return "its cut is not marked"
+        try:
+            data = (folder / cut[1]).read_bytes()
+        except OSError:
+            return "the artifact with its whole text is missing"
+        if hashlib.sha256(data).hexdigest() != cut[2]:
+            return "the artifact with its whole text was changed"
+        whole = data.decode("utf-8", "replace")
+        if not (whole.startswith(value[: cut.start()]) and whole.endswith(value[cut.end() :])):
+            return "its head or tail is not that of its whole text"
+        value = whole
+    if entry.get("redacted"):
+        return "" if _in_order(value, source) else "the log says something else around the mask"
+    if value == source or (entry.get("within") and value in source):
+        return ""
+    if entry.get("within") and all(line in source for line in value.splitlines()):
+        return ""
+    return "the log says something else there"
+
+
+def _in_order(value: str, source: str) -> bool:
+    """The text between placeholders stands in that order in the source."""
+    at = 0
+    for piece in PLACEHOLDER.split(value):
+        found = source.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True
+
+
+def _is_time(value: Any, record: Any) -> bool:
+    held = [record]
+    while held:
+        one = held.pop()
+        if isinstance(one, dict):
+            held.extend(one.values())
+        elif isinstance(one, list):
+            held.extend(one)
+        elif when(one) == value:
+            return True
+    return False
+
+
+def _is_flag(value: Any, flag: Any) -> bool:
+    return bool(flag) is not value
+
+
+def _has_no_flag(value: Any, block: Any) -> bool:
+    return value is True and not (isinstance(block, dict) and block.get("is_error"))
+
+
+def _is_failure(value: Any, _: Any) -> bool:
+    return value is False
+
+
+def _says_words(value: Any, content: Any) -> bool:
+    said = text_of(content)
+    words = [word for piece in PLACEHOLDER.split(str(value)) for word in piece.split()]
+    return all(word.lstrip("/!").strip(",") in said for word in words if not word.startswith("["))
+
+
+RECHECKS: dict[str, Callable[[Any, Any], bool]] = {
+    "record-time": _is_time,
+    "error-flag": _is_flag,
+    "no-error-flag": _has_no_flag,
+    "rejected-by-user": _is_failure,
+    "interrupted-by-user": _is_failure,
+    "sibling-failed": _is_failure,
+    "hook-blocked": _is_failure,
+    "timed-out": _is_failure,
+    "command": _says_words,
+    "shell-line": _says_words,
+    "answer": _says_words,
+}
+"""Rules that one record decides, and how to apply them again."""

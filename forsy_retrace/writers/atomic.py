@@ -1,0 +1,149 @@
+"""A folder that is there whole or not at all, even after a crash or a full disk."""
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import orjson
+
+from forsy_retrace.errors import DiskTrouble, Locked, RetraceError
+
+GENERATOR = "forsy-retrace"
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder is a trace folder that this tool wrote."""
+    try:
+        manifest = orjson.loads((folder / "manifest.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and str(manifest.get("generator", "")).startswith(GENERATOR)
+
+
+def check_target(folder: Path) -> None:
+    """Refuses a target that holds anything but a trace of ours."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise RetraceError("the target exists and is no folder; name another with -o")
+    if folder.is_dir() and any(folder.iterdir()) and not is_ours(folder):
+        raise RetraceError("the target folder holds files that are not ours; name another with -o")
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """One writer a target; a lock whose process is gone is taken over."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    lock = folder.parent / f".{folder.name}.lock"
+    handle = _take(lock)
+    try:
+        os.write(handle, str(os.getpid()).encode())
+        os.close(handle)
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            lock.unlink()
+
+
+def _take(lock: Path) -> int:
+    for _ in range(2):
+        try:
+            return os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        except FileExistsError:
+            if _is_alive(lock):
+                raise Locked("another run is writing this target; wait for it to end") from None
+            with contextlib.suppress(OSError):
+                lock.unlink()
+    raise Locked("another run is writing this target; wait for it to end")
+
+
+def _is_alive(lock: Path) -> bool:
+    try:
+        text = lock.read_text("ascii")
+    except (OSError, ValueError):
+        return False
+    return bool(text.strip().isdigit()) and _runs(int(text))
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def write_whole(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Puts a folder of files in the place of `folder`, in one rename."""
+    sweep(folder)
+    fresh = folder.parent / f".{folder.name}.new-{os.getpid()}"
+    old = folder.parent / f".{folder.name}.old-{os.getpid()}"
+    try:
+        fresh.mkdir(mode=0o700)
+        for name, data in files.items():
+            path = fresh / name
+            path.parent.mkdir(exist_ok=True)
+            _write(path, data)
+        for inner in {path.parent for path in fresh.rglob("*")} | {fresh}:
+            _sync(inner)
+        fresh.chmod(0o755)
+        if folder.exists():
+            folder.rename(old)
+        fresh.rename(folder)
+        _sync(folder.parent)
+    except OSError as error:
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def sweep(folder: Path) -> None:
+    """Repairs what a killed run left: brings a moved folder back, removes half-written ones."""
+    pattern = re.compile(rf"\.{re.escape(folder.name)}\.(new|old)-(\d+)")
+    if not folder.parent.is_dir():
+        return
+    for path in sorted(folder.parent.iterdir()):
+        found = pattern.fullmatch(path.name)
+        if found is None or (int(found[2]) != os.getpid() and _runs(int(found[2]))):
+            continue
+        if found[1] == "old" and not folder.exists():
+            path.rename(folder)
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _write(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _why(error: OSError) -> str:
+    known = {
+        errno.ENOSPC: "no space left on the disk",
+        errno.EDQUOT: "the quota is used up",
+        errno.EFBIG: "a file would grow too large",
+        errno.EACCES: "permission denied",
+        errno.EPERM: "permission denied",
+        errno.EROFS: "the disk is read-only",
+        errno.ENOTDIR: "a part of its path is no folder",
+    }
+    return known.get(error.errno or 0, os.strerror(error.errno or errno.EIO))

@@ -1,0 +1,187 @@
+"""A trace folder: trace.json, manifest.json, evidence.jsonl, artifacts/, README.md."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import orjson
+
+from forsy_retrace.errors import RetraceError
+from forsy_retrace.redact import Redacted
+from forsy_retrace.sdk import Shows
+from forsy_retrace.tokens import head_and_tail
+from forsy_retrace.validate import problems
+from forsy_retrace.version import VERSION
+from forsy_retrace.writers.atomic import GENERATOR, check_target, locked, write_whole
+from forsy_retrace.writers.card import card
+
+Json = dict[str, Any]
+MAX_OUTPUT = 8192
+"""Tokens of one output that stay in trace.json; the whole then lies in artifacts/."""
+
+
+class Written(msgspec.Struct, frozen=True):
+    """A trace folder on disk, and what its manifest says."""
+
+    folder: Path
+    manifest: Json
+
+
+def write_folder(
+    trace: Redacted,
+    folder: Path,
+    origins: Sequence[Mapping[str, Any]],
+    shows: Shows,
+    max_output: int = MAX_OUTPUT,
+) -> Written:
+    """Validates, gates and writes one trace; the folder is there whole or not at all."""
+    files, manifest = contents(trace, origins, shows, max_output)
+    with locked(folder):
+        check_target(folder)
+        write_whole(folder, files)
+    return Written(folder, manifest)
+
+
+def contents(
+    trace: Redacted,
+    origins: Sequence[Mapping[str, Any]],
+    shows: Shows,
+    max_output: int = MAX_OUTPUT,
+) -> tuple[dict[str, bytes], Json]:
+    """Every file of the folder, by name, checked and gated."""
+    kept: dict[str, bytes] = {}
+    _cut(trace, kept, max_output)
+    _file_artifacts(trace, kept)
+    manifest = _manifest(trace, origins, kept)
+    found = problems(trace.trace, evidence=trace.evidence, manifest=manifest)
+    if found:
+        first = found[0]
+        where = f"step {first.step}, " if first.step else ""
+        raise RetraceError(f"the trace breaks its own format ({where}{first.field}: {first.rule})")
+    files = {
+        "trace.json": encoded(trace.trace),
+        "manifest.json": encoded(manifest),
+        "evidence.jsonl": b"".join(line(row) for row in trace.evidence),
+        "README.md": card(trace.trace, manifest, shows).encode(),
+        **kept,
+    }
+    _gate(trace, files)
+    return files, manifest
+
+
+def _gate(trace: Redacted, files: Mapping[str, bytes]) -> None:
+    """Nothing leaves with a known secret in it."""
+    for name, data in files.items():
+        leak = next(iter(trace.leaks(data)), None)
+        if leak is not None:
+            raise RetraceError(f"withheld: {name} would still hold a secret (rule {leak.rule})")
+
+
+def _cut(trace: Redacted, kept: dict[str, bytes], limit: int) -> None:
+    """Outputs over the limit: head and tail stay, the whole goes to artifacts/."""
+    for step, row in zip(trace.trace["steps"], trace.evidence, strict=True):
+        if step["action"] != "agent_step" or step["output"] is None:
+            continue
+        cut = head_and_tail(step["output"], limit)
+        if cut is None:
+            continue
+        head, tail, left = cut
+        name, digest = _keep(step["output"], kept)
+        mark = f"[… {left} tokens omitted, full text: {name}, sha256:{digest} …]"
+        step["output"] = f"{head}\n{mark}\n{tail}"
+        row["fields"]["output"]["cut"] = True
+
+
+def _keep(text: str, kept: dict[str, bytes]) -> tuple[str, str]:
+    """Stores a masked text under the hash of its bytes."""
+    data = text.encode("utf-8", "replace")
+    digest = hashlib.sha256(data).hexdigest()
+    name = f"artifacts/{digest[:16]}.txt"
+    kept[name] = data
+    return name, digest
+
+
+def _file_artifacts(trace: Redacted, kept: dict[str, bytes]) -> None:
+    """Final contents lie in artifacts/ too, under the hash of their masked bytes."""
+    for artifact in trace.trace["static_output"]["artifacts"]:
+        if artifact["content"] is not None:
+            _, digest = _keep(artifact["content"], kept)
+            artifact["hash"] = f"sha256:{digest}"
+
+
+def _manifest(
+    trace: Redacted, origins: Sequence[Mapping[str, Any]], kept: Mapping[str, bytes]
+) -> Json:
+    whole, summary = trace.trace, trace.trace["summary"]
+    worked = [step for step in whole["steps"] if step["action"] != "user_message"]
+    positive = summary["positive_steps"]
+    return {
+        "generator": f"{GENERATOR} {VERSION}",
+        "adapter": trace.adapter,
+        "schema_version": whole["schema_version"],
+        "trace_id": whole["trace_id"],
+        "prior_trace_id": whole["prior_trace_id"],
+        "trace_mode": whole["trace_mode"],
+        "validation_level": whole["validation_level"],
+        "task": whole["task"],
+        "activity_started_at": whole["started_at"],
+        "activity_ended_at": whole["ended_at"],
+        "agent_config": whole["agent_config"],
+        "skills": whole["skills"],
+        "learning": whole["learning"],
+        "memory": whole["memory"],
+        "system_prompt": whole["system_prompt"],
+        "termination_reason": whole["termination_reason"],
+        "goal_achieved": summary["goal_achieved"],
+        "goal_notes": summary["goal_notes"],
+        "total_steps": summary["total_steps"],
+        "total_turns": summary["total_turns"],
+        "positive_pct": round(100 * positive / len(worked)) if worked else 0,
+        "directive_signals": summary["directive_signals"],
+        "human_feedback": summary["human_feedback"],
+        "counts": {
+            "calls": sum(step["tool"] is not None for step in worked),
+            "failed": sum(step["success"] is False for step in worked),
+            "retries": sum(step["retry_of"] is not None for step in whole["steps"]),
+        },
+        "formats_available": ["json", "jsonl", "md", *(["txt"] if kept else [])],
+        **trace.manifest,
+        "sources": [
+            {key: trace.mask(v) if key == "name" else v for key, v in one.items()}
+            for one in origins
+        ],
+        "tokens": _tokens(trace),
+        "redaction": trace.counts,
+    }
+
+
+def _tokens(trace: Redacted) -> Json:
+    """The log's own figures where it has any; else a count or estimate of the trace's texts."""
+    usage = trace.manifest.get("token_usage")
+    if usage:
+        return {"method": "the log's own usage, the largest figure of each message", **usage}
+    from forsy_retrace.tokens import count, method
+
+    texts = [
+        step[name] for step in trace.trace["steps"] for name in ("input", "output", "reasoning")
+    ]
+    return {"method": method(), "text_tokens": sum(count(text) for text in texts if text)}
+
+
+def encoded(value: Json) -> bytes:
+    """Indented JSON, the same bytes on every run; integers beyond 64 bit stay exact."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False).encode() + b"\n"
+
+
+def line(value: Json) -> bytes:
+    """One compact JSON line."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
