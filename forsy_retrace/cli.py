@@ -1,0 +1,288 @@
+"""The command line: parse, call, print. Everything heavy is imported by the command that needs it."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from forsy_retrace.errors import RetraceError
+from forsy_retrace.terminal import safe
+from forsy_retrace.version import VERSION
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+EXAMPLES = """\b
+Examples:
+  forsy-retrace claude-code session.jsonl -o trace/
+  forsy-retrace claude-code ~/.claude/projects/my-app -o traces/
+  forsy-retrace auto FILE -o trace/
+  forsy-retrace show trace/ --step 4 --why success
+  forsy-retrace verify trace/ --source session.jsonl
+"""
+
+
+class Commands(click.Group):
+    """The commands below, and one for each adapter."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        from forsy_retrace.registry import bundled
+
+        return [*bundled(), *super().list_commands(context)]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        own = super().get_command(context, name)
+        if own is not None:
+            return own
+        from forsy_retrace.registry import bundled, plugins
+
+        if name in bundled() or name in plugins():
+            return adapter_command(name)
+        return None
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Errors that a user can act on are one line; anything else is our bug."""
+        try:
+            return super().main(*args, **kwargs)
+        except RetraceError as error:
+            click.echo(safe(f"forsy-retrace: {error}"), err=True)
+            sys.exit(error.exit_code)
+
+
+@click.group(cls=Commands, context_settings=CONTEXT, epilog=EXAMPLES)
+@click.version_option(VERSION, "-V", "--version")
+def main() -> None:
+    """Retrace logs of agent work into Forsy traces.
+
+    A trace says only what the log shows, and evidence.jsonl names the bytes that prove it.
+    Nothing is sent anywhere; secrets, names and home directories are masked before anything is
+    written.
+    """
+
+
+def conversion(command: Any) -> Any:
+    """The options that every conversion has."""
+    options = (
+        click.argument("path", type=click.Path(path_type=Path)),
+        click.option(
+            "-o",
+            "--output",
+            type=click.Path(path_type=Path),
+            required=True,
+            help="The trace folder; for several sessions the folder that holds them.",
+        ),
+        click.option(
+            "--json",
+            "as_json",
+            is_flag=True,
+            help="One JSON object on stdout instead of the summary.",
+        ),
+        click.option("-q", "--quiet", is_flag=True, help="No progress and no summary."),
+        click.option(
+            "--strict",
+            is_flag=True,
+            help="Exit 1 where the log has kinds of records that are not known.",
+        ),
+        click.option(
+            "--max-output-tokens",
+            default=8192,
+            show_default=True,
+            type=click.IntRange(64),
+            help="Longer outputs keep head and tail; the whole lies in artifacts/.",
+        ),
+        click.option(
+            "--source-hash",
+            is_flag=True,
+            help="Add a digest of each log's raw bytes to the manifest (it confirms guesses of short secrets).",
+        ),
+        click.option(
+            "--redact-term",
+            multiple=True,
+            metavar="TEXT",
+            help="Mask this text everywhere; may be repeated.",
+        ),
+        click.option(
+            "--redact-pattern",
+            multiple=True,
+            metavar="REGEX",
+            help="Mask what matches (RE2 syntax); may be repeated.",
+        ),
+        click.option(
+            "--names/--no-names",
+            default=True,
+            show_default=True,
+            help="Mask names of people learnt from the log.",
+        ),
+        click.option(
+            "--no-redact", is_flag=True, help="Write everything as it stands; needs --i-know."
+        ),
+        click.option("--i-know", is_flag=True, help="Confirms --no-redact."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def adapter_command(name: str) -> click.Command:
+    """`forsy-retrace NAME PATH -o FOLDER`"""
+
+    @click.command(
+        name,
+        context_settings=CONTEXT,
+        help=f"Convert a {name} log, or a folder of them, into trace folders.",
+        short_help=f"Convert a {name} log or a folder of them.",
+        epilog=f"\b\nExample:\n  forsy-retrace {name} LOG -o trace/",
+    )
+    @conversion
+    def command(**options: Any) -> None:
+        run(name, **options)
+
+    return command
+
+
+@main.command("auto", epilog="\b\nExample:\n  forsy-retrace auto FILE -o trace/")
+@conversion
+def auto(**options: Any) -> None:
+    """Find the adapter by the log's content, and convert."""
+    run("auto", **options)
+
+
+def run(
+    adapter: str,
+    path: Path,
+    output: Path,
+    as_json: bool,
+    quiet: bool,
+    strict: bool,
+    max_output_tokens: int,
+    source_hash: bool,
+    redact_term: Sequence[str],
+    redact_pattern: Sequence[str],
+    names: bool,
+    no_redact: bool,
+    i_know: bool,
+) -> None:
+    """Converts and says what came of it."""
+    from forsy_retrace import report
+    from forsy_retrace.convert import Options, convert
+    from forsy_retrace.redact import Rules
+    from forsy_retrace.writers import Written
+
+    if no_redact and not i_know:
+        raise RetraceError("--no-redact writes secrets as they stand; add --i-know if you mean it")
+    rules = Rules(tuple(redact_term), tuple(redact_pattern), names, no_redact)
+    options = Options(rules, max_output_tokens, source_hash, strict)
+    results = []
+    with report.progress(quiet or as_json) as step:
+        for result in convert(path, adapter, output, options, step):
+            results.append(result)
+    written = [one for one in results if isinstance(one, Written)]
+    if as_json:
+        click.echo(report.as_json(results))
+    elif not quiet:
+        click.echo(safe(report.summary(results)))
+    if strict and any(report.has_unknown(one.manifest) for one in written):
+        click.echo("forsy-retrace: the log has kinds of records that are not known", err=True)
+        sys.exit(1)
+
+
+@main.command("events", epilog="\b\nExample:\n  forsy-retrace events claude-code session.jsonl")
+@click.argument("adapter")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--no-redact", is_flag=True, help="Print everything as it stands; needs --i-know.")
+@click.option("--i-know", is_flag=True, help="Confirms --no-redact.")
+def events(adapter: str, path: Path, no_redact: bool, i_know: bool) -> None:
+    """Print a log's normalised event stream as JSON lines, masked."""
+    from forsy_retrace.convert import read
+    from forsy_retrace.redact import Rules
+    from forsy_retrace.writers import event_lines
+
+    if no_redact and not i_know:
+        raise RetraceError("--no-redact prints secrets as they stand; add --i-know if you mean it")
+    for line in event_lines(read(path, adapter), Rules(off=no_redact)):
+        click.echo(safe(line))
+
+
+@main.command("show", epilog="\b\nExample:\n  forsy-retrace show trace/ --step 4 --why success")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--step", type=click.IntRange(1), help="This step in full.")
+@click.option("--why", metavar="FIELD", help="Why this field of the step says what it says.")
+@click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    help="The log, to show the text that bears a value out.",
+)
+def show(folder: Path, step: int | None, why: str | None, source: Path | None) -> None:
+    """Show a trace: its steps, one step in full, or the ground of a value."""
+    from forsy_retrace.show import explained, one_step, overview
+
+    if why is not None and step is None:
+        raise click.UsageError("--why needs --step")
+    if step is None:
+        click.echo(safe(overview(folder)))
+    elif why is None:
+        click.echo(safe(one_step(folder, step)))
+    else:
+        click.echo(safe(explained(folder, step, why, source)))
+
+
+@main.command("validate", epilog="\b\nExample:\n  forsy-retrace validate trace/")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="The problems as a JSON list on stdout.")
+def validate(folder: Path, as_json: bool) -> None:
+    """Judge a trace by the strict schema and the format's pre-release checks."""
+    from forsy_retrace.show import found_problems
+
+    found = found_problems(folder)
+    _findings([(p.step, p.field, p.text) for p in found], as_json, "The trace is valid.")
+
+
+@main.command("verify", epilog="\b\nExample:\n  forsy-retrace verify trace/ --source session.jsonl")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The log, or the folder, that the trace was made from.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The findings as a JSON list on stdout.")
+def verify(folder: Path, source: Path, as_json: bool) -> None:
+    """Read the bytes named in evidence.jsonl again; say which value no longer holds."""
+    from forsy_retrace.verify import verify as check
+
+    found = check(folder, source)
+    _findings([(f.step, f.field, f.text) for f in found], as_json, "Every value holds.")
+
+
+def _findings(found: list[tuple[int | None, str, str]], as_json: bool, good: str) -> None:
+    if as_json:
+        import orjson
+
+        rows = [{"step": step, "field": field, "problem": text} for step, field, text in found]
+        click.echo(orjson.dumps(rows).decode())
+    else:
+        for step, field, text in found:
+            where = f"step {step}, {field}" if step else field
+            click.echo(safe(f"{where}: {text}"))
+        click.echo(good if not found else f"{len(found)} problems.")
+    if found:
+        sys.exit(1)
+
+
+@main.command("adapters")
+def adapters() -> None:
+    """What each adapter reads, where such logs lie, and what they can show."""
+    from forsy_retrace.report import adapter_table
+
+    click.echo(safe(adapter_table()))
+
+
+def run_main() -> NoReturn:
+    """The entry point of `python -m forsy_retrace.cli`."""
+    main()
+    raise SystemExit
+
+
+if __name__ == "__main__":
+    main()

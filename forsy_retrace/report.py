@@ -1,0 +1,152 @@
+"""What a conversion says at its end, and while it runs."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from forsy_retrace.convert import Refused
+from forsy_retrace.writers import Written
+
+Json = dict[str, Any]
+
+
+@contextlib.contextmanager
+def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A line on a terminal's stderr that names the log at work; nothing when piped or quiet."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda name: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    from forsy_retrace.terminal import safe
+
+    console = Console(stderr=True)
+    count = 0
+    with console.status("Reading …") as status:
+
+        def step(name: str) -> None:
+            nonlocal count
+            count += 1
+            status.update(f"Log {count}: {escape(safe(name))}")
+
+        yield step
+
+
+def summary(results: Sequence[Written | Refused]) -> str:
+    """One screen: steps, failures, retries, feedback, confidence, what is left out and masked."""
+    written = [one for one in results if isinstance(one, Written)]
+    refused = [one for one in results if isinstance(one, Refused)]
+    parts = [_one(written[0])] if len(written) == 1 else [_many(written)]
+    if refused:
+        parts.append(f"{len(refused)} files gave no trace:")
+        parts += [f"  {one.why}" for one in refused[:10]]
+        if len(refused) > 10:
+            parts.append(f"  … and {len(refused) - 10} more")
+    return "\n".join(parts)
+
+
+def _one(written: Written) -> str:
+    said = written.manifest
+    counts = said["counts"]
+    feedback = said["human_feedback"]
+    records = said["records"]
+    left = sum(records["omitted"].values())
+    lines = [
+        f"{written.folder}",
+        f"  steps       {said['total_steps']} in {said['total_turns']} turns",
+        f"  failures    {counts['failed']}, retries {counts['retries']}",
+        f"  feedback    {feedback['corrections']} corrections, {feedback['approvals']} approvals,"
+        f" {feedback['clarifications']} clarifications,"
+        f" {feedback['new_instructions']} new instructions",
+        f"  ended as    {said['termination_reason']},"
+        f" goal {'reached' if said['goal_achieved'] else 'not shown to be reached'}",
+        f"  confidence  {said['agent_confidence']} of 100",
+    ]
+    for one in said["confidence_deductions"][:3]:
+        lines.append(f"              -{one['points']} {one['why']}")
+    lines.append(
+        f"  records     {records['read']} read, {records['used']} used, {left} left out,"
+        f" {records['unreadable']} unreadable"
+    )
+    most = sorted(records["omitted"].items(), key=lambda item: (-item[1], item[0]))[:3]
+    lines += [f"              {count} × {reason}" for reason, count in most]
+    masked = ", ".join(f"{count} × {kind}" for kind, count in said["redaction"].items())
+    lines.append(f"  masked      {masked or 'nothing found'}")
+    return "\n".join(lines)
+
+
+def _many(written: Sequence[Written]) -> str:
+    lines = [f"{len(written)} traces"]
+    for one in written:
+        said, counts = one.manifest, one.manifest["counts"]
+        lines.append(
+            f"  {one.folder.name}  {said['total_steps']} steps, {counts['failed']} failures,"
+            f" {counts['retries']} retries, confidence {said['agent_confidence']}"
+        )
+    return "\n".join(lines)
+
+
+def as_json(results: Sequence[Written | Refused]) -> str:
+    """The same as one JSON object."""
+    traces = [
+        {"folder": str(one.folder), **_told(one.manifest)}
+        for one in results
+        if isinstance(one, Written)
+    ]
+    refused = [{"name": one.name, "why": one.why} for one in results if isinstance(one, Refused)]
+    return orjson.dumps({"traces": traces, "refused": refused}).decode()
+
+
+def _told(manifest: Json) -> Json:
+    keys = (
+        "trace_id",
+        "total_steps",
+        "total_turns",
+        "counts",
+        "human_feedback",
+        "termination_reason",
+        "goal_achieved",
+        "agent_confidence",
+        "confidence_deductions",
+        "records",
+        "redaction",
+    )
+    return {key: manifest[key] for key in keys}
+
+
+def has_unknown(manifest: Json) -> bool:
+    """Whether records of an unknown kind were met."""
+    return any(reason.startswith("unknown") for reason in manifest["records"]["omitted"])
+
+
+def adapter_table() -> str:
+    """Every adapter with its stores and its row of what such logs show."""
+    import inspect
+
+    from forsy_retrace.registry import bundled, load, plugins
+
+    columns = (
+        "words",
+        "calls",
+        "results",
+        "exit_status",
+        "time",
+        "cwd",
+        "reasoning",
+        "edits",
+        "subagents",
+    )
+    parts = []
+    for name in bundled():
+        adapter = load(name)
+        first = (inspect.getdoc(adapter) or "").split("\n", 1)[0]
+        shown = ", ".join(f"{c.replace('_', ' ')} {getattr(adapter.SHOWS, c)}" for c in columns)
+        parts.append(f"{name}\n  {first}\n  shows: {shown}")
+        parts += [f"  lies in: {store}" for store in adapter.SHOWS.stores]
+    for name in plugins():
+        parts.append(f"{name}\n  offered by another package; imported when it is named")
+    return "\n".join(parts)

@@ -1,0 +1,168 @@
+"""A trace for the eye: its steps on one screen, a step in full, the ground of a value."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from forsy_retrace.errors import RetraceError
+from forsy_retrace.redact import mask
+from forsy_retrace.sdk import resolve, text_of
+from forsy_retrace.trace import FIELDS
+from forsy_retrace.validate import Problem, problems
+from forsy_retrace.verify import Logs, load_folder, places
+
+Json = Any
+MARKS = {True: "ok", False: "FAILED", None: ""}
+LONGEST = 2000
+"""Characters of source text that `--why` shows."""
+
+
+def overview(folder: Path) -> str:
+    """One line a step."""
+    trace, _ = load_folder(folder)
+    summary = trace["summary"]
+    lines = [
+        f"{trace['dataset_summary']['title']}",
+        f"{summary['total_steps']} steps, {summary['total_turns']} turns, ended as"
+        f" {trace['termination_reason']}, confidence {summary['agent_confidence']} of 100",
+        "",
+    ]
+    lines += [_line(step) for step in trace["steps"]]
+    return "\n".join(lines)
+
+
+def _line(step: Json) -> str:
+    what = step["tool"] or step["message_role"] or step["action"]
+    text = " ".join((step["input"] or step["output"] or step["reasoning"] or "").split())
+    marks = [MARKS[step["success"]], {1: "+1", -1: "-1", 0: ""}[step["eval"]]]
+    if step["caused_by"]:
+        marks.append("<- " + ",".join(str(n) for n in step["caused_by"]))
+    if step["retry_of"]:
+        marks.append(f"retry of {step['retry_of']}")
+    if step["feedback_type"]:
+        marks.append(step["feedback_type"])
+    told = " ".join(mark for mark in marks if mark)
+    head = f"{step['step']:>4}  {step['actor']:<9} {step['operation'] or '':<8} {what}"
+    return f"{head}  {text[:70]}" + (f"  [{told}]" if told else "")
+
+
+def one_step(folder: Path, number: int) -> str:
+    """Every field of a step that says something."""
+    step = _step(load_folder(folder)[0], number)
+    lines = []
+    for name in FIELDS:
+        value = step[name]
+        if value is None:
+            continue
+        text = value if isinstance(value, str) else orjson.dumps(value).decode()
+        lines.append(f"{name}: {text}" if "\n" not in text else f"{name}:\n{_indented(text)}")
+    return "\n".join(lines)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.split("\n"))
+
+
+def _step(trace: Json, number: int) -> Json:
+    steps = trace["steps"]
+    if number > len(steps):
+        raise RetraceError(f"the trace has {len(steps)} steps")
+    return steps[number - 1]
+
+
+def explained(folder: Path, number: int, field: str, source: Path | None) -> str:
+    """A value with its grade, rule, confidence and the masked text that bears it out."""
+    trace, rows = load_folder(folder)
+    step = _step(trace, number)
+    if field not in FIELDS:
+        raise RetraceError(f"no such field; the fields are {', '.join(FIELDS)}")
+    row = rows[number - 1]
+    entry = row["fields"].get(field)
+    value = step[field]
+    shown = value if isinstance(value, str) else orjson.dumps(value).decode()
+    lines = [f"step {number}, {field}: {shown}"]
+    if entry is None:
+        lines.append(
+            "  no ground: " + ("null" if value is None else "set by the trace's own order")
+        )
+        return "\n".join(lines)
+    lines.append(f"  grade       {entry['grade']}")
+    if "rule" in entry:
+        lines.append(f"  rule        {entry['rule']}")
+    if "confidence" in entry:
+        lines.append(f"  confidence  {entry['confidence']}")
+    if "steps" in entry:
+        lines.append(f"  steps       {', '.join(str(n) for n in entry['steps'])}")
+    for vote in entry.get("votes", ()):
+        lines.append(f"  vote        {vote['rule']}: {vote['value']} ({vote['confidence']})")
+    lines += _sources(folder, row, entry, source)
+    return "\n".join(lines)
+
+
+def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[str]:
+    found = places(entry) or [(0, "")]
+    lines = []
+    logs = _logs(folder, row, source)
+    for at, path in found:
+        record = row["records"][at]
+        lines.append(
+            f"  record      {record['file']} line {record['line']},"
+            f" bytes {record['start']}-{record['end']} {path}".rstrip()
+        )
+        if logs is None:
+            lines.append("  (name the log with --source to see its text)")
+            continue
+        try:
+            value = logs.value(record)
+            text = text_of(resolve(value, path) if path else value)
+        except LookupError:
+            lines.append("  (the log has nothing at that place)")
+            continue
+        more = "" if len(text) <= LONGEST else f"\n… {len(text) - LONGEST} more characters"
+        lines.append(_indented(mask(text[:LONGEST]) + more))
+    return lines
+
+
+def _logs(folder: Path, row: Json, source: Path | None) -> Logs | None:
+    """The log that was named, or one of that name beside the trace or in the working directory."""
+    if source is not None:
+        return Logs(source)
+    name = str(row["records"][0]["file"])
+    if "/" in name or "\\" in name or name.startswith("."):
+        return None
+    for place in (folder.resolve().parent, Path.cwd()):
+        if (place / name).is_file():
+            return Logs(place / name)
+    return None
+
+
+def found_problems(folder: Path) -> list[Problem]:
+    """Everything wrong with a trace folder, or with a trace.json alone."""
+    if folder.is_file():
+        return problems(_json(folder))
+    trace = _json(folder / "trace.json")
+    evidence = folder / "evidence.jsonl"
+    manifest = folder / "manifest.json"
+    rows = None
+    if evidence.is_file():
+        rows = [_loads(line, evidence) for line in evidence.read_bytes().split(b"\n") if line]
+    return problems(trace, evidence=rows, manifest=_json(manifest) if manifest.is_file() else None)
+
+
+def _json(path: Path) -> Json:
+    try:
+        return _loads(path.read_bytes(), path)
+    except OSError:
+        raise RetraceError(f"{path.name}: no such file in the folder") from None
+
+
+def _loads(data: bytes, path: Path) -> Json:
+    import json
+
+    from forsy_retrace.errors import UnreadableInput
+
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise UnreadableInput(f"{path.name}: not JSON") from None
