@@ -214,17 +214,14 @@ def _origins(
         records.setdefault(here.file, {})[(here.start, here.end)] = here.line
     found: list[Mapping[str, Any]] = []
     for one in (source, *companions(adapter, source)):
-        held = records.get(one.name)
-        if held is None:
+        held = records.get(one.name, {})
+        if not held and one is not source:
             continue
         places = sorted(held)
-        entry: Json = {
-            "name": one.name,
-            "size": one.size,
-            "records": len(held),
-            "first_record": f"{held[places[0]]}:{places[0][0]}",
-            "last_record": f"{held[places[-1]]}:{places[-1][0]}",
-        }
+        entry: Json = {"name": one.name, "size": one.size, "records": len(held)}
+        if places:
+            entry["first_record"] = f"{held[places[0]]}:{places[0][0]}"
+            entry["last_record"] = f"{held[places[-1]]}:{places[-1][0]}"
         if options.source_hash:
             entry["sha256"] = hashlib.sha256(one.path.read_bytes()).hexdigest()
         found.append(entry)

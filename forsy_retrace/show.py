@@ -127,13 +127,13 @@ def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[
 def _logs(folder: Path, row: Json, source: Path | None) -> Logs | None:
     """The log that was named, or one of that name beside the trace or in the working directory."""
     if source is not None:
-        return Logs(source)
+        return Logs(source, folder)
     name = str(row["records"][0]["file"])
     if "/" in name or "\\" in name or name.startswith("."):
         return None
     for place in (folder.resolve().parent, Path.cwd()):
         if (place / name).is_file():
-            return Logs(place / name)
+            return Logs(place / name, folder)
     return None
 
 

@@ -37,19 +37,22 @@ class Finding(msgspec.Struct, frozen=True):
 class Logs:
     """The log files that evidence names, read once each."""
 
-    def __init__(self, source: Path) -> None:
+    def __init__(self, source: Path, folder: Path | None = None) -> None:
         self.files: dict[str, Source] = {}
+        self.main: Source | None = None
         if source.is_dir():
             found = list(discover(source))
         elif source.exists():
             beside = discover(source.parent / source.stem)
-            found = [Source(source)]
+            self.main = Source(source)
+            found = [self.main]
             found += [Source(one.path, f"{source.stem}/{one.name}") for one in beside]
-            found += Source(source).beside("agent-*.jsonl")
+            found += self.main.beside("agent-*.jsonl")
         else:
             raise RetraceError(f"{source.name}: no such file or folder")
         self.found = found
         self.held: dict[str, bytes] = {}
+        self.sizes = _sizes(folder) if folder is not None else {}
 
     def value(self, row: Json) -> Any:
         """The decoded record; raises LookupError where its bytes are not there."""
@@ -69,10 +72,21 @@ class Logs:
         pattern = re.compile("".join(_loose(part) for part in _pieces(name)))
         loose = [source for source in self.found if pattern.fullmatch(source.name)]
         tails = [s for s in self.found if s.path.name == name.rsplit("/", 1)[-1]]
-        one = loose or tails
-        if len(one) != 1:
-            raise UnreadableInput("a log that the trace names is not there; name it with --source")
-        return one[0]
+        main = [source for source in loose if source is self.main]
+        sized = [source for source in loose if source.size == self.sizes.get(name)]
+        for found in (main, loose, sized, tails):
+            if len(found) == 1:
+                return found[0]
+        raise UnreadableInput("a log that the trace names is not there; name it with --source")
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    """The sizes in bytes that the manifest gives: they tell two masked names apart."""
+    try:
+        manifest = orjson.loads((folder / "manifest.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {one["name"]: one["size"] for one in manifest.get("sources", ())}
 
 
 def _pieces(name: str) -> list[str | None]:
@@ -85,13 +99,13 @@ def _pieces(name: str) -> list[str | None]:
 
 
 def _loose(part: str | None) -> str:
-    return ".+?" if part is None else re.escape(part)
+    return "[^/]+?" if part is None else re.escape(part)
 
 
 def verify(folder: Path, source: Path) -> list[Finding]:
     """Every value of a trace folder that its log does not bear out."""
     trace, rows = load_folder(folder)
-    logs = Logs(source)
+    logs = Logs(source, folder)
     found: list[Finding] = []
     for step, row in zip(trace["steps"], rows, strict=False):
         found.extend(_step(step, row, logs, folder))

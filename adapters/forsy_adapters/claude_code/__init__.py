@@ -57,8 +57,12 @@ TYPES = frozenset(
 
 
 def sniff(source: Source) -> bool:
-    """Claude Code's record types with its envelope, in any of the first records."""
-    return any(_is_ours(record) for record in source.head)
+    """Claude Code's record types with its envelope, in any of the first records.
+
+    A main file without a byte may have subagents that worked: then theirs are looked at.
+    """
+    heads = [source.head] if source.head else [one.head for one in companions(source)]
+    return any(_is_ours(record) for head in heads for record in head)
 
 
 def companions(source: Source) -> Iterator[Source]:
