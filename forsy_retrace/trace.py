@@ -74,7 +74,7 @@ class Touch(msgspec.Struct, frozen=True):
     path: str
     """Absolute where the log allows it."""
     kind: str
-    """`read`, `edit`, `write`, `delete`, or `changed` where only the fact is known."""
+    """`read`, `edit`, `write`, `delete`, `generated`, or `changed` where only the fact is known."""
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     """Lines, without their ends."""
@@ -138,6 +138,10 @@ class Trace(msgspec.Struct, frozen=True):
     checks: Mapping[int, Check] = msgspec.field(default_factory=dict)
     replaced: Mapping[int, int] = msgspec.field(default_factory=dict)
     """Edit steps to the later step that replaced or undid most of what they wrote."""
+    reworked: Mapping[int, tuple[int, ...]] = msgspec.field(default_factory=dict)
+    """Edit steps to the later steps that took out any line of theirs."""
+    uses: Mapping[int, int] = msgspec.field(default_factory=dict)
+    """Steps to the first later call that took its arguments from their output."""
     delegations: Mapping[str, int] = msgspec.field(default_factory=dict)
     """Subagent to the step that started it."""
     left_out: Mapping[tuple[str, int, int], str] = msgspec.field(default_factory=dict)

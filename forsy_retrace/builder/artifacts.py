@@ -13,7 +13,7 @@ from forsy_retrace.trace import Artifact, Touch, Trace
 from .check import is_plan, is_scratch
 from .touches import shown
 
-CHANGES = ("edit", "write", "delete", "changed")
+CHANGES = ("edit", "write", "delete", "changed", "generated")
 TESTS = ("test", "tests", "spec", "specs", "__tests__", "e2e")
 CONFIGS = (".toml", ".yaml", ".yml", ".json", ".ini", ".cfg", ".env", ".lock")
 MAX_DIFF = 200_000
@@ -83,7 +83,7 @@ def replay(touched: list[Touch]) -> State:
             if touch.change is not None and touch.change.before is not None:
                 base = touch.change.before
             text = _edited(base, touch)
-        elif touch.kind == "delete" or touch.kind == "changed":
+        elif touch.kind in ("delete", "changed", "generated"):
             text = None
         elif touch.kind == "read" and text is None and _is_whole(touch):
             text = touch.change.after if touch.change else None
@@ -113,6 +113,8 @@ def _type(changes: list[Touch]) -> str:
     if changes[-1].kind == "delete":
         return "deleted"
     first = changes[0]
+    if all(touch.kind == "generated" for touch in changes):
+        return "generated"
     created = first.kind == "write" and (first.change is None or first.change.kind == "created")
     return "created" if created else "modified"
 

@@ -18,6 +18,7 @@ from forsy_retrace.trace import Check, Step, Touch, Trace, put
 from .classify import command
 from .edits import EDITS, Standing, edits_of
 from .outcome import never_ran
+from .touches import absolute
 from .verdicts import read_summary
 
 PROSE = (".md", ".mdx", ".txt", ".rst", ".adoc", ".log", ".csv")
@@ -63,8 +64,13 @@ def check(trace: Trace) -> Trace:
     """Each check with the edits that it covers; running the edited program becomes `verify`."""
     checker = _Checker(edits_of(trace))
     steps = tuple(checker.take(step) for step in trace.steps)
+    standing = checker.standing
     return msgspec.structs.replace(
-        trace, steps=steps, checks=checker.checks, replaced=checker.standing.replaced
+        trace,
+        steps=steps,
+        checks=checker.checks,
+        replaced=standing.replaced,
+        reworked={step: tuple(by) for step, by in standing.reworked.items()},
     )
 
 
@@ -76,6 +82,8 @@ class _Checker:
         self.checks: dict[int, Check] = {}
         self.unseen: dict[tuple[str, str], list[Touch]] = {}
         """Edits that their file's reader has not seen since, by actor and path."""
+        self.built: set[str] = set()
+        """What builds put out: running it runs the edited program."""
         self.replaced_later = _replaced_texts(touched)
 
     def take(self, step: Step) -> Step:
@@ -84,19 +92,30 @@ class _Checker:
             return step
         run = command(step)
         found = self._of_command(step, run) if run else self._read_back(step, touched)
+        if found is not None:
+            self.checks[step.step] = found
         self._enter(step, touched)
         if found is None:
             return step
-        self.checks[step.step] = found
         if found.passed:
-            covers = run.covers if run else ()
-            for edit in found.edits:
-                self.cleared.setdefault((edit, found.kind), []).append(covers)
+            self._clear(found, run)
+        if found.kind == "run" and step.operation == "verify" and not found.edits:
+            del self.checks[step.step]
+            ground = inferred("nothing-to-check", found.confidence)
+            return put(step, {"operation": ground}, operation="execute")
         turns = step.operation in ("execute", "read", "search") and found.edits
         if not turns or (run and run.check is None and run.operation not in ("execute", "read")):
             return step
         ground = inferred(found.rule, found.confidence, steps=found.edits)
         return put(step, {"operation": ground}, operation="verify")
+
+    def _clear(self, found: Check, run: Command | None) -> None:
+        """A line may hold several checks: a build, then a run of what was built."""
+        kinds = {found.kind, *(s.check for s in run.simples if s.check)} if run else {found.kind}
+        covers = run.covers if run else ()
+        for edit in found.edits:
+            for kind in sorted(kinds):
+                self.cleared.setdefault((edit, kind), []).append(covers)
 
     def _enter(self, step: Step, touched: list[Touch]) -> None:
         work = [t for t in touched if t.kind in EDITS and not is_scratch(t.path)]
@@ -104,6 +123,8 @@ class _Checker:
         for touch in work:
             self.unseen.setdefault((touch.actor, touch.path), []).append(touch)
         for touch in touched:
+            if touch.kind == "generated" and touch.step in self.checks:
+                self.built.add(touch.path)
             if touch.kind == "read" and touch.path:
                 self.unseen.pop((touch.actor, touch.path), None)
 
@@ -163,6 +184,8 @@ class _Checker:
                 continue
             for read in simple.reads:
                 name = posixpath.basename(read)
+                if absolute(read, step.cwd) in self.built:
+                    return True
                 if any(path.endswith("/" + name) or path == read for path in code):
                     return True
         return False

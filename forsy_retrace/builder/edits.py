@@ -24,6 +24,7 @@ class Standing:
         """Edit step to the lines that it put into each file and that still stand."""
         self.sizes: dict[int, int] = {}
         self.replaced: dict[int, int] = {}
+        self.reworked: dict[int, list[int]] = {}
         self.paths: dict[int, set[str]] = {}
         self.by_path: dict[str, list[int]] = {}
 
@@ -60,6 +61,7 @@ class Standing:
             left = [line for line in held if (line in kept if whole else line not in gone)]
             if len(left) < len(held):
                 self.lines[step][touch.path] = left
+                self.reworked.setdefault(step, []).append(touch.step)
                 self._judge(step, touch.step)
 
     def _judge(self, step: int, by: int) -> None:

@@ -9,7 +9,7 @@ from forsy_retrace.trace import Step, Touch, Trace, put
 
 from .classify import command
 from .outcome import never_ran
-from .tools import path_of
+from .tools import PLAN_EXITS, path_of
 from .touches import absolute, shown, touches
 
 COMMIT = re.compile(r"^\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
@@ -128,6 +128,8 @@ def _changed(step: Step, touched: list[Touch]) -> Step:
 
 def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     assert step.result is not None
+    if step.tool in PLAN_EXITS and step.success:
+        return f"The user accepted the plan (step {step.step}).", "plan-accepted"
     if never_ran(step):
         why = "rejected" if step.result.outcome == "rejected" else "blocked before it started"
         return f"No change: the call never ran, it was {why}.", "never-ran"
@@ -139,8 +141,6 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         return f"No change recorded: the call failed{how}.", "failed"
     if step.success is None:
         return "", ""
-    if step.tool in ("ExitPlanMode", "exit_plan_mode"):
-        return f"The user accepted the plan (step {step.step}).", "plan-accepted"
     changes = [t for t in touched if t.kind in ("edit", "write", "delete") and t.change]
     if changes:
         return " ".join(_patched(touch, step) for touch in changes), "recorded-patch"

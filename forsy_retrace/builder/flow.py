@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from forsy_retrace.sdk import text_of
 from forsy_retrace.trace import Step
 
 from .classify import command
+from .outcome import never_ran
 from .tools import path_of
-from .touches import absolute, replacements
+from .touches import absolute, line_changes, replacements, shown
 
 SHORTEST = 12
 TOKEN = re.compile(r"[\w./@:~#%+-]{4,}", re.A)
@@ -24,6 +24,8 @@ WORD = re.compile(r"[A-Za-z_$][\w$]{3,}")
 HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 HIT_PLAIN = re.compile(r"^(?P<line>\d{1,7})[:-]", re.M)
 NUMBERED = re.compile(r"^\s*\d+(?:→|\t)", re.M)
+NAME = re.compile(r"[\w-]+\.\w{1,8}\b")
+"""A file's name."""
 REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.S)
 MAX_TEXT = 400_000
 """Characters of one output that are indexed: past this a value is no longer distinctive."""
@@ -39,7 +41,7 @@ class Source(NamedTuple):
 
 
 class Flow:
-    """What one actor has been shown so far, and which values it has used."""
+    """What one actor has been shown so far, and which values it has used or written itself."""
 
     def __init__(self) -> None:
         self.first: dict[str, int] = {}
@@ -49,11 +51,13 @@ class Flow:
         self.given: set[str] = set()
         """Values that the user or the brief named: they need no other source."""
         self.entries: dict[str, int] = {}
-        """Absolute path of a listed entry to the step that listed it."""
+        """Absolute path of a listed entry to the step that listed it first."""
         self.hits: dict[str, list[tuple[int, int]]] = {}
         """File to the lines that hits named, with their steps."""
-        self.lines: dict[str, list[int]] = {}
-        """A shown line to the steps that showed it."""
+        self.lines: dict[str, int] = {}
+        """A shown line to the step that showed it last."""
+        self.written: dict[str, int] = {}
+        """A line that the actor itself put into a file, and when."""
 
     def forget(self) -> None:
         """The context was cleared: what lay before is out of sight."""
@@ -63,13 +67,14 @@ class Flow:
         self.lines.clear()
 
     def hear(self, text: str) -> None:
-        """What the user says is given."""
+        """What the user or the brief says is given."""
         self.given.update(_values(text[:MAX_TEXT]))
+        self.given.update(word[0] for word in NAME.finditer(text[:MAX_TEXT]))
 
     def show(self, step: Step) -> None:
         """Enters a step's output."""
         text = step.output or ""
-        if not text or step.result is None or step.result.outcome in ("rejected", "blocked"):
+        if not text or (step.result is not None and never_ran(step)):
             return
         text = REMINDER.sub("", text)[:MAX_TEXT]
         for value in _values(text):
@@ -80,25 +85,25 @@ class Flow:
         for line in text.splitlines():
             bare = NUMBERED.sub("", line).strip()
             if len(bare) >= SHORTEST:
-                self.lines.setdefault(bare, []).append(step.step)
+                self.lines[bare] = step.step
 
     def sources(self, step: Step) -> list[Source]:
         """The steps whose outputs gave this call its arguments; marks the values as used."""
         if step.call is None:
             return []
-        found: list[Source] = []
-        path = path_of(step.call.input)
-        if path is not None:
-            found += self._of_path(step, absolute(path, step.cwd))
-        found += self._of_edit(step)
-        if not replacements(step):
-            found += self._of_values(step, path)
+        found = [*self._of_edit(step)]
+        for path in _paths(step):
+            found += self._of_path(step, path)
+        found += self._of_values(step)
         best: dict[int, Source] = {}
         for source in found:
             held = best.get(source.step)
             if held is None or source.confidence > held.confidence:
                 best[source.step] = source
-        self.used.update(_values(text_of(step.input)))
+        for text in _texts(step.call.input):
+            self.used.update(_values(text[:MAX_TEXT]))
+        for old, new in replacements(step):
+            self.written.update((line.strip(), step.step) for line in line_changes(old, new)[1])
         return [best[number] for number in sorted(best)]
 
     def _listing(self, step: Step, text: str) -> None:
@@ -115,11 +120,10 @@ class Flow:
                 self.hits.setdefault(whole, []).append((int(hit["line"]), step.step))
         if step.operation == "search" and folder:
             for line in text.splitlines()[:3000]:
-                entry = line.strip().lstrip("-").strip()
-                if " " in entry:
-                    entry = entry.rsplit(" ", 1)[-1]
-                if entry and len(entry) < 200 and "\x00" not in entry:
-                    self.entries.setdefault(absolute(entry, folder), step.step)
+                words = line.strip().lstrip("-").split()
+                for entry in dict.fromkeys((*words[:1], *words[-1:])):
+                    if len(entry) < 200 and entry.strip("./"):
+                        self.entries.setdefault(absolute(entry, folder), step.step)
 
     def _of_path(self, step: Step, path: str) -> Iterator[Source]:
         """A path from a listing or a hit; a line range from a hit."""
@@ -136,23 +140,30 @@ class Flow:
         if key in self.used:
             return
         self.used.add(key)
-        if path in self.given or posixpath.basename(path) in self.given:
+        name = posixpath.basename(path)
+        if path in self.given or name in self.given:
             return
         if path in self.entries:
-            yield Source(self.entries[path], posixpath.basename(path), "listed-entry", 0.85)
+            yield Source(self.entries[path], name, "listed-entry", 0.85)
+            return
+        for value in (path.strip("/"), shown(path, step.cwd)):
+            if len(value) >= SHORTEST and value in self.first and value not in self.used:
+                yield Source(self.first[value], value, "value-first-shown", 0.8)
+                return
 
     def _of_edit(self, step: Step) -> Iterator[Source]:
         """The latest step that showed the text that an edit replaces, or a part of it."""
         for old, _ in replacements(step)[:20]:
             latest: tuple[int, str] | None = None
-            for line in old.splitlines()[:40]:
-                shown = self.lines.get(line.strip())
-                if shown and (latest is None or shown[-1] > latest[0]):
-                    latest = (shown[-1], line.strip())
+            for line in old.splitlines()[:60]:
+                bare = line.strip()
+                seen = self.lines.get(bare, 0)
+                if seen > self.written.get(bare, 0) and (latest is None or seen > latest[0]):
+                    latest = (seen, bare)
             if latest is not None:
                 yield Source(latest[0], latest[1], "showed-the-replaced-text", 0.92)
 
-    def _of_values(self, step: Step, path: str | None) -> Iterator[Source]:
+    def _of_values(self, step: Step) -> Iterator[Source]:
         """Distinctive values that an output brought up first."""
         for value in _arguments(step):
             if value in self.used or value in self.given:
@@ -162,6 +173,21 @@ class Flow:
                 continue
             rarity = 1 / self.count[value]
             yield Source(number, value, "value-first-shown", round(0.6 + 0.3 * rarity, 2))
+
+
+def _paths(step: Step) -> Iterator[str]:
+    """The files and folders that a call names."""
+    assert step.call is not None
+    named = path_of(step.call.input)
+    if named is not None:
+        yield absolute(named, step.cwd)
+    run = command(step)
+    if run is not None:
+        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        for simple in run.simples:
+            for path in simple.reads:
+                if not set(path) & set("*?$`{"):
+                    yield absolute(path, base)
 
 
 def _folder(step: Step) -> str | None:
@@ -177,23 +203,38 @@ def _folder(step: Step) -> str | None:
     return absolute(target, step.cwd) if target else step.cwd
 
 
+UNSOURCED = ("description", "prompt", "todos", "old_string", "file_path", "path", "subagent_type")
+"""Arguments that say what is meant, or that have rules of their own."""
+
+
 def _arguments(step: Step) -> Iterator[str]:
     """The values in a call's arguments that could have come from somewhere."""
     assert step.call is not None
-    run = command(step)
-    if run is not None:
-        text = next((v for v in (step.call.input or {}).values() if isinstance(v, str)), "")
-        yield from dict.fromkeys(_values(text[:20_000]))
-        return
     match step.call.input:
         case dict(sent):
-            for key, value in sent.items():
-                if key in ("description", "content", "new_string", "prompt", "todos", "plan"):
-                    continue
-                if isinstance(value, str):
-                    yield from dict.fromkeys(_values(value[:20_000]))
-        case str(text):
-            yield from dict.fromkeys(_values(text[:20_000]))
+            texts = [
+                text
+                for key, value in sent.items()
+                if key not in UNSOURCED
+                for text in _texts(value)
+            ]
+        case other:
+            texts = list(_texts(other))
+    for text in texts:
+        yield from dict.fromkeys(_values(text[:20_000]))
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a call's arguments."""
+    held = [value]
+    while held:
+        one = held.pop(0)
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            held.extend(one.values())
+        elif isinstance(one, list):
+            held.extend(one)
 
 
 def _values(text: str) -> Iterator[str]:

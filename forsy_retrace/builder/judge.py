@@ -2,48 +2,66 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
 from forsy_retrace.evidence import derived, inferred
-from forsy_retrace.trace import Step, Trace, put
+from forsy_retrace.trace import Check, Step, Trace, put
 
 from .files import first_error
 from .flow import TOKEN, WORD, is_camel
 from .outcome import never_ran
+from .tools import PLAN_EXITS
 
 
 def judge(trace: Trace) -> Trace:
     """eval, eval_reason and directive of every step."""
-    uses = _uses(trace)
-    answers = _answers(trace)
-    retried = _retried(trace)
-    steps = tuple(_judged(step, trace, uses, answers, retried) for step in trace.steps)
-    return msgspec.structs.replace(trace, steps=steps)
+    hindsight = Hindsight(trace)
+    return msgspec.structs.replace(
+        trace, steps=tuple(_judged(step, hindsight) for step in trace.steps)
+    )
 
 
-def _uses(trace: Trace) -> dict[int, tuple[int, str]]:
-    """Step to the first later call that took a value from its output."""
-    found: dict[int, tuple[int, str]] = {}
-    for step in trace.steps:
-        for number in step.caused_by or ():
-            if step.causal_note and f"came from step {number}." in step.causal_note:
-                found.setdefault(number, (step.step, "its arguments"))
-    return found
+class Hindsight:
+    """What came later: uses, answers, retries, and the checks over each edit."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.answers = _answers(trace)
+        self.retried = _retried(trace)
+        self.accepted = _accepted(trace)
+        self.checked: dict[int, list[Check]] = {}
+        for check in trace.checks.values():
+            for edit in check.edits:
+                self.checked.setdefault(edit, []).append(check)
+
+    def passed(self, edit: int, before: int) -> Check | None:
+        """The first check that passed over an edit before a step."""
+        held = self.checked.get(edit, ())
+        return next((c for c in held if c.passed and c.step < before), None)
+
+    def failed(self, edit: int, before: int) -> Check | None:
+        """A check that failed over an edit before a step, with none that passed in between."""
+        held = [c for c in self.checked.get(edit, ()) if c.step < before and c.passed is not None]
+        return held[-1] if held and not held[-1].passed else None
 
 
 def _answers(trace: Trace) -> dict[int, int]:
-    """Step to the first later answer that repeats something its output showed first."""
+    """Step to the first later answer, or subagent's report, that repeats what only it showed."""
     first: dict[str, int] = {}
     said: set[str] = set()
     found: dict[int, int] = {}
     for step in trace.steps:
+        reports = step.tool in ("Task", "Agent") or step.via == "notification"
+        if reports and step.output:
+            _named_in(step, trace, found)
+        if step.action == "output" or reports:
+            for value in _telling(step.output or ""):
+                number = first.get(value)
+                if number is not None and value not in said:
+                    found.setdefault(number, step.step)
         if step.action in ("user_message", "output") or step.via == "notification":
-            if step.action == "output":
-                for value in _telling(step.output or ""):
-                    number = first.get(value)
-                    if number is not None and value not in said:
-                        found.setdefault(number, step.step)
             said.update(_telling(step.input or step.output or ""))
         elif step.call is not None:
             said.update(_telling(step.input or ""))
@@ -51,6 +69,41 @@ def _answers(trace: Trace) -> dict[int, int]:
                 for value in _telling((step.output or "")[:200_000]):
                     if value not in said:
                         first.setdefault(value, step.step)
+    return found
+
+
+def _named_in(report: Step, trace: Trace, found: dict[int, int]) -> None:
+    """A subagent's reads of files that its report names."""
+    text = report.output or ""
+    for touch in trace.touches:
+        here = trace.steps[touch.step - 1]
+        if touch.step < report.step and here.actor.startswith("subagent") and here.success:
+            name = touch.path.rsplit("/", 1)[-1]
+            if touch.kind == "read" and len(name) >= 6 and name in text:
+                found.setdefault(touch.step, report.step)
+
+
+def _accepted(trace: Trace) -> dict[int, int]:
+    """Plans, questions and edits to the step in which the user took them up."""
+    found: dict[int, int] = {}
+    plan: list[int] = []
+    edits: list[int] = []
+    for step in trace.steps:
+        if step.action == "user_message":
+            if step.answers and trace.steps[step.answers - 1].operation == "ask_user":
+                found[step.answers] = step.step
+            if step.feedback_type == "approval" and step.via == "typed":
+                found.update(dict.fromkeys(edits, step.step))
+            if step.feedback_type == "correction":
+                edits = []
+        elif step.tool in PLAN_EXITS:
+            if step.success:
+                found.update(dict.fromkeys([*plan, step.step], step.step))
+            plan = []
+        elif step.success and step.operation == "plan" and step.surface == "file":
+            plan.append(step.step)
+        elif step.success and step.operation in ("edit", "write"):
+            edits.append(step.step)
     return found
 
 
@@ -79,81 +132,99 @@ def _retried(trace: Trace) -> dict[int, int]:
     return found
 
 
-def _judged(
-    step: Step,
-    trace: Trace,
-    uses: dict[int, tuple[int, str]],
-    answers: dict[int, int],
-    retried: dict[int, int],
-) -> Step:
+def _judged(step: Step, later: Hindsight) -> Step:
     if step.action == "user_message":
         return step
-    bad = _bad(step, trace, retried)
+    bad = _bad(step, later)
     if bad is not None:
-        reason, rule, confidence, successor = bad
-        steps: tuple[int, ...] = (successor,) if successor else ()
+        steps = (bad.successor,) if bad.successor else ()
         ground = (
-            inferred(rule, confidence, steps=steps)
-            if confidence < 1
-            else derived(rule, steps=steps)
+            derived(bad.rule, steps=steps)
+            if bad.confidence == 1
+            else inferred(bad.rule, bad.confidence, steps=steps)
         )
-        step = put(step, {"eval": ground, "eval_reason": ground}, eval=-1, eval_reason=reason)
-        text = _directive(step, trace, successor)
-        if text is None:
-            return step
-        return put(step, {"directive": ground}, directive=text)
-    good = _good(step, trace, uses, answers)
+        step = put(step, {"eval": ground, "eval_reason": ground}, eval=-1, eval_reason=bad.reason)
+        text = _directive(step, later.trace, bad.successor)
+        return step if text is None else put(step, {"directive": ground}, directive=text)
+    good = _good(step, later)
     if good is None:
         return step
-    reason, rule, confidence, steps = good
-    ground = inferred(rule, confidence, steps=steps)
-    return put(step, {"eval": ground, "eval_reason": ground}, eval=1, eval_reason=reason)
+    ground = inferred(good.rule, good.confidence, steps=good.steps)
+    return put(step, {"eval": ground, "eval_reason": ground}, eval=1, eval_reason=good.reason)
 
 
-def _bad(
-    step: Step, trace: Trace, retried: dict[int, int]
-) -> tuple[str, str, float, int | None] | None:
+class Bad(NamedTuple):
+    """Why a step was no use, and what came in its place."""
+
+    reason: str
+    rule: str
+    confidence: float
+    successor: int | None
+
+
+class Good(NamedTuple):
+    """Why a step was of use, and the steps that show it."""
+
+    reason: str
+    rule: str
+    confidence: float
+    steps: tuple[int, ...]
+
+
+def _bad(step: Step, later: Hindsight) -> Bad | None:
     """A failure, a rejection, something undone, replaced or corrected."""
-    successor = retried.get(step.step)
+    successor = later.retried.get(step.step)
     if step.action == "error":
-        return "The harness reported an error.", "error-step", 1.0, successor
+        return Bad("The harness reported an error.", "error-step", 1.0, successor)
     if step.success is False:
-        if step.call is not None and never_ran(step):
-            word = "rejected" if step.result and step.result.outcome == "rejected" else "blocked"
-            return f"The call was {word} and never ran.", "never-ran", 1.0, successor
-        check = trace.checks.get(step.step)
-        if check is not None and check.summary:
-            return f"The check failed: {check.summary}", "failed-check", 1.0, successor
-        line = first_error(step)
-        return f"Failed: {line}" if line else "Failed.", "failed", 1.0, successor
-    if step.step in trace.replaced:
-        by = trace.replaced[step.step]
-        return f"Step {by} replaced most of what it wrote.", "replaced-later", 0.8, by
+        return _failed(step, later.trace.checks.get(step.step), successor)
+    if successor is not None and step.operation in ("edit", "write", "plan"):
+        reason = f"The user corrected it; step {successor} does it again."
+        return Bad(reason, "corrected-by-the-user", 0.85, successor)
+    by = later.trace.replaced.get(step.step)
+    if by is not None and later.passed(step.step, by) is None:
+        reason = f"Step {by} replaced most of what it wrote."
+        return Bad(reason, "replaced-later", 0.8, by)
+    for number in later.trace.reworked.get(step.step, ()):
+        check = later.failed(step.step, number)
+        if check is not None:
+            reason = f"The check in step {check.step} failed over it and step {number} reworked it."
+            return Bad(reason, "reworked-after-failed-check", 0.8, number)
     return None
 
 
-def _good(
-    step: Step, trace: Trace, uses: dict[int, tuple[int, str]], answers: dict[int, int]
-) -> tuple[str, str, float, tuple[int, ...]] | None:
-    check = trace.checks.get(step.step)
+def _failed(step: Step, check: Check | None, successor: int | None) -> Bad:
+    if step.call is not None and never_ran(step):
+        word = "rejected" if step.result and step.result.outcome == "rejected" else "blocked"
+        return Bad(f"The call was {word} and never ran.", "never-ran", 1.0, successor)
+    if check is not None and check.summary:
+        return Bad(f"The check failed: {check.summary}", "failed-check", 1.0, successor)
+    line = first_error(step)
+    return Bad(f"Failed: {line}" if line else "Failed.", "failed", 1.0, successor)
+
+
+def _good(step: Step, later: Hindsight) -> Good | None:
+    """A result that was used, repeated, or that a check passed over."""
+    check = later.trace.checks.get(step.step)
     if check is not None and check.passed and check.fresh:
         edits = ", ".join(str(number) for number in check.edits)
-        return f"The check passed over the edits of {edits}.", "passed-check", 0.9, check.edits
-    for other in trace.checks.values():
-        if step.step in other.edits and other.passed and other.step > step.step:
-            reason = f"The check in step {other.step} passed over it."
-            return reason, "check-passed-over-it", 0.9, (other.step,)
-    if step.step in uses:
-        number, what = uses[step.step]
-        return f"Step {number} took {what} from its output.", "used-later", 0.85, (number,)
-    if step.step in answers and step.call is not None:
-        number = answers[step.step]
-        return (
-            f"The answer in step {number} repeats what it showed.",
-            "repeated-in-answer",
-            0.7,
-            (number,),
-        )
+        reason = f"The check passed over the edits of {edits}."
+        return Good(reason, "passed-check", 0.9, check.edits)
+    over = later.passed(step.step, len(later.trace.steps) + 1)
+    if over is not None:
+        reason = f"The check in step {over.step} passed over it."
+        return Good(reason, "check-passed-over-it", 0.9, (over.step,))
+    number = later.accepted.get(step.step)
+    if number is not None:
+        return Good(f"The user accepted it in step {number}.", "accepted", 0.8, (number,))
+    number = later.trace.uses.get(step.step)
+    if number is not None:
+        reason = f"Step {number} took its arguments from its output."
+        return Good(reason, "used-later", 0.85, (number,))
+    number = later.answers.get(step.step)
+    if number is not None and step.call is not None:
+        reason = f"The words of step {number} repeat what it showed."
+        return Good(reason, "repeated-later", 0.7, (number,))
     return None
 
 

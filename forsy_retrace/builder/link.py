@@ -14,6 +14,7 @@ from forsy_retrace.trace import Step, Trace, put
 from .flow import Flow, Source
 from .outcome import never_ran
 from .retries import Again, Retries
+from .touches import EDITORS, WRITERS
 
 BY_ROLE = {
     "answer_to_agent_question": "answer_to_agent_question",
@@ -29,7 +30,8 @@ PLAN_TOOLS = ("TodoWrite", "TaskUpdate", "update_plan")
 def link(trace: Trace) -> Trace:
     """Each step with its causes, their type in words, and the step that it attempts again."""
     linker = _Linker(trace)
-    return msgspec.structs.replace(trace, steps=tuple(linker.take(step) for step in trace.steps))
+    steps = tuple(linker.take(step) for step in trace.steps)
+    return msgspec.structs.replace(trace, steps=steps, uses=linker.uses)
 
 
 class _Lane:
@@ -55,7 +57,7 @@ class _Linker:
         """The user message that the main agent has yet to act on."""
         self.users = 0
         self.last_output: Step | None = None
-        self.reports: dict[str, int] = {}
+        self.uses: dict[int, int] = {}
 
     def take(self, step: Step) -> Step:
         while self.boundaries and self.boundaries[0][0] < step.step:
@@ -92,8 +94,7 @@ class _Linker:
         if "agent " not in self.lanes:
             self.lanes["agent "] = _Lane()
             self.lanes["agent "].flow.hear(step.input or "")
-        if step.message_role == "correction":
-            self._corrected(step, before)
+        self._corrected(step, before)
         if before is None:
             return step
         answers = step.message_role in ("answer_to_agent_question", "selection")
@@ -118,16 +119,16 @@ class _Linker:
         return self.last_output or last
 
     def _corrected(self, step: Step, before: Step | None) -> None:
-        """What the user called wrong may be attempted again."""
+        """What the user called wrong may be attempted again: edits of the turn, or the plan."""
         lane = self.lanes.get("agent ")
-        if lane is None:
+        sent_back = before is not None and before.operation == "plan" and never_ran(before)
+        if lane is None or not (step.message_role == "correction" or sent_back):
             return
-        turn = [s for s in self.steps.values() if s.turn == step.turn - 1 and s.actor == "agent"]
-        for done in turn:
-            if done.operation in ("edit", "write") and done.success is not False:
+        for done in self.steps.values():
+            if done.turn != step.turn - 1 or done.actor != "agent" or done.success is False:
+                continue
+            if done.tool in (*EDITORS, *WRITERS) and (done.operation == "plan") == sent_back:
                 lane.retries.reopen(done)
-        if before is not None and before.call is not None and never_ran(before):
-            lane.retries.reopen(before)
 
     def _call(self, step: Step) -> Step:
         lane = self._lane(step)
@@ -142,7 +143,10 @@ class _Linker:
         causes, kind, note, sure = self._position(step, lane, first)
         check = self.trace.checks.get(step.step)
         again = lane.retries.take(step, check)
-        given = [s for s in lane.flow.sources(step) if s.step not in causes]
+        found = lane.flow.sources(step)
+        for source in found:
+            self.uses.setdefault(source.step, step.step)
+        given = [source for source in found if source.step not in causes]
         step = self._joined(step, causes, kind, note, sure, given, again)
         lane.batch = [*lane.batch, step] if sibling else [step]
         self._shows(step)
@@ -162,7 +166,7 @@ class _Linker:
     ) -> tuple[list[int], str | None, str, float | None]:
         """Causes by what the actor had just received: steps, type, note, confidence."""
         if first is not None:
-            causes = list(first.caused_by or ())
+            causes = [c for c in first.caused_by or () if self.steps[c].call is None]
             return (
                 causes,
                 "parallel_work",

@@ -13,12 +13,27 @@ from forsy_retrace.evidence import derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
 from .classify import command
+from .tools import PLAN_EXITS
 from .verdicts import failed_by_its_own_words, found_nothing
 
 
 def outcome(trace: Trace) -> Trace:
     """The success of each step that can have one."""
-    return msgspec.structs.replace(trace, steps=tuple(_judged(step) for step in trace.steps))
+    steps = [_judged(step) for step in trace.steps]
+    return msgspec.structs.replace(trace, steps=tuple(_taken_up(steps)))
+
+
+def _taken_up(steps: list[Step]) -> list[Step]:
+    """A plan that the client files as rejected only since the user took it up afresh."""
+    for index, step in enumerate(steps):
+        if step.via != "plan accepted":
+            continue
+        offered = next((i for i in range(index - 1, -1, -1) if steps[i].tool in PLAN_EXITS), None)
+        if offered is not None and steps[offered].success is False:
+            here = step.origin.evidence if step.origin else None
+            ground = inferred("plan-taken-up", 0.9, *((here,) if here else ()), steps=())
+            steps[offered] = put(steps[offered], {"success": ground}, success=True)
+    return steps
 
 
 def _judged(step: Step) -> Step:

@@ -15,12 +15,13 @@ from forsy_retrace.sdk import text_of
 from forsy_retrace.trace import Check, Step
 
 from .classify import command
-from .outcome import never_ran
-from .tools import path_of
+from .tools import PLAN_EXITS, path_of
 from .touches import EDITORS, READERS, WRITERS, absolute
 
 WINDOW = 60
-"""How many of the actor's own steps a failure stays in mind."""
+"""How many of the actor's own calls a failure stays in mind."""
+SOON = 4
+"""Within how many of them another lookup still answers one that found nothing."""
 
 
 class Attempt(NamedTuple):
@@ -30,9 +31,48 @@ class Attempt(NamedTuple):
     order: int
     run: Command | None
     path: str | None
+    """The file that the tool names as its target."""
+    paths: frozenset[str]
+    """All files and folders that it names."""
+    terms: frozenset[str]
+    """The words of what it looks for."""
     check: Check | None
-    edited: bool
-    """Whether its own arguments, not its target, were at fault: any edit of the file fits."""
+
+
+def _attempt(step: Step, order: int, check: Check | None) -> Attempt:
+    run = command(step)
+    named = path_of(step.call.input) if step.call else None
+    path = absolute(named, step.cwd) if named else None
+    paths = {path} if path else set()
+    if run is not None:
+        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        paths |= {absolute(one, base) for simple in run.simples for one in simple.reads}
+    return Attempt(step, order, run, path, frozenset(paths), _terms(step, run), check)
+
+
+WORD = re.compile(r"[A-Za-z_.][\w.-]{3,}")
+LOOKS = ("search", "read")
+
+
+def _terms(step: Step, run: Command | None) -> frozenset[str]:
+    """What a lookup looks for: the words of its pattern, without those of its folder."""
+    if step.operation not in LOOKS or step.call is None:
+        return frozenset()
+    if run is None:
+        match step.call.input:
+            case {"pattern": str(pattern)} | {"query": str(pattern)}:
+                return frozenset(WORD.findall(pattern))
+        return frozenset()
+    place = set((step.cwd or "").replace("\\", "/").split("/"))
+    words = [
+        word
+        for simple in run.simples
+        if simple.operation in LOOKS
+        for part in simple.words[1:]
+        if not part.startswith("-")
+        for word in WORD.findall(part)
+    ]
+    return frozenset(word for word in words if word not in place)
 
 
 class Again(NamedTuple):
@@ -89,6 +129,8 @@ def _same_name_elsewhere(old: Attempt, new: Attempt) -> bool:
     """A file that was not there, looked for in another place."""
     if old.path is None or new.path is None or old.step.tool != new.step.tool:
         return False
+    if old.step.success is not False or old.step.operation != "read":
+        return False
     return posixpath.basename(old.path) == posixpath.basename(new.path)
 
 
@@ -97,11 +139,13 @@ def _same_arguments(old: Attempt, new: Attempt) -> bool:
 
 
 def _one_thing_changed(old: Attempt, new: Attempt) -> bool:
-    """The same query of the same tool with one argument changed."""
+    """The same query of the same tool with one argument changed, soon after."""
     if old.step.tool != new.step.tool or old.run is not None or old.step.call is None:
         return False
+    if old.step.operation != "search" or new.order - old.order > SOON:
+        return False
     a, b = old.step.call.input, new.step.call.input if new.step.call else None
-    if not isinstance(a, dict) or not isinstance(b, dict) or new.order - old.order > 12:
+    if not isinstance(a, dict) or not isinstance(b, dict):
         return False
     keys = [k for k in {**a, **b} if k not in ("description", "timeout")]
     changed = [k for k in keys if a.get(k) != b.get(k)]
@@ -111,15 +155,49 @@ def _one_thing_changed(old: Attempt, new: Attempt) -> bool:
     return bool(near) and min(near) >= 0.6
 
 
+def _looks_for_the_same(old: Attempt, new: Attempt) -> bool:
+    """Another lookup of the same words, by whatever tool, soon after."""
+    if not old.terms or not new.terms or new.order - old.order > SOON:
+        return False
+    shared = old.terms & new.terms
+    return any(len(term) >= 5 for term in shared) and len(shared) >= 0.3 * len(old.terms)
+
+
+def _same_path_by_another_tool(old: Attempt, new: Attempt) -> bool:
+    """A file or folder that one tool refused, read by another."""
+    if old.step.operation != "read" or new.step.operation not in LOOKS:
+        return False
+    failed = old.step.success is False
+    return failed and old.step.tool != new.step.tool and bool(old.paths & new.paths)
+
+
+def _same_folder(old: Attempt, new: Attempt) -> bool:
+    """A file that was not there; another of its folder is read soon after."""
+    if old.path is None or new.path is None or old.step.tool != new.step.tool:
+        return False
+    if new.order - old.order > SOON or not MISSING.search((old.step.output or "")[:300]):
+        return False
+    return posixpath.dirname(old.path) == posixpath.dirname(new.path)
+
+
+MISSING = re.compile(r"(?i)does not exist|no such file|not found|ENOENT")
+
+
+def _same_plan(old: Attempt, new: Attempt) -> bool:
+    """A plan that was sent back, offered again."""
+    return old.step.tool in PLAN_EXITS and new.step.tool in PLAN_EXITS
+
+
 def _similar_command(old: Attempt, new: Attempt) -> bool:
     """The same program with something changed, soon after."""
-    if old.run is None or new.run is None or new.order - old.order > 8:
+    if old.run is None or new.run is None:
         return False
     if old.run.check is not None and old.run.check != new.run.check:
         return False
     if old.run.main != new.run.main and not _shares_script(old.run, new.run):
         return False
-    return _similar(old.run.normal, new.run.normal) >= 0.55
+    floor = 0.55 if new.order - old.order <= 2 * SOON else 0.8
+    return _similar(old.run.normal, new.run.normal) >= floor
 
 
 def _shares_script(old: Command, new: Command) -> bool:
@@ -149,8 +227,12 @@ RULES: tuple[Rule, ...] = (
     Rule("same-file-after-failure", 0.9, _same_file),
     Rule("same-url-after-failure", 0.85, _same_url),
     Rule("same-delegation-after-failure", 0.85, _same_delegation),
+    Rule("plan-offered-again", 0.9, _same_plan),
     Rule("query-with-one-thing-changed", 0.75, _one_thing_changed),
+    Rule("same-path-by-another-tool", 0.8, _same_path_by_another_tool),
     Rule("same-name-elsewhere", 0.75, _same_name_elsewhere),
+    Rule("same-words-looked-for", 0.7, _looks_for_the_same),
+    Rule("same-folder-after-missing-file", 0.65, _same_folder),
     Rule("similar-command-after-failure", 0.7, _similar_command),
 )
 
@@ -173,47 +255,38 @@ class Retries:
     def take(self, step: Step, check: Check | None) -> Again | None:
         """What a call attempts again; enters it as a failure, or closes what it repaired."""
         self.order += 1
-        path = path_of(step.call.input) if step.call else None
-        new = Attempt(
-            step,
-            self.order,
-            command(step),
-            absolute(path, step.cwd) if path else None,
-            check,
-            False,
-        )
+        new = _attempt(step, self.order, check)
         again = self._match(new)
-        if step.success is not False:
-            self._close(new)
         if wants_retry(step):
             self.open.append(new)
             del self.open[:-WINDOW]
+        else:
+            self.open = [old for old in self.open if _rule(old, new) is None]
         return again
 
     def reopen(self, step: Step) -> None:
         """The user said that this step was wrong."""
-        path = path_of(step.call.input) if step.call else None
-        where = absolute(path, step.cwd) if path else None
-        self.open.append(Attempt(step, self.order, command(step), where, None, True))
+        self.open.append(_attempt(step, self.order, None))
 
     def _match(self, new: Attempt) -> Again | None:
         for old in reversed(self.open):
-            if new.order - old.order > WINDOW:
-                continue
-            for rule in RULES:
-                if rule.test(old, new):
-                    return Again(old.step.step, rule.name, rule.confidence)
+            rule = _rule(old, new)
+            if rule is not None:
+                return Again(old.step.step, rule.name, rule.confidence)
         return None
 
-    def _close(self, new: Attempt) -> None:
-        """A success closes every failure that it attempts again."""
-        if wants_retry(new.step):
-            return
-        self.open = [old for old in self.open if not any(rule.test(old, new) for rule in RULES)]
+
+def _rule(old: Attempt, new: Attempt) -> Rule | None:
+    """The first rule by which one call attempts another again; never within one message."""
+    group = new.step.parallel_group
+    if new.order - old.order > WINDOW or (group is not None and group == old.step.parallel_group):
+        return None
+    return next((rule for rule in RULES if rule.test(old, new)), None)
 
 
 EMPTY = re.compile(
-    r"\s*(?:No (?:matches|files|results) found.*|\(Bash completed with no output\)|Found 0 .*|\[\])?\s*",
+    r"\s*(?:No (?:matches|files|results) found.*|\(Bash completed with no output\)|Found 0 .*"
+    r"|Exit code 1|\[\])?\s*",
     re.S,
 )
 
@@ -222,15 +295,9 @@ def wants_retry(step: Step) -> bool:
     """Whether a call failed, never ran, or came back empty."""
     if step.success is False:
         return True
-    return step.success is True and step.operation == "search" and came_back_empty(step)
+    return step.success is True and step.operation in LOOKS and came_back_empty(step)
 
 
 def came_back_empty(step: Step) -> bool:
     """A search or lookup whose output holds nothing."""
-    text = (step.output or "").strip()
-    return EMPTY.fullmatch(text) is not None or text == "Exit code 1"
-
-
-def was_turned_down(step: Step) -> bool:
-    """Rejected, blocked or cancelled: attempted, but never run."""
-    return never_ran(step)
+    return step.output is not None and EMPTY.fullmatch(step.output) is not None

@@ -12,6 +12,9 @@ class Kind(NamedTuple):
     rule: str = "tool-table"
 
 
+PLAN_EXITS = ("ExitPlanMode", "exit_plan_mode")
+"""Tools that offer a plan to the user."""
+
 SHELLS: dict[str, str] = {
     "Bash": "bash",
     "PowerShell": "powershell",

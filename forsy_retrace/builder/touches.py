@@ -16,6 +16,13 @@ WRITERS = ("Write", "create_file", "write_file")
 READERS = ("Read", "NotebookRead", "read_file")
 
 
+WRITTEN_BY = {"write": "write", "edit": "changed", "execute": "generated"}
+"""What a simple command's target is to it; a build's output or a log is generated, not edited."""
+
+UNRESOLVED = frozenset("*?$`{}<>|&;")
+"""Marks of a path that only the shell could have resolved."""
+
+
 def touches(trace: Trace) -> Iterator[Touch]:
     """In order of steps; calls that failed or never ran touched nothing."""
     for step in trace.steps:
@@ -52,11 +59,14 @@ def _of_call(step: Step) -> Iterator[Touch]:
     run = command(step)
     if run is not None:
         cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
-        for path in run.writes:
-            fixed = run.operation == "edit"
-            yield _touch(step, absolute(path, cwd), "changed" if fixed else "write")
-        for path in run.reads:
-            yield _touch(step, absolute(path, cwd), "read")
+        for simple in run.simples:
+            kind = WRITTEN_BY.get(simple.operation, "generated")
+            for path in simple.writes:
+                if path != "/dev/null" and not set(path) & UNRESOLVED:
+                    yield _touch(step, absolute(path, cwd), kind)
+            for path in simple.reads:
+                if not set(path) & UNRESOLVED:
+                    yield _touch(step, absolute(path, cwd), "read")
         return
     for change in recorded:
         yield _recorded(step, change)

@@ -56,7 +56,7 @@ RUNNERS: tuple[Row, ...] = (
     Row("mocha-summary", _words(r"^\s+[1-9]\d* failing$"), _words(r"^\s+\d+ passing\b"), 0.93),
     Row(
         "cargo-summary",
-        _words(r"^test result: FAILED\.|^error: could not compile|^error(?:\[E\d+\])?: "),
+        _words(r"^test result: FAILED\.|^error: could not compile|^error\[E\d+\]: "),
         _words(r"^test result: ok\.|^\s+Finished "),
         0.97,
     ),
@@ -132,6 +132,12 @@ ERROR_ONLY = re.compile(
 )
 """A line that is nothing but a tool's error message."""
 
+USAGE_ERROR = re.compile(
+    r"(?i)^(?:\S+: )?(?:error: )?(?:unexpected|unknown|unrecogni[sz]ed|invalid|illegal)"
+    r" (?:argument|option|flag|(?:sub)?command|parameter)"
+)
+"""How a program complains about its arguments before it prints its usage."""
+
 LOOKUPS = frozenset(
     [
         "grep",
@@ -174,6 +180,8 @@ def failed_by_its_own_words(text: str, run: Command | None) -> Verdict | None:
         if verdict is not None and not verdict.passed:
             return verdict
     lines = [line for line in text.strip().splitlines() if line.strip()]
+    if len(lines) <= 12 and USAGE_ERROR.match(lines[0].strip()) and "sage:" in text:
+        return Verdict(False, "nothing-but-a-usage-error", 0.9, lines[0].strip()[:200])
     if len(lines) <= 3 and all(ERROR_ONLY.match(line.strip()) for line in lines):
         return Verdict(False, "nothing-but-an-error", 0.85, lines[0].strip()[:200])
     return None
