@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from forsy_retrace.document import Draft, Json
+from forsy_retrace.errors import RetraceError
 from forsy_retrace.redaction import Leak, Masker
 from forsy_retrace.redaction import mask as mask
 from forsy_retrace.trace import FIELDS
@@ -99,14 +100,14 @@ def redact(content: Draft, rules: Rules = Rules()) -> Redacted:  # noqa: B008 (R
     if rules.off:
         _hash_prompts(content.trace)
         return Redacted(_TOKEN, content, None)
-    masker = Masker(terms=rules.terms, patterns=rules.patterns, names=rules.names)
-    for text in _texts(content):
-        masker.learn(text)
+    masker = masker_of(rules)
+    for text, key in _texts(content):
+        masker.learn(text, key)
     masker.seal()
     before = [{name: step[name] for name in FIELDS} for step in content.trace["steps"]]
-    trace = _masked(content.trace, masker, "")
-    evidence = [_masked(row, masker, "") for row in content.evidence]
-    manifest = _masked(content.manifest, masker, "")
+    trace = masked(content.trace, masker)
+    evidence = [masked(row, masker) for row in content.evidence]
+    manifest = masked(content.manifest, masker)
     for old, new, row in zip(before, trace["steps"], evidence, strict=True):
         for name, entry in row["fields"].items():
             if old[name] != new[name]:
@@ -115,38 +116,48 @@ def redact(content: Draft, rules: Rules = Rules()) -> Redacted:  # noqa: B008 (R
     return Redacted(_TOKEN, Draft(trace, evidence, manifest, content.adapter), masker)
 
 
-def _texts(content: Draft) -> Iterator[str]:
-    """Every text of the draft, in the order in which it will be masked."""
+def masker_of(rules: Rules) -> Masker:
+    """A masker by a user's wishes; one that it can't follow is the user's to mend."""
+    try:
+        return Masker(terms=rules.terms, patterns=rules.patterns, names=rules.names)
+    except ValueError as error:
+        raise RetraceError(str(error)) from None
+
+
+def _texts(content: Draft) -> Iterator[tuple[str, str]]:
+    """Every text of the draft with its field's name, in the order in which it will be masked."""
     for part in (content.trace, content.evidence, content.manifest):
-        yield from _leaves(part, "")
+        yield from leaves(part, "")
 
 
-def _leaves(value: Any, key: str) -> Iterator[str]:
+def leaves(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every text of a JSON value with the name of its field; odd names are texts too."""
     match value:
         case str():
             if not _is_structural(key, value):
-                yield value
+                yield value, key
         case dict():
             for name, item in value.items():
                 if not WORDS.fullmatch(name):
-                    yield name
-                yield from _leaves(item, name)
+                    yield name, ""
+                yield from leaves(item, name)
         case list() | tuple():
             for item in value:
-                yield from _leaves(item, key)
+                yield from leaves(item, key)
 
 
-def _masked(value: Any, masker: Masker, key: str) -> Any:
+def masked(value: Any, masker: Masker, key: str = "") -> Any:
+    """The value with every text masked; what it is made of stays as it is."""
     match value:
         case str():
-            return value if _is_structural(key, value) else masker.mask(value)
+            return value if _is_structural(key, value) else masker.mask(value, key)
         case dict():
             return {
-                (name if WORDS.fullmatch(name) else masker.mask(name)): _masked(item, masker, name)
+                (name if WORDS.fullmatch(name) else masker.mask(name)): masked(item, masker, name)
                 for name, item in value.items()
             }
         case list() | tuple():
-            return [_masked(item, masker, key) for item in value]
+            return [masked(item, masker, key) for item in value]
     return value
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 LEFT = 200
 PIPED = re.compile(
-    rb"(?:echo|printf|print|cat <<<|Write-Output)[ \t]{1,4}(?:-[a-zA-Z]{1,3}[ \t]{1,4})?(?:(?:\"%s(?:\\\\?n)?\"|'%s(?:\\\\?n)?')[ \t]{1,4})?"
+    rb"(?:echo|printf|print|cat <<<|Write-Output)[ \t]{1,4}(?:-[a-zA-Z]{1,3}[ \t]{1,4})?(?:(?:\"%s"
+    rb"(?:\\\\?n)?\"|'%s(?:\\\\?n)?')[ \t]{1,4})?"
     rb"(?:\"([^\"\n]{3,200})\"|'([^'\n]{3,200})'|([^\s|\"']{3,200}))[ \t]{0,4}\|[^|\n]{0,80}$"
 )
 PAIRS = re.compile(rb"[ \t]{1,8}(?:\\\n[ \t]{0,8})?[\"']?[\w.-]{1,80}=")
@@ -39,35 +40,31 @@ class _Command:
 
     def __call__(self, scan: Scan, start: int, end: int) -> None:
         data = scan.data
-        lead = self.lead.match(data, end)
+        lead = self.lead.match(scan.low if self.id in LOWER else data, end)
         if lead is None:
-            lead = self.lead.match(scan.low, end) if self.id in LOWER else None
-        if lead is None:
-            return
-        if self.left and not self.left.search(data, max(0, start - LEFT), start):
             return
         place = lead.end()
+        value = values.read(data, place)
+        if value is None:
+            return
         if self.part == "phrase":
             words = PHRASE.match(data, place)
-            if words:
+            if words and self._follows(data, start):
                 scan.add(place, words.end(), self.id)
-            return
-        self._value(scan, place)
+        elif self._is_secret(data[value.start : value.end], value.quoted):
+            if not self._follows(data, start):
+                return
+            scan.add(value.start, value.end, self.id)
         if self.part.startswith("pairs"):
-            self._more_pairs(scan, place)
+            self._more_pairs(scan, value)
 
-    def _value(self, scan: Scan, place: int) -> int:
-        """Adds the value at this place if it is a secret; where it ends."""
-        value = values.read(scan.data, place)
-        if value is None:
-            return place
-        start, end, quoted = value
-        text = scan.data[start:end]
-        if self._is_secret(text, quoted):
-            scan.add(start, end, self.id)
-        return end + quoted
+    def _follows(self, data: bytes, start: int) -> bool:
+        """What has to stand before the literal does; looked at last, for it takes longest."""
+        return self.left is None or bool(self.left.search(data, max(0, start - LEFT), start))
 
     def _is_secret(self, text: bytes, quoted: bool) -> bool:
+        if self.part == "quoted" and not quoted:
+            return False
         if text[:1] in b"-$<{%(|&>" and not (text[:1] in b"-%&" and shape.is_wild(text)):
             return False
         if shape.is_placeholder(text) or len(text) < 3 or shape.is_reference(text, quoted=True):
@@ -78,25 +75,23 @@ class _Command:
             case "strong":
                 return shape.is_password(text, quoted=quoted, certain=False)
             case "quoted":
-                return quoted and shape.is_password(text, quoted=True, certain=b" " not in text)
+                return shape.is_password(text, quoted=True, certain=b" " not in text)
             case "pairs-strict":
                 return shape.is_token(text, 12)
             case _:
                 return b" " not in text or quoted
 
-    def _more_pairs(self, scan: Scan, place: int) -> None:
+    def _more_pairs(self, scan: Scan, first: values.Value) -> None:
         """The other KEY=VALUE words of the command."""
-        place = self._end(scan, place)
+        place = first.end + first.quoted
         for _ in range(30):
             pair = PAIRS.match(scan.data, place)
-            if pair is None:
+            value = values.read(scan.data, pair.end()) if pair else None
+            if value is None:
                 return
-            self._value(scan, pair.end())
-            place = self._end(scan, pair.end())
-
-    def _end(self, scan: Scan, place: int) -> int:
-        value = values.read(scan.data, place)
-        return value.end + value.quoted if value else place
+            if self._is_secret(scan.data[value.start : value.end], value.quoted):
+                scan.add(value.start, value.end, self.id)
+            place = value.end + value.quoted
 
 
 LOWER = frozenset({"identified-by", "net-use", "netrc", "secure-string", "git-extraheader"})

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from forsy_retrace.redaction import rules
+from forsy_retrace.redaction.names import after_escape
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
@@ -36,7 +37,7 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
         for image in images(anchor):
             if len(image) >= LEAST:
                 yield image.lower(), partial(_base64, image)
-            if len(image) >= LEAST and not anchor.isalnum():
+            if len(image) >= LEAST:
                 for twice in images(image):
                     yield twice.lower(), partial(_base64, twice)
 
@@ -60,8 +61,7 @@ def _base64(image: bytes, scan: Scan, start: int, end: int) -> None:
         return
     window = data[max(0, start - REACH) : start]
     begin = start - (len(window) - len(window.rstrip(RUN)))
-    if begin and data[begin - 1] == 0x5C and begin < start:
-        begin += 1  # an escape's letter
+    begin = after_escape(data, begin, start)
     window = data[end : end + REACH]
     stop = end + len(window) - len(window.lstrip(RUN))
     while stop < len(data) and data[stop] == 0x3D and stop - end < REACH + 3:
@@ -85,7 +85,7 @@ def _hex(scan: Scan, start: int, end: int) -> None:
     if end <= scan.decoded or scan.depth >= DEPTH:
         return
     window = data[max(0, start - REACH) : start]
-    begin = start - (len(window) - len(window.rstrip(HEX)))
+    begin = after_escape(data, start - (len(window) - len(window.rstrip(HEX))), start)
     window = data[end : end + REACH]
     stop = end + len(window) - len(window.lstrip(HEX))
     scan.decoded = stop
@@ -103,5 +103,5 @@ def _secrets(plain: bytes, depth: int) -> list[bytes]:
     from forsy_retrace.redaction.scan import CREDENTIAL
     from forsy_retrace.redaction.scan import rules as all_rules
 
-    found = all_rules(gate=True).read(plain, depth)
+    found = all_rules().read(plain, depth, gate=True)
     return [find.value for find in found if find.kind == CREDENTIAL]

@@ -30,7 +30,7 @@ class Literals:
             how = corasick.Implementation.DFA if len(literals) < 20_000 else None
             self.automaton = corasick.BytesAhoCorasick(literals, implementation=how)
             return
-        self.inside = {word: tuple(_starts(word, literals)) for word in sorted(set(literals))}
+        self.inside = _prefixes(literals)
         self.pattern = re.compile(b"(?=(" + _trie(self.inside) + b"))") if literals else None
 
     def find(self, data: bytes) -> list[Hit]:
@@ -47,11 +47,19 @@ class Literals:
                 yield index, match.start(), match.start() + length
 
 
-def _starts(word: bytes, literals: Sequence[bytes]) -> Iterator[tuple[int, int]]:
-    """The literals a word begins with, the word among them."""
+def _prefixes(literals: Sequence[bytes]) -> dict[bytes, list[tuple[int, int]]]:
+    """For each literal, those it begins with, itself among them: index and length."""
+    places: dict[bytes, list[int]] = {}
     for index, literal in enumerate(literals):
-        if word.startswith(literal):
-            yield index, len(literal)
+        places.setdefault(literal, []).append(index)
+    return {
+        word: [
+            (index, length)
+            for length in range(1, len(word) + 1)
+            for index in places.get(word[:length], ())
+        ]
+        for word in places
+    }
 
 
 def _trie(words: dict[bytes, Any]) -> bytes:

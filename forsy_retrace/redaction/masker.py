@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from forsy_retrace.redaction import context, engine, identity, shape
-from forsy_retrace.redaction.scan import CREDENTIAL, Find, Rules, rules
+from forsy_retrace.redaction import engine, keys, names, shape
+from forsy_retrace.redaction.scan import CREDENTIAL, Find, rules
 from forsy_retrace.redaction.spread import Spread, folded, is_worth_spreading
 
-KINDS = (CREDENTIAL, identity.EMAIL, identity.HOST, identity.CUSTOMER, identity.PERSON, identity.USER)
+KINDS = (
+    CREDENTIAL,
+    names.EMAIL,
+    names.HOST,
+    names.CUSTOMER,
+    names.PERSON,
+    names.USER,
+)
 RANK = {kind: rank for rank, kind in enumerate(("TERM", *KINDS))}
-PLACEHOLDER = re.compile(r"\[(CREDENTIAL|EMAIL|INTERNAL_URL|CUSTOMER_ID|PERSON|USER|TERM)_([0-9]{1,9})\]")
+PLACEHOLDER = re.compile(
+    r"\[(CREDENTIAL|EMAIL|INTERNAL_URL|CUSTOMER_ID|PERSON|USER|TERM)_([0-9]{1,9})\]"
+)
 PLACEHOLDER_BYTES = re.compile(PLACEHOLDER.pattern.encode())
 SURROGATES = re.compile("[\ud800-\udfff]")
+LEAST_PART = 4
+SETTLING = 3
 REMEMBERED = 64 << 20
 """Bytes of texts whose finds are kept between the passes."""
 
@@ -77,14 +89,22 @@ class Masker:
             return text
         if self._spread is None:
             self.seal()
-        finds: Iterable[Find] = self._remembered.get((text, key), ()) or self._finds_again(text, key)
-        data: bytes | None = None
-        if self._spread is not None and self._spread.literals is not None:
-            data = _encode(text)
-            finds = [*finds, *self._spread.find(data)]
-        if not finds:
+        own = self._remembered.get((text, key))
+        if own is None:
+            own = self._finds(text, key)
+            self._remember(text, key, own)
+        if self._spread is None or self._spread.literals is None:
+            return self._replace(text, _encode(text), list(own)) if own else text
+        data = _encode(text)
+        known = list(self._spread.find(data))
+        if not own and not known:
             return text
-        return self._replace(text, _encode(text) if data is None else data, list(finds))
+        masked = self._replace(text, data, [*own, *known])
+        if all(any(o.start <= k.start and k.end <= o.end for o in own) for k in known):
+            return masked
+        # What was known from elsewhere is gone; what stood against it may now show.
+        again = _encode(masked)
+        return self._replace(masked, again, self._first_finds(masked, again, key))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -95,7 +115,7 @@ class Masker:
         """What is still secret in finished bytes; placeholders are no leak."""
         found = list(self._spread.find(data)) if self._spread else []
         found = [find for find in found if not _is_a_key(data, find)]
-        found += rules(plain=self._plain, gate=True).scan(data)
+        found += rules(plain=self._plain).scan(data, gate=True)
         masked = [match.span() for match in PLACEHOLDER_BYTES.finditer(data)]
         leaks = {
             Leak(find.kind, find.rule, find.start, find.end)
@@ -104,24 +124,31 @@ class Masker:
         }
         return sorted(leaks, key=lambda leak: (leak.start, leak.end, leak.rule))
 
-    def _finds_again(self, text: str, key: str) -> tuple[Find, ...]:
-        if (text, key) in self._remembered:
-            return ()
-        finds = self._finds(text, key)
-        self._remember(text, key, finds)
-        return finds
-
     def _finds(self, text: str, key: str) -> tuple[Find, ...]:
+        """All finds of a text, also those that show only when the others are masked."""
         data = _encode(text)
-        scanner: Rules = rules(plain=self._plain)
-        found = scanner.scan(data)
+        found = self._first_finds(text, data, key)
+        for _ in range(SETTLING):
+            if not found:
+                break
+            masked, way_back = _stand_ins(data, found)
+            more = self._wanted(rules(plain=self._plain).scan(masked))
+            more = [find for one in more if (find := way_back(one)) is not None]
+            if not more:
+                break
+            found += more
+        return tuple(dict.fromkeys(found))
+
+    def _first_finds(self, text: str, data: bytes, key: str) -> list[Find]:
+        found = rules(plain=self._plain).scan(data)
         for pattern in self._patterns:
             found += _by_pattern(pattern, text)
         if key:
             found += _under_key(key, data)
-        if not self._names:
-            found = [find for find in found if find.kind != identity.PERSON]
-        return tuple(dict.fromkeys(found))
+        return self._wanted(found)
+
+    def _wanted(self, found: list[Find]) -> list[Find]:
+        return [find for find in found if self._names or find.kind != names.PERSON]
 
     def _remember(self, text: str, key: str, finds: tuple[Find, ...]) -> None:
         if len(text) <= self._room:
@@ -135,12 +162,10 @@ class Masker:
         pieces: list[bytes] = []
         done = 0
         for find in _apart(finds):
-            start, end = _whole_characters(data, find.start, find.end)
-            if PLACEHOLDER_BYTES.search(data, start, end) or start < done:
-                continue
-            pieces.append(data[done:start])
-            pieces.append(self._placeholder(find.kind, find.value))
-            done = end
+            for start, end in _around_placeholders(data, *_whole_characters(data, find)):
+                if start >= done:
+                    pieces += [data[done:start], self._placeholder(find.kind, find.value)]
+                    done = end
         if not pieces:
             return text
         pieces.append(data[done:])
@@ -183,12 +208,56 @@ def _apart(finds: list[Find]) -> list[Find]:
     return kept
 
 
-def _whole_characters(data: bytes, start: int, end: int) -> tuple[int, int]:
+def _stand_ins(data: bytes, finds: list[Find]) -> tuple[bytes, Callable[[Find], Find | None]]:
+    """The data as it will look when masked, and the way back for what is found in that."""
+    pieces: list[bytes] = []
+    starts: list[int] = []
+    origins: list[int] = []
+    ends: list[int] = []
+    length = done = 0
+    for find in _apart(list(finds)):
+        start, end = _whole_characters(data, find)
+        if start < done:
+            continue
+        pieces += [data[done:start], f"[{find.kind}_0]".encode()]
+        starts.append(length)
+        origins.append(done)
+        ends.append(length + start - done)
+        length += start - done + len(pieces[-1])
+        done = end
+    pieces.append(data[done:])
+    starts.append(length)
+    origins.append(done)
+    ends.append(length + len(data) - done)
+
+    def way_back(find: Find) -> Find | None:
+        at = bisect_right(starts, find.start) - 1
+        if find.end > ends[at]:
+            return None  # it holds a placeholder
+        shift = origins[at] - starts[at]
+        return find._replace(start=find.start + shift, end=find.end + shift)
+
+    return b"".join(pieces), way_back
+
+
+def _whole_characters(data: bytes, find: Find) -> tuple[int, int]:
+    start, end = find.start, find.end
     while start and data[start] & 0xC0 == 0x80:
         start -= 1
     while end < len(data) and data[end] & 0xC0 == 0x80:
         end += 1
     return start, end
+
+
+def _around_placeholders(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The parts of a span that are not masked yet."""
+    place = start
+    for masked in PLACEHOLDER_BYTES.finditer(data, start, end):
+        if masked.start() - place >= LEAST_PART:
+            yield place, masked.start()
+        place = masked.end()
+    if place == start or end - place >= LEAST_PART:
+        yield place, end
 
 
 def _by_pattern(pattern: Any, text: str) -> list[Find]:
@@ -206,18 +275,18 @@ def _by_pattern(pattern: Any, text: str) -> list[Find]:
 
 def _under_key(key: str, data: bytes) -> list[Find]:
     """The whole text as a secret, where the field that holds it says so."""
-    level = context.strength(_encode(key).lower()[-80:])
+    level = keys.strength(_encode(key).lower()[-80:])
     if not level or len(data) > 4000 or shape.is_reference(data, quoted=True):
         return []
-    if level == context.PASSWORD:
+    if level == keys.PASSWORD:
         is_secret = shape.is_password(data, quoted=True, certain=False)
     else:
-        is_secret = shape.is_token(data, 8 if level == context.TOKEN else 16, hard=level == 1)
+        is_secret = shape.is_token(data, 8 if level == keys.TOKEN else 16, hard=level == 1)
     return [Find(0, len(data), CREDENTIAL, "field", data)] if is_secret else []
 
 
 def _is_a_key(data: bytes, find: Find) -> bool:
     """A name of ours that happens to be a learnt name: "steps": …"""
-    if find.kind not in (identity.USER, identity.PERSON):
+    if find.kind not in (names.USER, names.PERSON):
         return False
     return data[find.start - 1 : find.start] == b'"' and data[find.end : find.end + 2] == b'":'

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from forsy_retrace.redaction.names import after_escape
+
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
@@ -17,7 +19,8 @@ TAIL = re.compile(
 )
 # What may stand between head and body: line ends, quotes, numbers of lines, signs of a diff.
 BETWEEN = re.compile(
-    rb"(?:\\{0,8}[nrt]|[\s\"'`+,>|:;\\.<()\xe2\x86\x92\x94\x82]|[0-9]{1,6}(?=[\t:|\xe2])|&[a-z]{2,4};"
+    rb"(?:\\{1,8}(?:[nrt\"'/]|\r?\n)|[\s\"'`+,>|:;.<()\xe2\x86\x92\x94\x82]"
+    rb"|[0-9]{1,6}(?=[\t:|\xe2])|&[a-z]{2,4};"
     rb"|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Subject|X-[A-Za-z]{1,20}):[^\n\\]{0,120}){0,60}"
 )
 LINE = re.compile(rb"=?[A-Za-z0-9+/=]{4,2000}(?:\\/[A-Za-z0-9+/=]{0,200}){0,40}")
@@ -88,16 +91,19 @@ def _from_tail(scan: Scan, start: int, end: int) -> None:
     place, first, count = start, start, 0
     floor = max(scan.pem, start - 16384)
     while place > floor:
-        stop = place - len(data[max(floor, place - 8) : place]) + len(
-            data[max(floor, place - 8) : place].rstrip(b" \t\r\n")
+        stop = (
+            place
+            - len(data[max(floor, place - 8) : place])
+            + len(data[max(floor, place - 8) : place].rstrip(b" \t\r\n"))
         )
         if stop >= 2 and data[stop - 2 : stop] == b"\\n":
             stop -= 2
         window = data[max(floor, stop - 2000) : stop]
-        run = len(window) - len(window.rstrip(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="))
+        run = len(window) - len(
+            window.rstrip(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
+        )
         begin = stop - run
-        if begin and data[begin - 1] == 0x5C and run:
-            begin += 1  # the n of an escaped line end
+        begin = after_escape(data, begin, stop)
         if run < (4 if count == 0 else 40):
             break
         first, place, count = begin, begin, count + 1

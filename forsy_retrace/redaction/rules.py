@@ -28,6 +28,8 @@ class Token(msgspec.Struct, frozen=True):
     right: bool = False
     mixed: bool = False
     digits: int = 0
+    letters: bool = False
+    """Capitals alone will do."""
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -72,6 +74,7 @@ def bounded(pattern: str, flags: int = 0) -> re.Pattern[bytes]:
     return re.compile(vet(pattern).encode(), flags)
 
 
+@cache
 def words(*path: str) -> frozenset[bytes]:
     """A list of words from words.toml."""
     found: Any = load("words.toml")

@@ -6,14 +6,27 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from forsy_retrace.redaction import commands, context, encoded, identity, pem, tokens
+from forsy_retrace.redaction import (
+    accounts,
+    commands,
+    encoded,
+    headers,
+    keys,
+    pem,
+    people,
+    places,
+    tokens,
+)
 from forsy_retrace.redaction.engine import Literals
-from forsy_retrace.redaction.views import View, views
+from forsy_retrace.redaction.names import after_escape
+from forsy_retrace.redaction.views import views
 
 CHUNK = 1 << 20
 BEFORE, AFTER = 8 << 10, 64 << 10
 
 CREDENTIAL = "CREDENTIAL"
+BEHIND_A_BACKSLASH = frozenset({"home", "unc-host"})
+"""Rules whose finds follow a backslash that is no escape's."""
 
 
 class Find(NamedTuple):
@@ -29,13 +42,17 @@ class Find(NamedTuple):
 class Scan:
     """One reading of a text under the rules; rules append to `found`."""
 
-    __slots__ = ("data", "decoded", "depth", "found", "low", "named", "pem")
+    __slots__ = ("cookies", "data", "decoded", "depth", "found", "jwk", "low", "named", "pem")
 
     def __init__(self, data: bytes, low: bytes, depth: int = 0) -> None:
         self.data, self.low, self.depth = data, low, depth
         self.found: list[Find] = []
+        self.jwk = 0
+        """How far the last JSON web key was looked for."""
         self.named = 0
         """Where the last name of a key ended: a name is read once, whatever it holds."""
+        self.cookies = 0
+        """Where the last cookie ended."""
         self.decoded = 0
         """Where the last base64 run ended."""
         self.pem = 0
@@ -44,6 +61,8 @@ class Scan:
     def add(
         self, start: int, end: int, rule: str, kind: str = CREDENTIAL, value: bytes | None = None
     ) -> None:
+        if rule not in BEHIND_A_BACKSLASH:
+            start = after_escape(self.data, start, end)
         if end > start:
             self.found.append(
                 Find(start, end, kind, rule, self.data[start:end] if value is None else value)
@@ -55,45 +74,49 @@ Rule = Callable[[Scan, int, int], None]
 
 
 class Rules:
-    """All rules by their literals."""
+    """All rules by their literals; those of the gate do not look at what is near."""
 
-    def __init__(self, *, plain: bool = False, gate: bool = False) -> None:
-        self.plain = plain
-        rows: list[tuple[bytes, Rule]] = [*tokens.rows(), *context.rows(), *pem.rows()]
-        rows += encoded.rows()
-        if not gate:
-            rows += [*commands.rows(), *context.vendor_rows(), *identity.rows()]
+    def __init__(self, *, plain: bool = False) -> None:
+        strict = [*tokens.rows(), *keys.rows(), *headers.rows(), *pem.rows(), *encoded.rows()]
+        loose = [
+            *commands.rows(),
+            *headers.vendor_rows(),
+            *accounts.rows(),
+            *people.rows(),
+            *places.rows(),
+        ]
         by_literal: dict[bytes, list[Rule]] = {}
-        for literal, rule in rows:
+        for literal, rule in strict:
             by_literal.setdefault(literal, []).append(rule)
+        self.gate = [tuple(actions) for actions in by_literal.values()]
+        for literal, rule in loose:
+            by_literal.setdefault(literal, []).append(rule)
+        self.gate += [()] * (len(by_literal) - len(self.gate))
         self.actions = [tuple(actions) for actions in by_literal.values()]
         self.literals = Literals(list(by_literal), plain=plain)
 
-    def scan(self, data: bytes) -> list[Find]:
-        """The finds in the data itself, in all its readings; places are those of the data."""
+    def scan(self, data: bytes, *, gate: bool = False) -> list[Find]:
+        """The finds in all readings of the data; places are those of the data itself."""
         found: list[Find] = []
         for begin, chunk, first, last in _chunks(data):
-            for find in self._readings(chunk):
+            for find in self._readings(chunk, gate):
                 if first <= find.start < last:
                     start, end = find.start + begin, find.end + begin
                     found.append(Find(start, end, *find[2:]))
         return found
 
-    def _readings(self, data: bytes) -> Iterator[Find]:
-        yield from self.read(data)
+    def _readings(self, data: bytes, gate: bool) -> Iterator[Find]:
+        yield from self.read(data, gate=gate)
         for view in views(data):
-            yield from self._through(view)
+            for find in self.read(view.data, gate=gate):
+                start, end = view.back(find.start, find.end)
+                yield Find(start, end, *find[2:])
 
-    def _through(self, view: View) -> Iterator[Find]:
-        for find in self.read(view.data):
-            start, end = view.back(find.start, find.end)
-            yield Find(start, end, *find[2:])
-
-    def read(self, data: bytes, depth: int = 0) -> list[Find]:
+    def read(self, data: bytes, depth: int = 0, *, gate: bool = False) -> list[Find]:
         """The finds in one reading, which was decoded so many times."""
         low = data.lower()
         scan = Scan(data, low, depth)
-        actions = self.actions
+        actions = self.gate if gate else self.actions
         for index, start, end in self.literals.find(low):
             for rule in actions[index]:
                 rule(scan, start, end)
@@ -101,9 +124,9 @@ class Rules:
 
 
 @cache
-def rules(*, plain: bool = False, gate: bool = False) -> Rules:
+def rules(*, plain: bool = False) -> Rules:
     """The rules, built at first use."""
-    return Rules(plain=plain, gate=gate)
+    return Rules(plain=plain)
 
 
 def _chunks(data: bytes) -> Iterator[tuple[int, bytes, int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import lru_cache
 
@@ -14,7 +15,8 @@ UUID = re.compile(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 HEX = re.compile(rb"(?:0x)?[0-9a-fA-F]{1,1000}")
 CODE = re.compile(
     rb"[$%]?\{\{?|\$[A-Za-z_({!@*#?0-9]|<[A-Za-z_%$?!/]|%[A-Za-z_]{1,60}%|@[A-Za-z_.]{1,60}@?$"
-    rb"|[A-Za-z_$][\w$]{0,80}(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]{0,80}){0,8}!?(?:\(|\[[\"'A-Za-z_0-9$:]|\)|\{|\]$)"
+    rb"|[A-Za-z_$][\w$]{0,80}(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]{0,80}){0,8}!?"
+    rb"(?:\(|\[[\"'A-Za-z_0-9$:]|\)|\{|\]$)"
     rb"|\(|\[|\{|!\w|&[\w(]|\*[\w(]|/\*|//|=|\|\||&&|!!|\+\+|%[sdrvqx]|#\{|~[/\w]{1,60}$"
     rb"|(?:new|await|async|lambda|not|return|if|import|from|const|let|var|function|typeof|yield)\b"
     rb"|-{2,}|\?|:|;|,|\.{2,}|>"
@@ -24,14 +26,21 @@ REFERENCE = re.compile(
 )
 WORD = re.compile(rb"[A-Za-z_\x80-\xff][A-Za-z_\x80-\xff-]{0,80}[;,.:!?]?$")
 PATH = re.compile(
-    rb"(?:~|\.{1,2})?/(?:[\w@.+-]{1,80}/){1,20}[\w@.+-]{0,80}$|[A-Za-z]:\\|\.{1,2}/|/(?:etc|run|var|usr|opt|home|tmp|mnt|dev|proc|secrets?|vault|app|root)\b"
-    rb"|[\w-]{1,60}(?:/[\w.-]{1,60}){1,8}\.[a-z]{2,5}$|[\w.-]{1,80}\.(?:json|ya?ml|pem|key|txt|py|js|ts|tsx|go|rs|md|env|toml|crt|cer|p12|pfx|jks|conf|cfg|ini|sh|html?|css|png|svg|log|lock|sql|java|rb|php)$"
+    rb"(?:~|\.{1,2})?/(?:[\w@.+-]{1,80}/){1,20}[\w@.+-]{0,80}$|[A-Za-z]:\\|\.{1,2}/|/(?:etc|run"
+    rb"|var|usr|opt|home|tmp|mnt|dev|proc|secrets?|vault|app|root)\b"
+    rb"|[\w-]{1,60}(?:/[\w.-]{1,60}){1,8}\.[a-z]{2,5}$|[\w.-]{1,80}\.(?:json|ya?ml|pem|key|txt|py"
+    rb"|js|ts|tsx|go|rs|md|env|toml|crt|cer|p12|pfx|jks|conf|cfg|ini|sh|html?|css|png|svg|log|lock"
+    rb"|sql|java|rb|php)$"
 )
 URL = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]{1,20}://")
 TYPES = re.compile(
-    rb"(?:Optional|Union|List|Dict|Sequence|Annotated|Literal|Option|Vec|Arc|Box|String|Buffer|SecretStr|Promise|Record|Array|Map|Set)\b"
+    rb"(?:Optional|Union|List|Dict|Sequence|Annotated|Literal|Option|Vec|Arc|Box|String|Buffer"
+    rb"|SecretStr|Promise|Record|Array|Map|Set)\b"
 )
-SLUG = re.compile(rb"(?:[A-Za-z]{1,24}|[0-9]{1,14})(?:[-_./: +@]+(?:[vr]?[0-9]{1,14}[a-z]{0,2}|[A-Za-z]{1,24}[0-9]{0,2}))*$")
+SLUG = re.compile(
+    rb"(?:[A-Za-z]{1,24}|[0-9]{1,14})(?:[-_./: +@]+(?:[vr]?[0-9]{1,14}[a-z]{0,2}"
+    rb"|[A-Za-z]{1,24}[0-9]{0,2}))*$"
+)
 # Slugs are cut to 200 bytes first, so the star above is bounded.
 TIME = re.compile(rb"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d(?::\d\d)?$")
 NUMBER = re.compile(rb"[-+]?[0-9][0-9_,.]{0,30}(?:[eE][-+]?[0-9]+|[kKMGTsmhdx%]|ms|px|em|rem)?$")
@@ -59,7 +68,9 @@ def is_wild(value: bytes) -> bool:
     if len(value) < 8 or len(kinds - {0}) < 2 or not WILD.fullmatch(value):
         return False
     if 3 in kinds:
-        return turns(value) * 4 >= len(value) or (0 in kinds and turns(value) * 6 >= len(value) >= 12)
+        return turns(value) * 4 >= len(value) or (
+            0 in kinds and turns(value) * 6 >= len(value) >= 12
+        )
     return is_mixed(value)
 
 
@@ -87,7 +98,10 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
     if quoted:
         return bool(
             value[:2] in (b"${", b"$(", b"{{", b"<%", b"#{", b"%(")
-            or (value[:1] in b"$<{" and re.match(rb"\$[A-Za-z_]\w{0,60}$|<[^>]{1,80}>$|\{[\w.:!]{0,60}\}$", value))
+            or (
+                value[:1] in b"$<{"
+                and re.match(rb"\$[A-Za-z_]\w{0,60}$|<[^>]{1,80}>$|\{[\w.:!]{0,60}\}$", value)
+            )
             or (b"{" in value and re.search(rb"\$\{|\{[a-z_.]{2,40}\}", value))
             or re.match(rb"(?:%(?:\([\w]{1,40}\))?[sdr][:/@.-]?){1,4}$|%[A-Z_]{2,40}%$", value)
             or PATH.match(value)
@@ -108,7 +122,7 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
 def turns(value: bytes) -> int:
     """How often small letters, capitals and digits follow one another directly."""
     kinds = value.translate(KIND)
-    return sum(1 for a, b in zip(kinds, kinds[1:], strict=False) if a != b and a and b)
+    return sum(1 for a, b in itertools.pairwise(kinds) if a != b and a and b)
 
 
 def classes(value: bytes) -> int:
@@ -159,16 +173,22 @@ def is_password(value: bytes, *, quoted: bool, certain: bool) -> bool:
     if NUMBER.match(value):
         return len(value) >= 6 and certain
     if b" " in value:
-        return quoted and 3 in kinds and 0 in kinds and len(value) <= 60 and value.count(b" ") <= 5 and bool(
-            re.search(rb"[^\w\s.,:;!?'()/-]", value)
-        ) and classes(value) >= 4
+        return (
+            quoted
+            and 3 in kinds
+            and 0 in kinds
+            and len(value) <= 60
+            and value.count(b" ") <= 5
+            and bool(re.search(rb"[^\w\s.,:;!?'()/-]", value))
+            and classes(value) >= 4
+        )
     if certain or (len(value) >= 8 and is_mixed(value)):
         return True
     if WORD.match(value):
         # Two capitals apart, as in "SunsetRiverMoon": not in prose, often in names of classes.
         return False
     if 3 in kinds or kinds >= {0, 1, 2}:
-        if SLUG.match(value) and not (3 in kinds and 2 in kinds):
+        if SLUG.match(value) and not (3 in kinds and 2 in kinds) and b"@" not in value:
             return quoted and bool(re.match(rb"[a-z]{4,24}[0-9]{2,6}$", value))
         return True
     return bool(set(value) & set(b"!@#$%^&*?~+=")) and kinds >= {0, 1}

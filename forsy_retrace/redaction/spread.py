@@ -9,7 +9,7 @@ import urllib.parse
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from forsy_retrace.redaction import encoded, identity, shape
+from forsy_retrace.redaction import encoded, names, shape
 from forsy_retrace.redaction.engine import Literals
 from forsy_retrace.redaction.scan import CREDENTIAL, Find
 
@@ -18,7 +18,7 @@ PART = 12
 """How much of a value's beginning or end is enough to know it."""
 
 BASE64 = frozenset(encoded.RUN)
-FOLDED = frozenset({identity.USER, identity.PERSON, identity.EMAIL, identity.HOST, "TERM"})
+FOLDED = frozenset({names.USER, names.PERSON, names.EMAIL, names.HOST, "TERM"})
 """Kinds whose values are one whatever their case."""
 
 
@@ -60,6 +60,8 @@ class Spread:
                 start, end = _grown(data, start, end, known.value, int(known.form[5:]))
             elif known.form.startswith("base64"):
                 start, end = _with_edges(data, start, end, known.form[-1])
+            # The first letter may be an escape's; without it the text would no longer parse.
+            start = names.after_escape(data, start, end)
             yield Find(start, end, known.kind, "known-value", known.value)
 
 
@@ -73,14 +75,14 @@ def is_worth_spreading(kind: str, value: bytes) -> bool:
     if kind == "TERM":
         return len(value) >= 2
     low = value.lower()
-    if kind in (identity.USER, identity.PERSON):
-        return len(low) >= 3 and low not in identity.common() and not low.isdigit()
-    if kind == identity.CUSTOMER:
+    if kind in (names.USER, names.PERSON):
+        return len(low) >= 3 and low not in names.common() and not low.isdigit()
+    if kind == names.CUSTOMER:
         return len(value) >= 8
-    if kind == identity.EMAIL:
+    if kind == names.EMAIL:
         return len(value) >= 6
-    if kind == identity.HOST:
-        return len(value) >= 6 and low not in identity.common()
+    if kind == names.HOST:
+        return len(value) >= 6 and low not in names.common()
     if len(value) < SHORTEST or shape.is_placeholder(value) or len(set(value)) < 4:
         return False
     return not shape.WORD.match(value) or len(value) >= 16
@@ -92,7 +94,7 @@ def _forms(kind: str, value: bytes) -> Iterator[Known]:
         for form in _escaped(value):
             yield Known(kind, value, form, "any-case")
         if kind != "TERM" or len(value) < SHORTEST:
-            if kind in (identity.EMAIL, identity.HOST):
+            if kind in (names.EMAIL, names.HOST):
                 yield from _base64(kind, value)
             return
         yield from _base64(kind, value)
@@ -170,9 +172,8 @@ def _grown(data: bytes, start: int, end: int, value: bytes, offset: int) -> tupl
 
 def _with_edges(data: bytes, start: int, end: int, alignment: str) -> tuple[int, int]:
     """The image with the letters at its edges that hold a part of the value."""
-    if alignment != "0":
-        if start and data[start - 1] in BASE64:
-            start -= 1
+    if alignment != "0" and start and data[start - 1] in BASE64:
+        start -= 1
     for _ in range(2):
         if end < len(data) and data[end] in BASE64:
             end += 1

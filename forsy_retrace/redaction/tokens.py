@@ -36,6 +36,7 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
             row.right,
             row.mixed,
             row.digits,
+            row.letters,
         )
         yield start.lower(), rule
     for literal in sorted({begin.lower() for begin in _discord()}):
@@ -45,7 +46,18 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
 class _Token:
     """One row of the table as a rule."""
 
-    __slots__ = ("back", "digits", "edge", "full", "id", "mixed", "rest", "right", "start")
+    __slots__ = (
+        "back",
+        "digits",
+        "edge",
+        "full",
+        "id",
+        "letters",
+        "mixed",
+        "rest",
+        "right",
+        "start",
+    )
 
     def __init__(
         self,
@@ -58,9 +70,16 @@ class _Token:
         right: bool,
         mixed: bool,
         digits: int,
+        letters: bool,
     ) -> None:
         self.id, self.start, self.rest, self.back, self.full = id, start, rest, back, full
-        self.edge, self.right, self.mixed, self.digits = edge, right, mixed, digits
+        self.edge, self.right, self.mixed, self.digits, self.letters = (
+            edge,
+            right,
+            mixed,
+            digits,
+            letters,
+        )
 
     def __call__(self, scan: Scan, start: int, end: int) -> None:
         data = scan.data
@@ -94,7 +113,9 @@ class _Token:
         if shape.is_placeholder(token):
             return False
         kinds = set(secret.translate(shape.KIND))
-        if len(set(secret)) < 6 or not ((3 in kinds) or (1 in kinds and 2 in kinds)):
+        if len(set(secret)) < 6:
+            return False
+        if 3 not in kinds and not {1, 2} <= kinds and not self.letters:
             return False
         if self.mixed and not {1, 2, 3} <= kinds:
             return False
@@ -105,7 +126,8 @@ class _Token:
         run = RUN.match(data, end)
         here = run.end() if run and stop == end else stop
         gap = BREAK.match(data, here)
-        rest = RUN.match(data, gap.end()) if gap and here > end else None
+        is_begun = here > end or end - start >= 6
+        rest = RUN.match(data, gap.end()) if gap and is_begun else None
         if gap is None or rest is None:
             return stop
         part = rest[0]

@@ -10,9 +10,19 @@ LONGEST = 1000
 
 PREFIX = re.compile(rb"(?:[bBrRfFuU]{1,2}|@|\$|N|E)?(\\{0,8})([\"'`])")
 # A bare value ends at space, quote, angle or an escape.
-BARE = re.compile(rb"(?:[^\s\"'`<>\\]|\\[^nrtuvxbf0-9\"'`\\/&\s]){1,1000}")
+BARE = re.compile(
+    rb"(?:[^\s\"'`<>\\]|\\[^nrtuvxbf0-9\"'`\\/&\s])[^\s\"'`<>\\]{0,1000}"
+    rb"(?:\\[^nrtuvxbf0-9\"'`\\/&\s][^\s\"'`<>\\]{0,100}){0,10}"
+)
+# A quote that does not close: the text was cut, and the value ends at the next space.
+OPEN = re.compile(
+    rb"(?:[^\s\"`<>\\]|\\[^nrtuvxbf0-9\"'`\\/&\s])[^\s\"`<>\\]{0,400}"
+    rb"(?:\\[^nrtuvxbf0-9\"'`\\/&\s][^\s\"`<>\\]{0,100}){0,10}"
+)
 ENTITY = re.compile(rb"&(?:quot|apos|amp|lt|gt|#[0-9x])")
 PAIR_AFTER = re.compile(rb"[&;,](?: ?[A-Za-z_][\w .-]{0,40}=|$|amp;)|&[A-Za-z_][\w.-]{0,40}(?:=|$)")
+# What an earlier run has masked is not looked at again, but what stands before it is.
+MASKED = re.compile(rb"\[(?:CREDENTIAL|EMAIL|INTERNAL_URL|CUSTOMER_ID|PERSON|USER|TERM)_[0-9]")
 TRAILING = b",;"
 CLOSING = {0x29: b"(", 0x5D: b"[", 0x7D: b"{"}
 
@@ -31,7 +41,11 @@ def read(data: bytes, place: int, *, in_url: bool = False) -> Value | None:
         end = _closing(data, start, opening[1] + opening[2], len(opening[1]))
         if end >= 0:
             return Value(start, end, True) if end > start else None
-        place = start
+        run = OPEN.match(data, start)
+        masked = MASKED.search(run[0]) if run else None
+        if run is None or (masked and not masked.start()):
+            return None
+        return Value(start, start + masked.start() if masked else run.end(), True)
     run = BARE.match(data, place)
     if run is None:
         return None
@@ -67,6 +81,9 @@ def _cut(data: bytes, start: int, end: int, *, in_url: bool) -> int:
     entity = ENTITY.search(value)
     if entity:
         value = value[: entity.start()]
+    masked = MASKED.search(value)
+    if masked:
+        value = value[: masked.start()]
     pair = PAIR_AFTER.search(value)
     if pair and pair.start():
         value = value[: pair.start()]

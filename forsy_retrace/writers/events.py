@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 
 from forsy_retrace.events import Event
-from forsy_retrace.redact import Rules
-from forsy_retrace.redaction import Masker
+from forsy_retrace.redact import Rules, leaves, masked, masker_of
 from forsy_retrace.sdk import compact
 
 
@@ -17,13 +16,13 @@ def event_lines(events: Iterable[Event], rules: Rules = Rules()) -> Iterator[str
     if rules.off:
         yield from (compact(value) for value in values)
         return
-    masker = Masker(terms=rules.terms, patterns=rules.patterns, names=rules.names)
+    masker = masker_of(rules)
     for value in values:
-        for text in _texts(value):
-            masker.learn(text)
+        for text, key in leaves(value):
+            masker.learn(text, key)
     masker.seal()
     for value in values:
-        yield compact(_masked(value, masker))
+        yield compact(masked(value, masker))
 
 
 def _trimmed(value: Any) -> Any:
@@ -33,26 +32,4 @@ def _trimmed(value: Any) -> Any:
         return {key: item for key, item in pairs if item not in (None, "", [], {}, False)}
     if isinstance(value, (list, tuple)):
         return [_trimmed(item) for item in value]
-    return value
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield key
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
-
-
-def _masked(value: Any, masker: Masker) -> Any:
-    if isinstance(value, str):
-        return masker.mask(value)
-    if isinstance(value, dict):
-        return {masker.mask(key): _masked(item, masker) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_masked(item, masker) for item in value]
     return value

@@ -1,0 +1,150 @@
+"""Accounts: home directories, prompts, owners of files and processes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from forsy_retrace.redaction import names, rules, shape
+from forsy_retrace.redaction.names import HOST, USER, is_somebody
+
+if TYPE_CHECKING:
+    from forsy_retrace.redaction.scan import Rule, Scan
+
+ACCOUNT = re.compile(rb"[A-Za-z0-9_][A-Za-z0-9._@+-]{1,62}")
+ACCOUNT_WITH_SPACE = re.compile(rb"[A-Za-z0-9_][A-Za-z0-9._+-]{1,40}(?: [A-Z][A-Za-z]{1,20})?")
+CLAUDE_DIRECTORY = re.compile(rb"([A-Za-z0-9_]{2,40})-")
+PROMPT = re.compile(
+    rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,62})(?::[ ]?[~/][^\s$#%]{0,200}[ ]?[$#]"
+    rb"|[ ][^\s$#%]{1,100}[ ]?[%$#][ \n]|\][$#])"
+)
+REMOTE = re.compile(rb"(?:ssh|scp|sftp|rsync|mosh|ssh-copy-id)\b[^\n|;&]{0,200}$")
+AT_HOST = re.compile(rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,120})")
+OWNER = re.compile(
+    rb"[dlbcps-]?[r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-][.@+]?[ ]{1,8}\d{1,6}[ ]{1,8}"
+    rb"([A-Za-z_][\w.+-]{1,40})[ ]{1,20}([A-Za-z_][\w.+ -]{0,40}?)[ ]{1,20}\d"
+)
+PROCESS = re.compile(
+    rb"([a-z_][a-z0-9_.-]{2,31})\+?[ ]{1,20}\d{1,8}[ ]{1,8}\d{1,3}\.\d[ ]{1,8}\d{1,3}\.\d[ ]"
+)
+WHOAMI = re.compile(
+    rb"[ \t]{0,4}\r?\n(?:[\w-]{1,30}\\)?([A-Za-z_][A-Za-z0-9_.-]{2,31})[ \t]{0,4}(?:\r?\n|$)"
+)
+UID = re.compile(rb"\d{1,10}\(([A-Za-z_][\w.-]{1,40})\)")
+LOGNAME = re.compile(rb"[\"']?([A-Za-z_][\w.-]{2,31})[\"']?(?:[ \t;]{0,4}(?:\r?\n|$)|[ ;])")
+SUDO = re.compile(rb"([a-z_][\w.-]{1,31}): ?")
+
+
+def rows() -> Iterator[tuple[bytes, Rule]]:
+    for home in rules.words("accounts", "homes"):
+        yield home, _home
+    yield b"-users-", _claude_directory
+    yield b"-home-", _claude_directory
+    for rights in rules.words("accounts", "rights"):
+        yield rights, _owner
+    yield b" 0.0 ", _process
+    yield b"whoami", partial(_account, WHOAMI, "whoami")
+    yield b"uid=", partial(_account, UID, "uid")
+    yield b"logname=", partial(_account, LOGNAME, "logname")
+    yield b"user=", _user_variable
+    yield b"password for ", partial(_account, SUDO, "sudo-prompt")
+
+
+def _home(scan: Scan, start: int, end: int) -> None:
+    data, literal = scan.data, scan.low[start:end]
+    if b"users" in literal:
+        if data[start:end].find(b"Users") < 0 and b"\\" not in literal:
+            return
+    elif (
+        literal == b"settings\\" and scan.low[max(0, start - 14) : start] != b"documents and "
+    ) or (
+        start
+        and (data[start - 1] in shape.ALNUM or data[start - 1] in b"}>)]_*")
+        and not _is_root(scan, start)
+    ):
+        return
+    match = (ACCOUNT_WITH_SPACE if b"\\" in literal else ACCOUNT).match(data, end)
+    if match is None:
+        return
+    name = match[0]
+    if b" " in name and data[match.end() : match.end() + 1] != b"\\":
+        name = name.partition(b" ")[0]
+    stop = end + len(name.rstrip(b".,-@+"))
+    if data[stop : stop + 1] in (b"(", b"*", b"=") or (
+        b"/" in literal and data[stop : stop + 1] == b":" and data[stop + 1 : stop + 2] == b":"
+    ):
+        return
+    name = data[end:stop]
+    if is_somebody(name) and (
+        b"." not in name or name.rpartition(b".")[2] not in rules.words("accounts", "files")
+    ):
+        scan.add(end, stop, "home", USER)
+
+
+def _is_root(scan: Scan, start: int) -> bool:
+    """The folder before /home/ is one that holds homes."""
+    before = scan.low[max(0, start - 60) : start]
+    return before.endswith(tuple(rules.words("accounts", "roots")))
+
+
+def _claude_directory(scan: Scan, start: int, end: int) -> None:
+    data = scan.data
+    if (start and (data[start - 1] in shape.ALNUM)) or data[start:end] not in (
+        b"-Users-",
+        b"-home-",
+    ):
+        return
+    match = CLAUDE_DIRECTORY.match(data, end)
+    if match and is_somebody(match[1]):
+        scan.add(end, match.end(1), "claude-directory", USER)
+
+
+def account_at_host(scan: Scan, begin: int, at: int) -> None:
+    data = scan.data
+    name = data[begin:at]
+    prompt = PROMPT.match(data, at)
+    if prompt is None:
+        line = data.rfind(b"\n", max(0, begin - 200), begin) + 1
+        remote = AT_HOST.match(data, at)
+        if remote is None or not REMOTE.search(data, max(line, begin - 200), begin):
+            return
+        prompt = remote
+    if not ACCOUNT.fullmatch(name) or not is_somebody(name):
+        return
+    scan.add(begin, at, "prompt", USER)
+    host = prompt[1].rstrip(b".")
+    low = host.lower()
+    is_public = low in names.common() or names.public()[0].search(low)
+    if b"." not in host and len(host) >= 3 and not is_public:
+        scan.add(prompt.start(1), prompt.start(1) + len(host), "prompt-host", HOST)
+
+
+def _owner(scan: Scan, start: int, end: int) -> None:
+    match = OWNER.match(scan.data, start)
+    if match:
+        for group in (1, 2):
+            if is_somebody(match[group]) and b" " not in match[group]:
+                scan.add(*match.span(group), "owner", USER)
+
+
+def _process(scan: Scan, start: int, end: int) -> None:
+    line = scan.data.rfind(b"\n", max(0, start - 120), start) + 1
+    match = PROCESS.match(scan.data, max(line, start - 120) if line == 0 else line)
+    if match and is_somebody(match[1]):
+        scan.add(*match.span(1), "process", USER)
+
+
+def _user_variable(scan: Scan, start: int, end: int) -> None:
+    """USER=jane at the start of a line of an environment."""
+    data = scan.data
+    if data[start:end] == b"USER=" and (start == 0 or data[start - 1] in b"\n \t;"):
+        _account(LOGNAME, "user-variable", scan, start, end)
+
+
+def _account(pattern: re.Pattern[bytes], rule: str, scan: Scan, start: int, end: int) -> None:
+    """The account that the pattern finds right after the literal."""
+    match = pattern.match(scan.data, end)
+    if match and is_somebody(match[1]):
+        scan.add(*match.span(1), rule, USER)

@@ -1,0 +1,264 @@
+"""Secrets known by the form around them: headers, cookies, addresses, manifests, vendors' names."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from forsy_retrace.redaction import rules, shape, values
+
+if TYPE_CHECKING:
+    from forsy_retrace.redaction.scan import Rule, Scan
+
+SCHEME = re.compile(
+    rb"\\{0,8}[\"'`]?\]?\)?[ \t]{0,4}(?:[:=,]|=>|:=)[ \t]{0,4}[b]?\\{0,8}[\"'`]?"
+    rb"(?:(Basic|Bearer|Token|ApiKey|Api-Key|Key|Digest|Negotiate|NTLM|SSWS|Splunk|GenieKey|OAuth"
+    rb"|Bot|Apikey|basic|bearer|token|JWT|PRIVATE-TOKEN|Signature|Hawk|GoogleLogin auth="
+    rb"|AWS)[ \t]{1,3})?"
+)
+BEARER = re.compile(rb"[\"'`]?[ \t]{1,3}[\"'`]?([A-Za-z0-9_.~+/=|:-]{12,999})")
+COOKIE_HEADER = re.compile(rb"s?2?\\{0,8}[\"'`]?[ \t]{0,2}[:=,][ \t]{0,3}[bf]?\\{0,8}[\"'`]?")
+COOKIE_PAIR = re.compile(rb"[; \t]{0,4}([\w.%!$#&*+^|~-]{1,80})=([^;\s\"'\\,]{0,1999})")
+COOKIE_PLAIN = re.compile(
+    rb"(?:path|domain|expires|max-age|samesite|version|theme|lang|locale|language|tz|timezone"
+    rb"|_ga\w{0,20}|_gid|_gat\w{0,9}|_fbp|utm_\w{1,20}|consent|cookieconsent\w{0,20}|debug|country"
+    rb"|currency|mode|color\w{0,8}|sidebar\w{0,20})$"
+)
+COOKIE_SECRET = re.compile(
+    rb"sess|sid$|auth|token|jwt|csrf|xsrf|secret|remember|login|identity|ticket|key|credential"
+    rb"|passw|sso|id_?token|\.asp|connect\.|__host|__secure|clearance|access|refresh"
+)
+USERINFO = re.compile(
+    rb"([^\s/@:\"'`<>\\?#,(){}]{0,100}):([^\s\"'`<>\\/]{1,300})@[A-Za-z0-9\[$%{_-]"
+)
+USER_ONLY = re.compile(rb"([A-Za-z0-9_.~%-]{16,300})@[A-Za-z0-9\[]")
+USERINFO_SLASH = re.compile(
+    rb"(?:[^\s/@:\"'`<>\\?#]{0,60}:)?([A-Za-z0-9+/=_.-]{16,200})@[A-Za-z0-9]"
+)
+AUTH_VALUE = re.compile(
+    rb"\\{0,8}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,8}[\"']?([A-Za-z0-9+/]{8,999}={0,2})"
+)
+K8S_KIND = re.compile(rb"kind\\{0,3}[\"']?[ \t]{0,4}:[ \t]{0,4}\\{0,3}[\"']?secret\b")
+K8S_DATA = re.compile(rb"\b(?:string)?data\\{0,3}[\"']?[ \t]{0,4}:")
+K8S_LINE = re.compile(
+    rb"[ \t]{0,40}([{,][ \t]{0,4})?\\{0,3}[\"']?([\w.-]{1,100})\\{0,3}[\"']?[ \t]{0,4}:[ \t]{0,4}"
+    rb"(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40})?\\{0,3}[\"']?"
+    rb"([A-Za-z0-9+/=]{4,8000})\\{0,3}[\"']?[ \t]{0,4},?[ \t\r]{0,4}(?:#[^\n]{0,80})?(?:\n|$)?"
+)
+KEY_SIZE = 3000
+JWK = re.compile(rb"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]{0,4}:[ \t]{0,4}\"([A-Za-z0-9_-]{20,999})\"")
+VENDOR_GAP = re.compile(rb"[^\n]{0,90}")
+RUN = re.compile(rb"[A-Za-z0-9_+/=.~-]{20,200}")
+ASSIGNED = re.compile(rb"[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?")
+HASH_WORD = re.compile(
+    rb"sha\d|sha-|md5|digest|commit|hash|checksum|integrity|uuid|guid|etag|revision|\brev\b|blob"
+    rb"|tree|version|trace|span|request.?id|fingerprint|build.?id|image|\bid\b|_id|id=|signature|/"
+)
+KEY_WORD = re.compile(rb"key|token|secret|auth|pass|cred|\bpat\b|api")
+
+
+def rows() -> Iterator[tuple[bytes, Rule]]:
+    yield b"authorization", _authorization
+    yield b"bearer", _bearer
+    yield b"cookie", _cookies
+    yield b"://", _userinfo
+    yield b'"auth"', _docker_auth
+    yield b"_auth", _docker_auth
+    yield b'"kty"', _jwk
+
+
+def vendor_rows() -> Iterator[tuple[bytes, Rule]]:
+    """Rules of the text that do not serve the gate: what they find depends on what is near."""
+    yield b"kind", _kubernetes
+    for name in rules.words("vendors", "names"):
+        yield name, _vendor
+
+
+def _authorization(scan: Scan, start: int, end: int) -> None:
+    data = scan.data
+    head = SCHEME.match(data, end)
+    if head is None:
+        return
+    run = values.BARE.match(data, head.end())
+    if run is None:
+        return
+    text = run[0]
+    entity = values.ENTITY.search(text)
+    text = (text[: entity.start()] if entity else text).rstrip(b",;)]}")
+    if len(text) < 6 or text[:1] in b"$<{%+*(" or shape.is_placeholder(text):
+        return
+    scheme = (head[1] or b"").lower()
+    if b"=" in text.rstrip(b"=") and scheme not in (b"basic", b"bearer"):
+        return
+    if scheme == b"basic":
+        if not re.fullmatch(rb"[A-Za-z0-9+/_-]{6,999}={0,2}", text):
+            return
+        if len(text) < 16 and not _is_user_and_password(text):
+            return
+    elif not shape.is_token(text, 8) and not (
+        scheme
+        and len(text) >= 16
+        and shape.classes(text) >= 2
+        and not shape.is_reference(text, quoted=False)
+        and not shape.SLUG.match(text[:200])
+    ):
+        return
+    scan.add(head.end(), head.end() + len(text), "authorization")
+
+
+def _bearer(scan: Scan, start: int, end: int) -> None:
+    match = BEARER.match(scan.data, end)
+    if match:
+        text = match[1].rstrip(b".:")
+        if shape.is_token(text, 16) and not shape.is_reference(text, quoted=True):
+            scan.add(match.start(1), match.start(1) + len(text), "bearer")
+
+
+def _cookies(scan: Scan, start: int, end: int) -> None:
+    data = scan.data
+    head = COOKIE_HEADER.match(data, end)
+    if head is None or start < scan.cookies:
+        return
+    place = head.end()
+    for _ in range(60):
+        pair = COOKIE_PAIR.match(data, place)
+        if pair is None:
+            skipped = re.compile(rb"[; \t]{1,4}[A-Za-z]{3,20}(?=;|$)").match(data, place)
+            if skipped is None:
+                return
+            place = skipped.end()
+            continue
+        place = scan.cookies = pair.end()
+        name, value = pair[1].lower(), pair[2]
+        masked = values.MASKED.search(value)
+        value = value[: masked.start()] if masked else value
+        if COOKIE_PLAIN.match(name) or len(value) < 6 or shape.is_placeholder(value):
+            continue
+        plain = re.sub(rb"%[0-9A-Fa-f]{2}", b"", value)
+        if shape.is_reference(value, quoted=True):
+            continue
+        if shape.is_token(plain, 16) or (COOKIE_SECRET.search(name) and shape.is_token(plain, 8)):
+            scan.add(pair.start(2), pair.start(2) + len(value), "cookie")
+
+
+def _userinfo(scan: Scan, start: int, end: int) -> None:
+    data = scan.data
+    match = USERINFO.match(data, end)
+    if match is None:
+        with_slash = USERINFO_SLASH.match(data, end)
+        if with_slash and shape.is_token(with_slash[1], 16, hard=True):
+            scan.add(*with_slash.span(1), "url-token")
+            return
+        alone = USER_ONLY.match(data, end)
+        if alone and shape.is_token(alone[1], 16):
+            scan.add(alone.start(1), alone.end(1), "url-token")
+        return
+    password = match[2]
+    if (
+        password[:1] in b"$<{%*["
+        and (password[:1] != b"%" or not re.match(rb"%[0-9A-Fa-f]{2}", password))
+        and re.match(rb"\$[A-Za-z_{(]|<|\{|%|\*{2,}|\[", password)
+    ):
+        return
+    if len(password) >= 4 and not shape.is_placeholder(password):
+        scan.add(match.start(2), match.end(2), "url-password")
+    elif shape.is_token(match[1], 16):
+        scan.add(match.start(1), match.end(1), "url-token")
+
+
+def _docker_auth(scan: Scan, start: int, end: int) -> None:
+    match = AUTH_VALUE.match(scan.data, end)
+    if match and _is_user_and_password(match[1]):
+        scan.add(match.start(1), match.end(1), "docker-auth")
+
+
+def _is_user_and_password(text: bytes) -> bool:
+    try:
+        plain = base64.b64decode(text + b"=" * (-len(text) % 4))
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in plain[1:] and plain.isascii() and b"\n" not in plain
+
+
+def _jwk(scan: Scan, start: int, end: int) -> None:
+    """The private members of a JSON web key."""
+    begin = max(0, start - KEY_SIZE, scan.jwk)
+    scan.jwk = min(len(scan.data), end + KEY_SIZE)
+    for match in JWK.finditer(scan.data, begin, scan.jwk):
+        scan.add(match.start(1), match.end(1), "jwk")
+
+
+def _kubernetes(scan: Scan, start: int, end: int) -> None:
+    """The base64 values of a Secret, whether its kind stands before or after them."""
+    low, data = scan.low, scan.data
+    if not K8S_KIND.match(low, start):
+        return
+    blocks = list(K8S_DATA.finditer(low, end, end + 4000))[:2]
+    floor = max(0, start - 16000)
+    edge = max(low.rfind(b"\n---", floor, start), low.rfind(b"kind: secret", floor, start), floor)
+    back = low.rfind(b"\ndata:", edge, start)
+    if back < 0:
+        back = low.rfind(b'"data"', edge, start)
+    begins = [match.end() for match in blocks]
+    if back >= 0:
+        begins.append(low.find(b":", back) + 1)
+    for begin in begins:
+        place = begin
+        while data[place : place + 1] in (b"\r", b"\n"):
+            place += 1
+        for _ in range(200):
+            line = K8S_LINE.match(data, place)
+            if line is None or not (line[1] or line[0][:1].isspace()):
+                break  # the keys of a block stand further right than the block
+            if len(line[3]) >= 4 and not shape.NUMBER.match(line[3]):
+                scan.add(line.start(3), line.end(3), "kubernetes-secret", value=_decoded(line[3]))
+            place = line.end()
+
+
+def _decoded(text: bytes) -> bytes:
+    """What the base64 says, where that is text; else the base64."""
+    try:
+        plain = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return text
+    return plain if plain.isascii() and len(plain) >= 4 and plain.isalnum() else text
+
+
+def _vendor(scan: Scan, start: int, end: int) -> None:
+    """A run like a token after a vendor's name, where nothing says that it is a hash or an id."""
+    data, low = scan.data, scan.low
+    gap = VENDOR_GAP.match(data, end)
+    if gap is None or len(gap[0]) < 20:
+        return
+    run = RUN.search(data, end, min(len(data), gap.end() + 200))
+    if run is None or run.start() > gap.end() or b"\n" in data[end : run.start()]:
+        return
+    text = run[0].rstrip(b".=-/")
+    between = low[end : run.start()]
+    if b"[credential_" in between or (run.start() and data[run.start() - 1] in b"/#@"):
+        return
+    if not between or between[-1:] not in b" \t\"'`=:>(,[" or HASH_WORD.search(between):
+        return
+    has_key = KEY_WORD.search(low, max(0, start - 30), run.start()) is not None
+    if ASSIGNED.fullmatch(between) and low[start:end] not in rules.words("vendors", "of_hashes"):
+        has_key = True
+    if (
+        (b"/" in text and shape.turns(text) * 3 < len(text))
+        or (b"." in text and not has_key)
+        or shape.is_reference(text, quoted=True)
+    ):
+        return
+    if shape.is_token(text, 20, hard=True) and (
+        has_key
+        or (
+            len(text) >= 24
+            and shape.turns(text) * 3 >= len(text)
+            and shape.classes(text) >= 3
+            and not shape.HEX.fullmatch(text)
+            and not shape.UUID.fullmatch(text)
+        )
+    ):
+        scan.add(run.start(), run.start() + len(text), "vendor-near")

@@ -1,0 +1,55 @@
+"""Who is nobody and what is public: the lists that people, accounts and hosts are held against."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from forsy_retrace.redaction import rules, shape
+
+USER, PERSON, EMAIL, HOST, CUSTOMER = "USER", "PERSON", "EMAIL", "INTERNAL_URL", "CUSTOMER_ID"
+
+ESCAPE = re.compile(rb"u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrtbf0]")
+
+
+@lru_cache(maxsize=1)
+def nobody() -> frozenset[bytes]:
+    return rules.words("names", "nobody")
+
+
+@lru_cache(maxsize=1)
+def common() -> frozenset[bytes]:
+    """Words that are not masked outside their place, though a person may be called so."""
+    return rules.words("names", "common") | nobody()
+
+
+@lru_cache(maxsize=1)
+def public() -> tuple[re.Pattern[bytes], re.Pattern[bytes], frozenset[bytes]]:
+    """Expressions for public hosts and public mail, and the ends of mail domains."""
+    return (
+        rules.expression("names", "public_host"),
+        rules.expression("names", "public_mail"),
+        rules.words("names", "tlds"),
+    )
+
+
+def is_somebody(name: bytes) -> bool:
+    """An account that may be a person's."""
+    low = name.lower()
+    return (
+        len(low) >= 3
+        and low not in nobody()
+        and not low[:1].isdigit()
+        and not shape.is_placeholder(low)
+        and (low.rstrip(b"0123456789") not in nobody() or low.rstrip(b"0123456789") == b"")
+    )
+
+
+def after_escape(data: bytes, start: int, end: int) -> int:
+    """The start, or a later one where the letters of an escape were taken for a part of the run."""
+    slash = data.rfind(b"\\", max(0, start - 5), start)
+    if slash >= 0:
+        escape = ESCAPE.match(data, slash + 1)
+        if escape and start < escape.end() <= end:
+            return escape.end()
+    return start

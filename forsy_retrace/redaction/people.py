@@ -1,0 +1,138 @@
+"""People's names and mail addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from forsy_retrace.redaction import rules
+from forsy_retrace.redaction.accounts import account_at_host
+from forsy_retrace.redaction.names import EMAIL, PERSON, after_escape, public
+
+if TYPE_CHECKING:
+    from forsy_retrace.redaction.scan import Rule, Scan
+
+LOCAL = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-"
+DOMAIN = re.compile(
+    rb"(?:@|%40)((?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,5}([A-Za-z]{2,24}))"
+)
+NAME_BEFORE = re.compile(
+    rb"((?:[A-Z\xc3-\xce][\w\x80-\xff'.-]{0,30} ){1,3}[A-Z\xc3-\xce][\w\x80-\xff'.-]{1,30})"
+    rb",? ?\\{0,3}[\"']? ?(?:<|&lt;|%3C|\()$"
+)
+# Names in the heads of source files are public; those in mail and in git's output are meant.
+HEADER_BEFORE = re.compile(
+    rb"(?:^|[\n\r]|\\n|<)[ \t>]{0,8}(?:[0-9a-f]{7,40} )?(?:[*-] )?(?:[a-z-]{2,20}-by|author|commit"
+    rb"|committer|from|to|cc|bcc|reply-to|sender|tagger|merged?)?(?:: {0,8}|[ \t]{0,4})$"
+    rb"|[\"'](?:[a-z-]{2,20}_by|author|committer|from|to|cc|sender|owner|user"
+    rb"|contact)\\{0,3}[\"'] ?: ?\\{0,3}[\"']$|--author[ =][\"']?$"
+)
+TWO_NAMES = (
+    rb"([A-Z\xc3-\xce][a-z\x80-\xff'][\w\x80-\xff'-]{0,25}(?: [A-Z]\.)?(?: (?:van|von|de|der|den"
+    rb"|da|di|la|le|bin|al|el)){0,2}(?: [A-Z\xc3-\xce][\w\x80-\xff'-]{1,25}){1,2})"
+)
+AFTER_KEY = re.compile(
+    rb"\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']?"
+    + TWO_NAMES
+    + rb"(?:\\{0,3}[\"'<,;\r\n]| <|$|\\n)"
+)
+ONE_NAME = re.compile(
+    rb"\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']"
+    rb"([A-Z\xc3-\xce][\w\x80-\xff'-]{2,25})\\{0,3}[\"']"
+)
+GIT_NAME = re.compile(rb"[ =]{1,3}[\"']?" + TWO_NAMES)
+TODO_NAME = re.compile(TWO_NAMES + rb"\)")
+SIGNED = re.compile(rb",?!?\r?\n(?:\r?\n)?(?:-{1,2} ?)?" + TWO_NAMES + rb"(?:\r?\n|$)")
+BLAME = re.compile(rb"\(" + TWO_NAMES + rb"[ ]{1,30}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$")
+
+
+def rows() -> Iterator[tuple[bytes, Rule]]:
+    yield b"@", _at
+    yield b"%40", _at
+    yield b"user.name", partial(_person, GIT_NAME, "git-name")
+    yield b"todo(", partial(_person, TODO_NAME, "todo-name")
+    yield b"fixme(", partial(_person, TODO_NAME, "todo-name")
+    for key in rules.words("people", "name_keys"):
+        yield key, partial(_person, AFTER_KEY, "name-key")
+    for key in rules.words("people", "part_keys"):
+        yield key, partial(_person, ONE_NAME, "name-key")
+    for words in rules.words("people", "closings"):
+        yield words, partial(_person, SIGNED, "signature-name")
+    for zone in rules.words("people", "zones"):
+        yield b" " + zone + b" ", _blame
+
+
+def _at(scan: Scan, start: int, end: int) -> None:
+    data = scan.data
+    before = data[max(0, start - 64) : start]
+    begin = start - (len(before) - len(before.rstrip(LOCAL)))
+    begin = after_escape(data, begin, start)
+    while begin < start and data[begin] in b".-+%":
+        begin += 3 if data[begin] == 0x25 and data[begin + 1 : begin + 3].isalnum() else 1
+    if begin >= start:
+        return
+    match = DOMAIN.match(data, start)
+    if match and _is_mail(data[begin:start], match[1], match[2]):
+        after = data[match.end() : match.end() + 1]
+        if after not in (b"(", b"_") and not (after == b"=" and b"%" not in data[begin:start]):
+            if (
+                begin > 1
+                and data[begin - 1] in b":/"
+                and b"://" in data[max(0, begin - 80) : begin]
+            ):
+                return  # an address with its user, not mail
+            scan.add(begin, match.end(), "email", EMAIL)
+            _name_of_mail(scan, begin)
+            return
+    if data[start:end] == b"@":
+        account_at_host(scan, begin, start)
+
+
+def _is_mail(local: bytes, domain: bytes, top: bytes) -> bool:
+    _, public_mail, tops = public()
+    low = domain.lower()
+    if len(top) > 2 and top.lower() not in tops:
+        return False
+    if domain[:1].isdigit() and b"." in domain[:4] and domain[:3].replace(b".", b"").isdigit():
+        return False
+    return public_mail.search(local.lower() + b"@" + low) is None
+
+
+def _name_of_mail(scan: Scan, begin: int) -> None:
+    """The name before <mail>."""
+    match = NAME_BEFORE.search(scan.data, max(0, begin - 110), begin)
+    if (
+        match
+        and not match[1].startswith((b"By ", b"From ", b"To "))
+        and HEADER_BEFORE.search(scan.low, max(0, match.start(1) - 60), match.start(1))
+    ):
+        scan.add(match.start(1), match.end(1), "mail-name", PERSON)
+
+
+def _person(pattern: re.Pattern[bytes], rule: str, scan: Scan, start: int, end: int) -> None:
+    """The name that the pattern finds right after the literal."""
+    match = pattern.match(scan.data, end)
+    if match is None or not _is_person(match[1]):
+        return
+    if scan.low[start:end] in (b"author", b"committer") and not _is_quoted(scan.data, match):
+        return  # a comment's "Author: …"; git writes the mail behind the name
+    scan.add(*match.span(1), rule, PERSON)
+
+
+def _is_person(name: bytes) -> bool:
+    low = name.lower()
+    return low not in rules.words("people", "nobody") and not any(
+        part in rules.words("people", "roles") for part in low.split()
+    )
+
+
+def _is_quoted(data: bytes, match: re.Match[bytes]) -> bool:
+    return data[match.start(1) - 1 : match.start(1)] in (b'"', b"'")
+
+
+def _blame(scan: Scan, start: int, end: int) -> None:
+    match = BLAME.search(scan.data, max(0, start - 110), start)
+    if match and _is_person(match[1]):
+        scan.add(*match.span(1), "blame", PERSON)

@@ -1,0 +1,561 @@
+"""Every value here is random and was put together at run time; none was ever issued."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import importlib.util
+import json
+import random
+import string
+import time
+import urllib.parse
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from forsy_retrace.redaction import Leak, Masker, mask
+from forsy_retrace.redaction import rules as rule_files
+from forsy_retrace.redaction.engine import Literals, compile_users, optional
+from forsy_retrace.redaction.scan import rules
+from forsy_retrace.redaction.views import views
+
+BENCH = Path(__file__).resolve().parents[2] / "shared" / "secrets"
+ALNUM = string.ascii_letters + string.digits
+HEX = "0123456789abcdef"
+dice = random.Random(20)
+
+
+def some(length: int, letters: str = ALNUM) -> str:
+    return "".join(dice.choice(letters) for _ in range(length))
+
+
+def password() -> str:
+    return "Zq" + some(9) + "7!" + some(3)
+
+
+TOKENS: dict[str, Callable[[], str]] = {
+    "github": lambda: "gh" + "p_" + some(36),
+    "gitlab": lambda: "gl" + "pat-" + some(20),
+    "anthropic": lambda: "sk" + "-ant-api03-" + some(93) + "AA",
+    "openai": lambda: "sk" + "-proj-" + some(120),
+    "aws": lambda: "AK" + "IA" + some(16, string.ascii_uppercase + "234567"),
+    "google": lambda: "AI" + "za" + some(35),
+    "slack": lambda: "xo" + "xb-" + some(12, string.digits) + "-" + some(24),
+    "stripe": lambda: "sk" + "_live_" + some(40),
+    "jwt": lambda: "ey" + "JhbGciOiJIUzI1NiJ9.ey" + some(50) + "." + some(43),
+    "telegram": lambda: some(9, "123456789") + ":A" + "A" + some(33),
+    "terraform": lambda: some(14) + ".atlas" + "v1." + some(64),
+    "vault": lambda: "hv" + "s." + some(90),
+    "age": lambda: "AGE-SECRET" + "-KEY-1" + some(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
+    "azure": lambda: some(3) + "8Q" + "~" + some(34),
+}
+
+AROUND = [
+    "{}",
+    "DEBUG=1\\n{}\\nPORT=80",
+    "\x1b[32m{}\x1b[0m",
+    "\\u001b[32m{}\\u001b[0m",
+    "&quot;{}&quot;",
+    "%22{}%22",
+    "\u200b{}\u200b",
+    '{{\\\\\\"token\\\\\\": \\\\\\"{}\\\\\\"}}',
+    "     7→{}",
+    "see {}.",
+]
+
+UNDER_A_KEY = [
+    ("DB_PASSWORD={}", "DB_PASSWORD="),
+    ('"password": "{}", "port": 1', '"port": 1'),
+    ("mysql -u root -p{} app -e 'select 1'", "app -e 'select 1'"),
+    ("sshpass -p '{}' ssh a@b.example uptime", "uptime"),
+    ("curl -u admin:{} https://x.example/y", "https://x.example/y"),
+    ("redis-cli -h c -a {} ping", "ping"),
+    ("ldapsearch -x -w {} -b dc=x", "-b dc=x"),
+    ("docker login -u ci -p {} r.example", "r.example"),
+    ("echo '{}' | sudo -S ls", "sudo -S ls"),
+    ("net use Z: \\\\fs01\\share {} /user:x", "/user:x"),
+    ("ConvertTo-SecureString '{}' -AsPlainText", "-AsPlainText"),
+    ("ALTER USER app IDENTIFIED BY '{}';", "IDENTIFIED BY"),
+    ("CREATE USER app WITH PASSWORD '{}';", "CREATE USER app"),
+    ("openssl rsa -passin pass:{} -in k", "-in k"),
+    ("machine h.example login ci password {}", "login ci"),
+    ("Server=db;User ID=sa;Password={};Encrypt=true", "Encrypt=true"),
+    ("<password>{}</password>", "</password>"),
+    ('{{"name": "DB_PASSWORD", "value": "{}"}}', '"value"'),
+    ("- name: DB_PASSWORD\n  value: {}\n", "- name: DB_PASSWORD"),
+    ("the admin password is {}", "the admin password is"),
+    ("kubectl create secret generic a --from-literal=p={}", "generic a"),
+]
+
+HARMLESS = [
+    "password = get_password()",
+    'password = getpass.getpass("Password: ")',
+    "const token = process.env.GITHUB_TOKEN;",
+    "DB_PASSWORD=${DB_PASSWORD}",
+    "def verify(token: str, secret_key: bytes) -> bool:",
+    "    api_key: Optional[str] = None",
+    "password: string;\n  confirmPassword: string;",
+    "primary_key=True, foreign_key='users.id', sort_keys=True",
+    '"usage":{"input_tokens":15214,"cache_read_input_tokens":63498}',
+    "max_tokens=4096, token_count=50297",
+    '{"password": null, "token": "", "api_key": null}',
+    "The password must be at least 12 characters and contain a digit.",
+    "ssh-keygen -t ed25519 -f id_ed25519 -N '' -C deploy",
+    "commit " + "3f2a9c41" * 5,
+    "sha256:" + "5fd1f646" * 8,
+    '"integrity": "sha512-' + "PG0A4ri/ERK7tO7b" * 5 + '=="',
+    '{"type":"tool_use","id":"toolu_01' + "jqu1AavEF0jdRAd6KyShoB" + '"}',
+    '{"sessionId":"49427c2d-598d-4c04-9de6-4786886c5587","isSidechain":false}',
+    'const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";',
+    "re.compile(r'sk-ant-[a-zA-Z0-9_-]{20,}')",
+    "aws_access_key_id = AKIA" + "IOSFODNN7EXAMPLE",
+    "export OPENAI_API_KEY=your-api-key-here",
+    "--- PASS: TestShellCompletion/zsh (0.00s)",
+    "git clone git@github.com:psf/requests.git",
+    "@app.route('/users')",
+    "user@example.com and noreply@github.com",
+    "http://localhost:3000 127.0.0.1:8080 version 10.2.3.4 released",
+    "/home/user/project /root/.cache /Users/username/x",
+    "root@container:/app# ls",
+    "drwxr-xr-x  6 root root 4096 Jun 10 10:00 .",
+    "valueFrom:\n  secretKeyRef:\n    name: db-credentials\n    key: password",
+    "def get_customer(customer_id: int) -> Customer:",
+    "threading.local() and .env.local and os.path.local",
+    "postgres://localhost:5432/app_test",
+]
+
+
+@pytest.mark.parametrize("vendor", TOKENS)
+@pytest.mark.parametrize("around", AROUND)
+def test_a_token_is_masked_whatever_stands_beside_it(vendor: str, around: str) -> None:
+    token = TOKENS[vendor]()
+    masked = mask(around.format(token))
+    assert token not in masked
+    assert token[-12:] not in masked
+    assert "[CREDENTIAL_1]" in masked
+
+
+@pytest.mark.parametrize("vendor", ["github", "anthropic", "openai", "stripe", "jwt", "vault"])
+def test_a_token_broken_over_two_lines_is_masked_in_both(vendor: str) -> None:
+    token = TOKENS[vendor]()
+    cut = len(token) * 2 // 3
+    masked = mask(f"token: {token[:cut]}\n{token[cut:]}\nnext")
+    assert token[cut - 12 : cut] not in masked
+    assert token[cut:] not in masked
+    assert masked.endswith("next")
+
+
+@pytest.mark.parametrize(("template", "kept"), UNDER_A_KEY)
+def test_a_password_is_masked_and_the_words_around_it_stay(template: str, kept: str) -> None:
+    secret = password()
+    masked = mask(template.format(secret))
+    assert secret not in masked
+    assert kept in masked
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_is_no_secret_comes_back_as_the_same_object(text: str) -> None:
+    assert mask(text) is text
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Authorization: Bearer {}",
+        "authorization: token {}",
+        "X-Api-Key: {}",
+        "Cookie: theme=dark; sessionid={}; lang=en",
+        "Set-Cookie: sid={}; Path=/; HttpOnly",
+        "https://x.example/a?sig={}&b=1",
+        "https://ci:{}@git.example.net/x.git",
+        "NEXTAUTH_SECRET={}",
+        "the api key is {}",
+        "acme deploy --token={} --env prod",
+    ],
+)
+def test_an_opaque_value_is_masked_where_its_place_says_what_it_is(header: str) -> None:
+    secret = some(40)
+    masked = mask(header.format(secret))
+    assert secret not in masked
+    for word in header.split("{}"):
+        assert word in masked
+
+
+@pytest.mark.parametrize("form", ["plain", "escaped", "cut tail", "cut head", "numbered"])
+def test_a_private_key_is_masked_whole_and_in_part(form: str) -> None:
+    head, tail = "-----BEGIN RSA " + "PRIVATE KEY-----", "-----END RSA " + "PRIVATE KEY-----"
+    lines = [some(64) for _ in range(8)]
+    key = "\n".join([head, *lines, tail])
+    text = {
+        "plain": f"$ cat k\n{key}\n$ ls",
+        "escaped": json.dumps({"private_key": key, "ls": 1}),
+        "cut tail": "\n".join(["$ cat k", head, *lines]),
+        "cut head": "\n".join([*lines, tail, "$ ls"]),
+        "numbered": "\n".join(f"{n:6}\t{line}" for n, line in enumerate(key.split("\n"), 1)),
+    }[form]
+    masked = mask(text)
+    assert not any(line in masked for line in lines)
+    assert ("ls" in masked) is ("ls" in text)
+
+
+def test_a_certificate_is_no_secret() -> None:
+    text = "\n".join(["-----BEGIN CERTIFICATE-----", some(64), some(64)])
+    assert mask(text) is text
+
+
+def test_the_values_of_a_kubernetes_secret_are_masked_wherever_its_kind_stands() -> None:
+    value = base64.b64encode(some(18).encode()).decode()
+    for text in (
+        f"kind: Secret\nmetadata:\n  name: a\ndata:\n  creds: {value}\n",
+        f"apiVersion: v1\ndata:\n  creds: {value}\nkind: Secret\n",
+    ):
+        masked = mask(text)
+        assert value not in masked
+        assert "kind: Secret" in masked
+
+
+def encodings(secret: str) -> dict[str, str]:
+    raw = secret.encode()
+    return {
+        "bare": secret,
+        "json": json.dumps(secret),
+        "json twice": json.dumps(json.dumps(secret)),
+        "percent": urllib.parse.quote(secret, safe=""),
+        "html": html.escape(secret),
+        "base64": base64.b64encode(raw).decode(),
+        "base64 after one": base64.b64encode(b"x" + raw).decode(),
+        "base64 after two": base64.b64encode(b"xy" + raw + b"z").decode(),
+        "hex": raw.hex(),
+        "first half": secret[: max(16, len(secret) * 2 // 3)],
+        "second half": secret[-max(14, len(secret) // 2) :],
+    }
+
+
+@pytest.mark.parametrize("form", encodings("x" * 30))
+def test_a_known_value_is_masked_in_every_form_in_other_texts(form: str) -> None:
+    secret = some(12) + '"<&/' + some(14)
+    other = f"something else: {encodings(secret)[form]} and more"
+    masker = Masker()
+    masker.learn(f"DB_PASSWORD={json.dumps(secret)}")
+    masker.learn(other)
+    masker.seal()
+    masked = masker.mask(other)
+    assert "[CREDENTIAL_1]" in masked
+    assert masked.startswith("something else: ")
+    assert masked.endswith(" and more")
+    core = encodings(secret)[form]
+    assert core not in masked
+
+
+def test_a_short_or_common_value_does_not_spread() -> None:
+    masker = Masker()
+    masker.learn("DB_PASSWORD=abc12")
+    masker.learn("/home/mark/x")
+    masker.seal()
+    text = "step abc12 and a mark on the wall"
+    assert masker.mask(text) is text
+
+
+def test_equal_values_have_equal_numbers_in_the_order_of_the_output() -> None:
+    one, two = TOKENS["github"](), TOKENS["gitlab"]()
+    texts = [f"first {two}", f"then {one} and {two}", f"again {one}"]
+    masker = Masker()
+    for text in reversed(texts):
+        masker.learn(text)
+    masker.seal()
+    assert [masker.mask(text) for text in texts] == [
+        "first [CREDENTIAL_1]",
+        "then [CREDENTIAL_2] and [CREDENTIAL_1]",
+        "again [CREDENTIAL_2]",
+    ]
+    assert masker.counts == {"CREDENTIAL": 4}
+
+
+def test_numbers_start_above_those_that_stand_in_the_input() -> None:
+    masked = mask(f"[CREDENTIAL_7] and {TOKENS['github']()}")
+    assert masked == "[CREDENTIAL_7] and [CREDENTIAL_8]"
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("/home/jvermeer/app/main.py", "/home/[USER_1]/app/main.py"),
+        ("cwd: /Users/jvermeer/code", "cwd: /Users/[USER_1]/code"),
+        ("C:\\Users\\jvermeer\\x.log", "C:\\Users\\[USER_1]\\x.log"),
+        ("C:\\\\Users\\\\jvermeer\\\\x.log", "C:\\\\Users\\\\[USER_1]\\\\x.log"),
+        ("~/.claude/projects/-Users-jvermeer-code/s", "~/.claude/projects/-Users-[USER_1]-code/s"),
+        ("vscode://file/Users%2Fjvermeer%2Fcode", "vscode://file/Users%2F[USER_1]%2Fcode"),
+        ("jvermeer@devbox-7:~/src$ ls", "[USER_1]@[INTERNAL_URL_1]:~/src$ ls"),
+        (
+            "-rw-r--r--  1 jvermeer staff  4096 Jun 10 10:00 a",
+            "-rw-r--r--  1 [USER_1] staff  4096 Jun 10 10:00 a",
+        ),
+        ("$ whoami\njvermeer\n$", "$ whoami\n[USER_1]\n$"),
+        ("uid=1000(jvermeer) gid=1", "uid=1000([USER_1]) gid=1"),
+        ("see j.vermeer@delftware.com, thanks", "see [EMAIL_1], thanks"),
+        ("Author: Jo Vermeer <jo@delftware.com>", "Author: [PERSON_1] <[EMAIL_1]>"),
+        ("https://jira.delftware.corp/browse/A-1", "https://[INTERNAL_URL_1]/browse/A-1"),
+        ("db.prod.svc.cluster.local:5432", "[INTERNAL_URL_1]:5432"),
+        ("to http://10.42.204.17:9200/_cat", "to http://[INTERNAL_URL_1]:9200/_cat"),
+        ("\\\\fs-delft-02\\finance\\a.xlsx", "\\\\[INTERNAL_URL_1]\\finance\\a.xlsx"),
+        ("customer_id=CUST-204459", "customer_id=[CUSTOMER_ID_1]"),
+        ("account number: 1675382741", "account number: [CUSTOMER_ID_1]"),
+    ],
+)
+def test_an_identity_is_masked_and_its_place_stays_readable(text: str, masked: str) -> None:
+    assert mask(text) == masked
+
+
+def test_a_name_learnt_once_is_masked_as_a_word_everywhere() -> None:
+    masker = Masker()
+    masker.learn("/home/jvermeer/x")
+    masker.seal()
+    assert masker.mask("chown jvermeer:dev a") == "chown [USER_1]:dev a"
+    assert masker.mask("JVERMEER said") == "[USER_1] said"
+    assert masker.mask("jvermeers own") == "jvermeers own"
+
+
+def test_names_of_people_stay_where_they_are_not_to_be_masked() -> None:
+    masker = Masker(names=False)
+    text = "Author: Jo Vermeer <jo@delftware.com>"
+    masker.learn(text)
+    masker.seal()
+    assert masker.mask(text) == "Author: Jo Vermeer <[EMAIL_1]>"
+
+
+def test_the_field_that_holds_a_text_counts_as_its_key() -> None:
+    secret = "hunter" + "two2"
+    masker = Masker()
+    masker.learn(secret, key="password")
+    masker.seal()
+    assert masker.mask(secret, key="password") == "[CREDENTIAL_1]"
+
+
+def test_terms_and_patterns_of_the_user_are_masked() -> None:
+    masker = Masker(terms=["Delftware"], patterns=[r"PRJ-\d{4}"])
+    text = "DELFTWARE runs PRJ-1234, not PRJ-12"
+    masker.learn(text)
+    masker.seal()
+    assert masker.mask(text) == "[TERM_1] runs [TERM_2], not PRJ-12"
+
+
+def test_a_refused_pattern_is_named_by_its_place_only() -> None:
+    with pytest.raises(ValueError, match=r"^pattern 2 is refused by re2; ") as refused:
+        compile_users(["fine", r"(secret)\1"])
+    assert "(secret)" not in str(refused.value)
+
+
+def test_the_gate_finds_what_is_left_and_nothing_in_what_is_masked() -> None:
+    token, secret = TOKENS["github"](), password()
+    text = f"{token}\nDB_PASSWORD={secret}\n/home/jvermeer/x"
+    masker = Masker()
+    masker.learn(text)
+    masker.seal()
+    clean = json.dumps({"steps": [masker.mask(text)], "jvermeer": 1}).encode()
+    assert masker.leaks(clean) == []
+    hidden = base64.b64encode(secret.encode()).decode()
+    for dirty in (token, secret, hidden, secret.encode().hex(), "jvermeer", TOKENS["stripe"]()):
+        data = json.dumps({"steps": [f"left: {dirty}"]}).encode()
+        found = masker.leaks(data)
+        assert found
+        assert all(isinstance(leak, Leak) and dirty not in repr(leak) for leak in found)
+
+
+def test_json_and_source_still_parse() -> None:
+    token, secret = TOKENS["anthropic"](), 'a"b\\c' + password()
+    value = {"password": secret, "t": f"x\n{token}\té", "p": "C:\\Users\\nvermeer\\n", "n": [1]}
+    for text in (json.dumps(value), json.dumps(json.dumps(value)), json.dumps(value, indent=1)):
+        masked = mask(text)
+        json.loads(masked)
+        assert token not in masked
+    source = f"password = {secret!r}\nclient(api_key='{token}', n=1)\n"
+    compile(mask(source), "x", "exec")
+
+
+PIECES = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(
+        [
+            *("password=", "token: ", '"secret": "', "/home/", "C:\\Users\\", "@", ".com ", "://"),
+            *("-----BEGIN RSA " + "PRIVATE KEY-----\n", "-----END", "Cookie: ", "Bearer ", "\\n"),
+            *("\\u00", "%", "&quot;", "\x1b[3", "[CREDENTIAL_2]", "kind: Secret\ndata:\n", "sk-"),
+            *("gh" + "p_", "\ud800", "\x00", "mysql -p", "10.", "\\\\", "customer_id=", "whoami\n"),
+            *(some(40), some(24), some(8), some(32, HEX), "jvermeer", "\n", " ", '"', "'", "="),
+        ]
+    ),
+)
+TEXTS = st.lists(PIECES, max_size=12).map("".join)
+LAX = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@LAX
+@given(TEXTS)
+def test_no_text_raises_and_the_json_around_it_still_parses(text: str) -> None:
+    assert isinstance(mask(text), str)
+    json.loads(mask(json.dumps({"k": text})))
+
+
+@LAX
+@given(TEXTS)
+def test_what_is_masked_stays_as_it_is(text: str) -> None:
+    once = mask(" ; ".join(text.split("\n")))
+    assert mask(once) == once
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=80))
+def test_a_view_leads_back_into_the_text(text: str) -> None:
+    data = text.encode("utf-8", "surrogatepass")
+    for view in views(data):
+        for place in range(len(view.data)):
+            start, end = view.back(place, place + 1)
+            assert 0 <= start <= end <= len(data)
+
+
+HOSTILE = [
+    *(
+        "-----BEGIN RSA PRIVATE KEY-----\n",
+        "-----END RSA PRIVATE KEY-----\n",
+        "gh" + "p_",
+        "token ",
+    ),
+    *(
+        "password=",
+        "password: ",
+        '"password": "',
+        "mysql -p",
+        "curl -u a:",
+        "a@b.",
+        "@",
+        "\\\\a-1\\",
+    ),
+    *(
+        "://a:",
+        "Cookie: a=",
+        "kind: Secret\ndata:\n",
+        "eyJ",
+        "AAAA",
+        "Z2hw",
+        "6768705f",
+        "a.b.local",
+    ),
+    *(
+        "github ",
+        "\\u00",
+        "%41",
+        "&quot;",
+        "\x1b[3m",
+        "10.1.",
+        "-us1",
+        ".atlasv1.",
+        "T3BlbkFJ",
+        "<<<",
+    ),
+    *('"kty"', "x" * 64 + "\n", "[CREDENTIAL_1]", "Thanks,\n", "Author: A B <", "/home/a", "fd00:"),
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_time_grows_as_the_text_does(piece: str) -> None:
+    def seconds(size: int) -> float:
+        data = (piece * (size // len(piece))).encode()
+        best = 9.0
+        for _ in range(2):
+            start = time.perf_counter()
+            rules().scan(data)
+            best = min(best, time.perf_counter() - start)
+        return best
+
+    seconds(1000)
+    once, twice = seconds(10_000), seconds(20_000)
+    assert twice <= 2.5 * once + 0.02
+    assert twice < 0.2  # a second for 100 kB
+
+
+def test_a_text_longer_than_a_chunk_is_scanned_to_its_end() -> None:
+    filler = "nothing to see here, move along\n" * 40_000
+    token = TOKENS["github"]()
+    for text in (filler + token, filler[: 1 << 20] + token + filler):
+        assert token not in mask(text)
+
+
+def test_without_the_wheels_the_same_is_found() -> None:
+    plain = rules(plain=True)
+    samples = [around.format(make()) for make in TOKENS.values() for around in AROUND]
+    samples += [template.format(password()) for template, _ in UNDER_A_KEY] + HARMLESS
+    for text in samples:
+        data = text.encode()
+        assert sorted(plain.scan(data)) == sorted(rules().scan(data)), text
+
+
+def test_the_automaton_and_its_stand_in_agree() -> None:
+    words = [b"a", b"ab", b"abc", b"bc", b"b", b"\n", b"token", b"to"]
+    data = b"abcab\ntokento"
+    fast, plain = Literals(words).find(data), Literals(words, plain=True).find(data)
+    assert sorted(fast) == sorted(plain)
+
+
+def test_every_rule_is_bounded_and_names_its_origin() -> None:
+    origins = rule_files.load("rules.toml")["origin"]
+    rows = rule_files.tokens()
+    assert len(rows) >= 200
+    for row in rows:
+        assert row.origin in origins
+        rule_files.bounded(row.rest)
+        rule_files.bounded(row.back)
+    for bad in ("a+", "(?=a)", "a{2,}", r"(a)\1", "(?<!x)a", ".*"):
+        with pytest.raises(rule_files.Unsafe):
+            rule_files.vet(bad)
+
+
+@pytest.mark.skipif(optional("re2") is None, reason="google-re2 is not installed")
+def test_re2_reads_every_rule_as_re_does() -> None:
+    re2 = optional("re2")
+    options = re2.Options()
+    options.log_errors = False
+    for row in rule_files.tokens():
+        if not row.rest:
+            continue
+        ours, theirs = rule_files.bounded(row.rest), re2.compile(row.rest.encode(), options)
+        for make in TOKENS.values():
+            token = make().encode()
+            tail = token.removeprefix(row.start.encode())
+            a, b = ours.match(tail), theirs.match(tail)
+            assert (a and a.span()) == (b and b.span()), row.id
+    for command in rule_files.commands():
+        re2.compile(command.lead.encode(), options)
+
+
+def scorer() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("score", BENCH / "score.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.gold
+@pytest.mark.skipif(not BENCH.exists(), reason="the bench is not kept beside this checkout")
+@pytest.mark.parametrize(
+    ("name", "recall"), [("bench_dev", 0.98), ("bench_raw_dev", 0.97), ("bench_pii_dev", 0.8)]
+)
+def test_the_bench_is_masked(name: str, recall: float) -> None:
+    with gzip.open(BENCH / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        bench = [json.loads(line) for line in lines]
+    out = {row["id"]: mask(row["text"]) for row in bench}
+    (counts,) = scorer().score(bench, out)[0].values()
+    positive, _, strict, kept, negative, changed = counts
+    assert strict / positive >= recall
+    assert changed / negative <= 0.01
+    assert kept / strict >= 0.995
+    if name == "bench_pii_dev":
+        homes = [row for row in bench if row["kind"].startswith(("home", "user"))]
+        found = sum(row["text"][slice(*row["spans"][0])] not in out[row["id"]] for row in homes)
+        assert found / len(homes) >= 0.98
