@@ -1,0 +1,95 @@
+"""The laws that every adapter keeps, for ours and for strangers'.
+
+Four lines in a test file run them all over a folder of cases:
+
+    from pathlib import Path
+    from forsy_retrace.testing import conformance
+
+    test_law = conformance("my-adapter", Path(__file__).parent / "fixtures")
+
+A case is a folder `<adapter>/<case>/` with the log `input.*`, the files that belong to it, and the
+goldens `events.jsonl` and `trace/`. FORSY_UPDATE_GOLDENS=1 writes the goldens; read them before
+you keep them. A log that must be refused has the reason in `refused.txt` instead of a trace.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from forsy_retrace.adapter import Adapter
+from forsy_retrace.errors import RetraceError
+from forsy_retrace.testing.case import BrokenLaw, Case, cases
+from forsy_retrace.testing.goldens import digest, matches_golden_events, matches_golden_trace
+from forsy_retrace.testing.hardship import survives_a_cut_anywhere, survives_strangers
+from forsy_retrace.testing.laws import (
+    accounts_for_every_record,
+    answers_follow_calls,
+    every_value_has_a_ground_that_the_source_bears_out,
+    is_claimed_by_one_adapter,
+    reads_the_same_twice,
+)
+
+__all__ = [
+    "LAWS",
+    "BrokenLaw",
+    "Case",
+    "Law",
+    "accounts_for_every_record",
+    "answers_follow_calls",
+    "broken",
+    "cases",
+    "conformance",
+    "digest",
+    "every_value_has_a_ground_that_the_source_bears_out",
+    "is_claimed_by_one_adapter",
+    "matches_golden_events",
+    "matches_golden_trace",
+    "reads_the_same_twice",
+    "survives_a_cut_anywhere",
+    "survives_strangers",
+]
+
+Law = Callable[[Adapter | str, Case], None]
+"""Takes an adapter (its name, or the module) and a case; raises BrokenLaw."""
+
+LAWS: tuple[Law, ...] = (
+    is_claimed_by_one_adapter,  # does it know its own logs, and no others?
+    accounts_for_every_record,  # is nothing lost in silence?
+    reads_the_same_twice,  # does only the log decide what comes out?
+    answers_follow_calls,  # is each call there once, and each result behind its call?
+    survives_a_cut_anywhere,  # what if the log was copied while it was written?
+    survives_strangers,  # what if any value is missing or of another type?
+    every_value_has_a_ground_that_the_source_bears_out,  # is it true?
+    matches_golden_events,  # are the events those that somebody has read?
+    matches_golden_trace,  # is the folder the one that somebody has read?
+)
+
+
+def broken(adapter: Adapter | str, case: Case) -> list[str]:
+    """Every law that the adapter breaks in this case, a sentence each."""
+    found = []
+    for law in LAWS:
+        try:
+            law(adapter, case)
+        except BrokenLaw as error:
+            found.append(f"{law.__name__.replace('_', ' ')}: {error}")
+    return found
+
+
+def conformance(adapter: Adapter | str, root: Path, name: str = "") -> Callable[..., None]:
+    """A pytest test of every law over every case below `root`.
+
+    `name` is needed only where the adapter comes as a module.
+    """
+    import pytest
+
+    name = name or (adapter if isinstance(adapter, str) else "")
+    found = cases(root, name)
+    if not found:
+        raise RetraceError(f"no case of {name or 'the adapter'} in {root.name}; add one")
+
+    @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+    @pytest.mark.parametrize("case", found, ids=lambda case: case.folder.name)
+    def test_law(case: Case, law: Law) -> None:
+        law(adapter, case)
+
+    return test_law

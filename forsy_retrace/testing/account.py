@@ -1,0 +1,66 @@
+"""Whether every record gave an event, and every event stands on a record."""
+
+from bisect import bisect_left
+from collections.abc import Mapping
+
+from forsy_retrace.document import account
+from forsy_retrace.events import Event, Skipped
+from forsy_retrace.source import Record, Source
+from forsy_retrace.trace import Trace
+
+
+def lost(events: tuple[Event, ...], sources: tuple[Source, ...]) -> str:
+    """The first record without an event, or the first event without a record; empty if none."""
+    spans: dict[str, dict[tuple[int, int], set[int]]] = {}
+    for event in events:
+        here = event.origin.evidence
+        spans.setdefault(here.file, {}).setdefault((here.start, here.end), set()).add(here.line)
+        if isinstance(event, Skipped) and not event.reason.strip():
+            return f"line {here.line} of {here.file} is left out without a reason."
+    for index, source in enumerate(sources):
+        held = spans.pop(source.name, {})
+        if index == 0 or held or _is_log(source):
+            why = _unaccounted(source.name, list(source.records()), held)
+            if why:
+                return why
+    return f"an event names {next(iter(spans))}, which is no file of this log." if spans else ""
+
+
+def _is_log(source: Source) -> bool:
+    """Whether a companion holds records; an output that was spilled into a file does not."""
+    return any("json" in suffix for suffix in source.path.suffixes)
+
+
+def _unaccounted(
+    name: str, records: list[Record], spans: Mapping[tuple[int, int], set[int]]
+) -> str:
+    """An event stands on one record; on several only where they are no JSON objects."""
+    places = {(one.here.start, one.here.end): one for one in records}
+    order = sorted(places)
+    covered: set[tuple[int, int]] = set()
+    for start, end in spans:
+        if (start, end) in places:
+            continue
+        first, last = (bisect_left(order, (edge, 0)) for edge in (start, end))
+        inner = order[first:last]
+        cut = (inner and inner[-1][1] > end) or (first and order[first - 1][1] > start)
+        if not inner or cut or any(isinstance(places[one].value, dict) for one in inner):
+            return f"an event names bytes {start} to {end} of {name}, which are no record."
+        covered.update(inner)
+    for place, record in places.items():
+        lines = spans.get(place, set())
+        here = record.here
+        if not lines and place not in covered:
+            return f"no event comes of {name}, line {here.line} (bytes {here.start} to {here.end})."
+        if lines - {here.line}:
+            return f"an event calls line {here.line} of {name} by another number."
+    return ""
+
+
+def miscounted(traces: tuple[Trace, ...]) -> str:
+    """Whether what was read is more than what was used, omitted and unreadable."""
+    for trace in traces:
+        count = account(trace)
+        if count["read"] != count["used"] + sum(count["omitted"].values()) + count["unreadable"]:
+            return f"of {count['read']} records some are neither used nor omitted nor unreadable."
+    return ""

@@ -1,0 +1,153 @@
+"""The laws that hold a reading against one that somebody has read: golden events, golden trace."""
+
+import hashlib
+import os
+import shutil
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from forsy_retrace.adapter import Adapter
+from forsy_retrace.convert import Options, _origins, _slug, _why_not
+from forsy_retrace.document import draft
+from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.redact import redact
+from forsy_retrace.sdk import pointer
+from forsy_retrace.source import Source
+from forsy_retrace.testing.account import lost
+from forsy_retrace.testing.case import BrokenLaw, Case
+from forsy_retrace.testing.reading import Reading, care, named, reading
+from forsy_retrace.writers.events import event_lines
+from forsy_retrace.writers.folder import contents
+
+UPDATE = "FORSY_UPDATE_GOLDENS"
+
+
+def matches_golden_events(adapter: Adapter | str, case: Case) -> None:
+    """The masked events are those of `events.jsonl`, to the byte."""
+    found = reading(adapter, case)
+    if case.log is not None or (case.refused is not None and found.claimed is not True):
+        return
+    with care("masking the events"):
+        data = "".join(f"{line}\n" for line in event_lines(found.events)).encode()
+    golden = case.folder / "events.jsonl"
+    if os.environ.get(UPDATE) == "1":
+        _refuse_losses(case, found)
+        golden.write_bytes(data)
+    _same(golden, "events.jsonl", data)
+
+
+def matches_golden_trace(adapter: Adapter | str, case: Case) -> None:
+    """The trace folder is `trace/`, file by file, to the byte; several sessions lie below it."""
+    if case.log is not None:
+        return
+    found = reading(adapter, case)
+    try:
+        files = folder_of(named(adapter), case, found)
+    except UnreadableInput as error:
+        if case.refused is None:
+            raise BrokenLaw(f"{error}; if that is right, say it in refused.txt.") from None
+        if case.refused != str(error):
+            raise BrokenLaw("the log is not refused for the reason in refused.txt.") from None
+        return
+    except RetraceError as error:
+        raise BrokenLaw(f"no folder can be written: {error}.") from None
+    if case.refused is not None:
+        raise BrokenLaw("refused.txt says that the log is refused, and it is not.")
+    golden = case.folder / "trace"
+    if os.environ.get(UPDATE) == "1":
+        _refuse_losses(case, found)
+        shutil.rmtree(golden, ignore_errors=True)
+        for name, data in files.items():
+            (golden / name).parent.mkdir(parents=True, exist_ok=True)
+            (golden / name).write_bytes(data)
+    for name, data in files.items():
+        _same(golden / name, f"trace/{name}", data)
+    for path in sorted(golden.rglob("*")):
+        name = path.relative_to(golden).as_posix()
+        if path.is_file() and name not in files:
+            raise BrokenLaw(f"trace/{name} is no longer written.")
+
+
+def digest(adapter: Adapter | str, case: Case) -> str:
+    """A fingerprint of the events and of the folder: equal wherever and whenever it is made."""
+    found = reading(adapter, case)
+    whole = hashlib.sha256("\n".join(event_lines(found.events)).encode())
+    for name, data in folder_of(named(adapter), case, found).items():
+        whole.update(name.encode() + b"\0" + data)
+    return whole.hexdigest()
+
+
+def folder_of(adapter: Adapter, case: Case, found: Reading) -> dict[str, bytes]:
+    """The files that `convert` would write; raises what `convert` would raise."""
+    source = Source(case.path)
+    if found.claimed is not True:
+        raise UnreadableInput(_why_not(source, case.adapter))
+    if not found.traces:
+        raise UnreadableInput(f"{source.name}: no session in it")
+    traces = [trace for trace in found.traces if trace.steps]
+    if not traces:
+        raise UnreadableInput(f"{source.name}: no steps in it")
+    files: dict[str, bytes] = {}
+    taken: set[str] = set()
+    for trace in traces:
+        with care("redact"):
+            redacted = redact(draft(trace))
+        lead = ""
+        if len(found.traces) > 1:
+            slug = _slug(redacted)
+            while slug in taken:
+                slug += "-again"
+            taken.add(slug)
+            lead = f"{slug}/"
+        origins = _origins(trace, source, adapter, Options())
+        written, _ = contents(redacted, origins, adapter.SHOWS)
+        files.update({lead + name: data for name, data in sorted(written.items())})
+    return files
+
+
+def _refuse_losses(case: Case, found: Reading) -> None:
+    """No golden comes of a reading that loses records."""
+    why = lost(found.events, (Source(case.path), *found.companions))
+    if why:
+        raise BrokenLaw(f"no golden is written, for {why}")
+
+
+def _same(path: Path, name: str, data: bytes) -> None:
+    if not path.is_file():
+        raise BrokenLaw(f"{name} is missing; write it with {UPDATE}=1, then read it.")
+    golden = path.read_bytes()
+    if golden != data:
+        raise BrokenLaw(f"{name} differs from the golden, first at {_where(name, golden, data)}.")
+
+
+def _where(name: str, old: bytes, new: bytes) -> str:
+    """A line and a place in it, without what stands there."""
+    if name.endswith(".json"):
+        return _difference(orjson.loads(old), orjson.loads(new)) or "its layout"
+    pairs = zip_longest(old.splitlines(), new.splitlines())
+    number, before, after = next(
+        ((n, a, b) for n, (a, b) in enumerate(pairs, 1) if a != b), (1, None, None)
+    )
+    if name.endswith(".jsonl") and before and after:
+        return f"line {number}, {_difference(orjson.loads(before), orjson.loads(after))}"
+    return f"line {number}"
+
+
+def _difference(old: Any, new: Any, here: tuple[str | int, ...] = ()) -> str:
+    """The first place where two values part."""
+    match old, new:
+        case dict(), dict():
+            for key in [*old, *(key for key in new if key not in old)]:
+                if key not in old or key not in new:
+                    return pointer(*here, key)
+                if old[key] != new[key]:
+                    return _difference(old[key], new[key], (*here, key))
+        case list(), list():
+            for index, (a, b) in enumerate(zip(old, new, strict=False)):
+                if a != b:
+                    return _difference(a, b, (*here, index))
+            return f"{pointer(*here)} (its length)"
+    return pointer(*here)

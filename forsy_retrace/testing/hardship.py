@@ -1,0 +1,206 @@
+"""The laws of a hard life: logs that are cut, and records that no writer would have written."""
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from forsy_retrace.adapter import Adapter
+from forsy_retrace.document import draft
+from forsy_retrace.redact import redact
+from forsy_retrace.sdk import compact, pointer
+from forsy_retrace.source import Record, Source
+from forsy_retrace.testing.account import lost, miscounted
+from forsy_retrace.testing.case import BrokenLaw, Case
+from forsy_retrace.testing.reading import care, named
+from forsy_retrace.testing.stage import Stage, stage
+
+CUTS = 20
+"""Byte positions at which a log is cut, besides the ends of its records."""
+MUTATIONS = 120
+"""Values that are changed in a case; every second record is spoilt at a time."""
+DEPTH = 5
+
+Path = tuple[str | int, ...]
+
+
+def survives_a_cut_anywhere(adapter: Adapter | str, case: Case) -> None:
+    """Cut at the end of any record or at any byte, a log is read as far as it goes.
+
+    Nothing raises; a log that is still claimed still accounts for every record.
+    """
+    own = named(adapter)
+    with stage(own, case) as copy:
+        name = copy.source.name
+        data = copy.originals[name]
+        ends = {record.here.end for record in copy.records[name]}
+        even = {len(data) * part // CUTS for part in range(CUTS)}
+        for position in sorted(even | ends):
+            copy.put(name, data[:position])
+            try:
+                _survives(own, case, copy, position % 4 == 0)
+            except BrokenLaw as error:
+                raise BrokenLaw(f"cut after {position} bytes: {error}") from None
+
+
+def survives_strangers(adapter: Adapter | str, case: Case) -> None:
+    """Any value may be missing, of another type, or another of the log's values.
+
+    Nothing raises or hangs; a log that is still claimed still accounts for every record.
+    """
+    own = named(adapter)
+    with stage(own, case) as copy:
+        for index, changes in enumerate(_rounds(copy, case.folder.name)):
+            try:
+                _spoilt(own, case, copy, changes, index % 4 == 0)
+            except BrokenLaw as error:
+                raise BrokenLaw(_culprit(own, case, copy, changes) or str(error)) from None
+
+
+def _survives(adapter: Adapter, case: Case, copy: Stage, thorough: bool) -> None:
+    found = copy.read(adapter, case)
+    if thorough:
+        with care("redact"):
+            for trace in found.traces:
+                redact(draft(trace))
+    if found.claimed is True:
+        source = Source(copy.source.path, copy.source.name)
+        why = lost(found.events, (source, *found.companions)) or miscounted(found.traces)
+        if why:
+            raise BrokenLaw(why)
+
+
+class Spoilt(NamedTuple):
+    """A record, the place in it, and what is done there."""
+
+    file: str
+    number: int
+    path: Path
+    kind: str
+
+
+def _rounds(copy: Stage, seed: str) -> Iterator[list[Spoilt]]:
+    """Which values are changed together: one in every second record."""
+    dice = random.Random(seed)
+    rows: list[list[Spoilt]] = []
+    count = sum(len(records) for records in copy.records.values())
+    for name, records in copy.records.items():
+        owners = _owners(records)
+        for index, record in enumerate(records):
+            possible = [
+                (path, kind)
+                for path in _paths(record.value)
+                for kind in KINDS
+                if path or kind != "missing" or record.here.line
+            ]
+            chosen = dice.sample(possible, min(len(possible), MUTATIONS // count + 1))
+            chosen += _circles(record.value, owners)
+            rows.append([Spoilt(name, index, path, kind) for path, kind in chosen])
+    for turn in range(max((len(row) for row in rows), default=0)):
+        for half in (0, 1):
+            held = [row[turn] for row in rows[half::2] if turn < len(row)]
+            if held:
+                yield held
+
+
+def _owners(records: Sequence[Record]) -> dict[str, list[str]]:
+    """Under which fields each text stands that is the value of a record's own field."""
+    found: dict[str, list[str]] = {}
+    for record in records:
+        if isinstance(record.value, dict):
+            for key, value in record.value.items():
+                if isinstance(value, str) and key not in (held := found.setdefault(value, [])):
+                    held.append(key)
+    return found
+
+
+def _circles(record: Any, owners: Mapping[str, list[str]]) -> Iterator[tuple[Path, str]]:
+    """What points to another record points to its own: a parent that is its own child."""
+    for key, value in record.items() if isinstance(record, dict) else ():
+        for field in owners.get(value, ()) if isinstance(value, str) else ():
+            if field != key and isinstance(record.get(field), str):
+                yield (key,), OWN + field
+
+
+def _paths(value: Any, depth: int = DEPTH) -> Iterator[Path]:
+    yield ()
+    if depth:
+        match value:
+            case dict():
+                inner: Sequence[tuple[str | int, Any]] = list(value.items())
+            case list():
+                inner = list(enumerate(value[:8]))
+            case _:
+                return
+        for key, item in inner:
+            yield from ((key, *path) for path in _paths(item, depth - 1))
+
+
+def _spoilt(
+    adapter: Adapter, case: Case, copy: Stage, changes: list[Spoilt], thorough: bool
+) -> None:
+    """Reads a copy in which these values are changed, and puts it right again."""
+    names = dict.fromkeys(change.file for change in changes)
+    for name in names:
+        data, parts, last = copy.originals[name], [], 0
+        for _, index, path, kind in (change for change in changes if change.file == name):
+            record = copy.records[name][index]
+            value = _changed(record.value, path, kind, record.value)
+            text = "" if value is DROP else compact(value)
+            parts += [data[last : record.here.start], text.encode("utf-8", "replace")]
+            last = record.here.end
+        copy.put(name, b"".join([*parts, data[last:]]))
+    try:
+        _survives(adapter, case, copy, thorough)
+    finally:
+        for name in names:
+            copy.restore(name)
+
+
+DROP = object()
+OWN = "the record's own "
+KINDS: dict[str, Callable[[Any], Any]] = {
+    "missing": lambda _: DROP,
+    "null": lambda _: None,
+    "a number": lambda _: -7,
+    "a text": lambda _: "stranger",
+    "a list": lambda _: ["stranger"],
+    "an object": lambda _: {"type": "stranger"},
+    "another of its texts": lambda record: _text(record),
+}
+
+
+def _changed(value: Any, path: Path, kind: str, record: Any) -> Any:
+    """The value with another one at the path; what is not on the path is shared."""
+    if not path:
+        return record[kind.removeprefix(OWN)] if kind.startswith(OWN) else KINDS[kind](record)
+    new = _changed(value[path[0]], path[1:], kind, record)
+    if isinstance(value, dict):
+        put = {**value, path[0]: new}
+        return {key: item for key, item in put.items() if item is not DROP}
+    rest = list(value)
+    rest[int(path[0]) : int(path[0]) + 1] = [] if new is DROP else [new]
+    return rest
+
+
+def _text(record: Any) -> str:
+    """The last of the record's own texts."""
+    held = record.values() if isinstance(record, dict) else ()
+    return next((item for item in reversed(list(held)) if isinstance(item, str)), "")
+
+
+def _culprit(adapter: Adapter, case: Case, copy: Stage, changes: list[Spoilt]) -> str:
+    """The one change that does the harm, in a sentence; empty where it takes several."""
+    for change in changes:
+        try:
+            _spoilt(adapter, case, copy, [change], True)
+        except BrokenLaw as error:
+            name, index, path, kind = change
+            line = copy.records[name][index].here.line
+            where = pointer(*(_shown(part) for part in path)) or "the record"
+            return f"with {where} of {name}, line {line}, {kind}: {error}"
+    return ""
+
+
+def _shown(part: str | int) -> str | int:
+    """A field's name; a key that may be somebody's data is not shown."""
+    return part if isinstance(part, int) or (part.isidentifier() and len(part) < 40) else "*"

@@ -1,0 +1,180 @@
+"""The laws of an honest reading: claimed, complete, repeatable, in order, grounded."""
+
+import tempfile
+from pathlib import Path
+
+import orjson
+
+from forsy_retrace.adapter import Adapter
+from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.events import ToolCall, ToolResult
+from forsy_retrace.registry import bundled, load
+from forsy_retrace.source import Source
+from forsy_retrace.testing.account import lost, miscounted
+from forsy_retrace.testing.case import BrokenLaw, Case
+from forsy_retrace.testing.goldens import folder_of
+from forsy_retrace.testing.reading import care, named, read, reading
+from forsy_retrace.testing.stage import stage
+from forsy_retrace.trace import Trace
+from forsy_retrace.validate import problems
+from forsy_retrace.verify import verify
+
+FOREIGN: tuple[tuple[str, bytes], ...] = (
+    ("nothing", b""),
+    ("a blank line", b"\n"),
+    ("an empty object", b"{}\n"),
+    ("an empty list", b"[]"),
+    ("a number", b"42\n"),
+    ("a text", b'"user"\n'),
+    ("a null", b"null\n"),
+    ("prose", b"Nothing to see here.\nMove along.\n"),
+    ("an app's log", b'{"level":"info","time":1732150000,"msg":"started","pid":7}\n'),
+    ("a package file", b'{"name":"shop","version":"1.0.0","scripts":{"test":"node --test"}}'),
+    ("bytes", bytes(range(256))),
+)
+"""What no adapter may take for its own."""
+
+
+def is_claimed_by_one_adapter(adapter: Adapter | str, case: Case) -> None:
+    """`sniff` says True to the log, every other adapter says no, and it says no to what is no log.
+
+    The foreign contents lie under the log's own name: a name alone claims nothing.
+    """
+    own = named(adapter)
+    if case.refused is None:
+        if reading(adapter, case).claimed is not True:
+            raise BrokenLaw(f"sniff does not say True to {case.path.name}.")
+        others = [one for one in bundled() if one != case.adapter]
+        rivals = [one for one in others if load(one).sniff(Source(case.path))]
+        if rivals:
+            raise BrokenLaw(f"{case.path.name} is also claimed by {' and '.join(rivals)}.")
+    with tempfile.TemporaryDirectory(prefix="forsy-") as away:
+        path = Path(away) / case.path.name
+        for what, data in FOREIGN:
+            path.write_bytes(data)
+            with care(f"sniff, given {what},"):
+                claimed = own.sniff(Source(path))
+            if claimed is not False:
+                raise BrokenLaw(f"sniff does not say False to a file that holds {what}.")
+
+
+def accounts_for_every_record(adapter: Adapter | str, case: Case) -> None:
+    """Every record of the log and of its companions gives an event, if only a Skipped.
+
+    Every file in the case's folder is the log's or one of its companions; what is read is used,
+    omitted for a reason, or unreadable.
+    """
+    found = reading(adapter, case)
+    source = Source(case.path)
+    if case.log is None:
+        listed = {one.name for one in found.companions}
+        missing = [name for name in case.companions() if name not in listed]
+        if missing:
+            raise BrokenLaw(f"{missing[0]} lies beside the log and is none of its companions.")
+    why = lost(found.events, (source, *found.companions)) or miscounted(found.traces)
+    if why:
+        raise BrokenLaw(why)
+
+
+def reads_the_same_twice(adapter: Adapter | str, case: Case) -> None:
+    """A second reading, also of a copy elsewhere, gives the same events and the same folder."""
+    own, first = named(adapter), reading(adapter, case)
+    again = read(own, case.adapter, Source(case.path))
+    with stage(own, case) as copy:
+        elsewhere = copy.read(own, case)
+    for what, other in (("read again", again), ("read elsewhere", elsewhere)):
+        pairs = zip(first.events, other.events, strict=False)
+        differs = next((index for index, (old, new) in enumerate(pairs) if old != new), None)
+        if differs is not None:
+            line = first.events[differs].origin.evidence.line
+            raise BrokenLaw(f"{what}, event {differs + 1} (line {line}) is another one.")
+        if len(first.events) != len(other.events):
+            raise BrokenLaw(f"{what}, the log gives another number of events.")
+    try:
+        old, new = (folder_of(own, case, one) for one in (first, again))
+    except RetraceError:
+        return  # another law's matter
+    for name in old:
+        if old[name] != new.get(name):
+            raise BrokenLaw(f"read again, {name} holds other bytes.")
+
+
+def answers_follow_calls(adapter: Adapter | str, case: Case) -> None:
+    """A call is issued once and answered once, after it was issued, and makes exactly one step.
+
+    A result without its call is left out by name.
+    """
+    found = reading(adapter, case)
+    issued: dict[str, int] = {}
+    answered: dict[str, int] = {}
+    for event in found.events:
+        line = event.origin.evidence.line
+        if isinstance(event, ToolCall):
+            if event.call in issued:
+                raise BrokenLaw(f"the call at line {line} was issued at line {issued[event.call]}.")
+            if event.call in answered:
+                at = answered[event.call]
+                raise BrokenLaw(f"the call at line {line} comes after its result at line {at}.")
+            issued[event.call] = line
+        elif isinstance(event, ToolResult):
+            if event.call in answered:
+                at = answered[event.call]
+                raise BrokenLaw(f"the result at line {line} answers the call that line {at} did.")
+            answered[event.call] = line
+    for trace in found.traces:
+        _steps_and_calls(trace)
+
+
+def _steps_and_calls(trace: Trace) -> None:
+    steps: dict[str, int] = {}
+    for step in trace.steps:
+        if step.call is not None:
+            if step.call.call in steps:
+                raise BrokenLaw(f"steps {steps[step.call.call]} and {step.step} are one call.")
+            steps[step.call.call] = step.step
+    for event in trace.session.events:
+        if not isinstance(event, ToolCall | ToolResult) or event.call in steps:
+            continue
+        here = event.origin.evidence
+        if here.record not in trace.left_out:
+            what = "call" if isinstance(event, ToolCall) else "result"
+            raise BrokenLaw(f"the {what} at line {here.line} is in no step, and left out unsaid.")
+
+
+def every_value_has_a_ground_that_the_source_bears_out(adapter: Adapter | str, case: Case) -> None:
+    """The trace keeps the strict format, and every value in it stands in the bytes it names."""
+    try:
+        files = folder_of(named(adapter), case, reading(adapter, case))
+    except UnreadableInput:
+        return  # whether the log may be refused is for refused.txt to say
+    except RetraceError as error:
+        raise BrokenLaw(f"no folder can be written: {error}.") from None
+    with tempfile.TemporaryDirectory(prefix="forsy-") as away:
+        for name, data in files.items():
+            path = Path(away) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        for name in files:
+            if name.endswith("trace.json"):
+                _judge((Path(away) / name).parent, case.path)
+
+
+def _judge(folder: Path, log: Path) -> None:
+    rows = [orjson.loads(line) for line in (folder / "evidence.jsonl").read_bytes().splitlines()]
+    wrong = problems(
+        orjson.loads((folder / "trace.json").read_bytes()),
+        evidence=rows,
+        manifest=orjson.loads((folder / "manifest.json").read_bytes()),
+    )
+    if wrong:
+        raise BrokenLaw(f"step {wrong[0].step}, {wrong[0].field}: breaks {wrong[0].rule}.")
+    try:
+        findings = verify(folder, log)
+    except RetraceError as error:
+        raise BrokenLaw(f"the trace can't be held against its log: {error}.") from None
+    if findings:
+        first = findings[0]
+        lines = [row["records"] for row in rows if row["step"] == first.step]
+        line = lines[0][0]["line"] if lines and lines[0] else 0
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        raise BrokenLaw(f"step {first.step} (line {line}), {first.field}: {first.text}{more}.")

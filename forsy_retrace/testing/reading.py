@@ -1,0 +1,113 @@
+"""What an adapter and the builder make of a case, with every crash and hang as a broken law."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from forsy_retrace.adapter import Adapter, companions
+from forsy_retrace.builder import build
+from forsy_retrace.events import Event, sessions
+from forsy_retrace.registry import load
+from forsy_retrace.source import Source
+from forsy_retrace.testing.case import BrokenLaw, Case
+from forsy_retrace.trace import Trace
+
+PATIENCE = 10.0
+"""Seconds that one reading of a case may take; they are small."""
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What an adapter and the builder made of a log."""
+
+    claimed: Any
+    """What `sniff` said; a law sees to it that it is a bool."""
+    events: tuple[Event, ...]
+    traces: tuple[Trace, ...]
+    companions: tuple[Source, ...]
+
+
+def named(adapter: Adapter | str) -> Adapter:
+    """The adapter itself."""
+    return load(adapter) if isinstance(adapter, str) else adapter
+
+
+def reading(adapter: Adapter | str, case: Case) -> Reading:
+    """The case, read and built; each case is read once for the laws that only look."""
+    return _reading(adapter, case)  # type: ignore[arg-type]  # modules and objects have a hash
+
+
+@lru_cache(maxsize=64)
+def _reading(adapter: Any, case: Case) -> Reading:
+    return read(named(adapter), case.adapter, Source(case.path))
+
+
+def read(adapter: Adapter, name: str, source: Source) -> Reading:
+    """One log, sniffed, read and built; whatever goes wrong is a broken law."""
+    with care("sniff"):
+        claimed = adapter.sniff(source)
+    with care("companions"):
+        beside = tuple(companions(adapter, source))
+    with care("read"):
+        events = tuple(adapter.read(source))
+    for event in events:
+        if not isinstance(event, Event):
+            raise BrokenLaw(f"read yields a {type(event).__name__}, which is no event.")
+    with care("build"):
+        traces = tuple(build(one, name, adapter.SHOWS) for one in sessions(events))
+    return Reading(claimed, events, traces, beside)
+
+
+class _TookTooLong(BaseException):
+    """Passes through an adapter's `except Exception`."""
+
+
+@contextmanager
+def care(what: str) -> Iterator[None]:
+    """Turns what is raised inside, and a hang, into a broken law."""
+    try:
+        with _patience():
+            yield
+    except (BrokenLaw, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except _TookTooLong:
+        raise BrokenLaw(f"{what} does not end.") from None
+    except BaseException as error:  # a stranger's module may raise anything, panics included
+        raise BrokenLaw(f"{what} raises {type(error).__name__}{_place(error)}.") from error
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    """Raises inside the block when it takes too long, where the system can."""
+    if not hasattr(signal, "setitimer") or (
+        threading.current_thread() is not threading.main_thread()
+    ):
+        yield
+        return
+
+    def ring(*_: Any) -> None:
+        raise _TookTooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _place(error: BaseException) -> str:
+    """The line of code that raised; what it said may quote the log."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return ""
+    path = Path(trace.tb_frame.f_code.co_filename)
+    return f" at {path.parent.name}/{path.name}:{trace.tb_lineno}"

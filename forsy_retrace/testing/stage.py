@@ -1,0 +1,53 @@
+"""A copy of a case elsewhere, for laws that spoil it."""
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from forsy_retrace.adapter import Adapter, companions
+from forsy_retrace.source import Record, Source
+from forsy_retrace.testing.case import Case
+from forsy_retrace.testing.reading import Reading, care, read
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """A copy of a case's log and companions that a law may spoil."""
+
+    source: Source
+    originals: Mapping[str, bytes]
+    """The decoded text of each file, by the name that evidence gives it."""
+    records: Mapping[str, list[Record]]
+
+    def put(self, name: str, data: bytes) -> None:
+        """Another content for one file."""
+        self._path(name).write_bytes(data)
+
+    def restore(self, name: str) -> None:
+        self.put(name, self.originals[name])
+
+    def _path(self, name: str) -> Path:
+        return self.source.path.parent / name
+
+    def read(self, adapter: Adapter, case: Case) -> Reading:
+        """A new reading, as if the log had just been opened."""
+        return read(adapter, case.adapter, Source(self.source.path, self.source.name))
+
+
+@contextmanager
+def stage(adapter: Adapter, case: Case) -> Iterator[Stage]:
+    """The case's files in a folder of the same name elsewhere."""
+    main = Source(case.path)
+    with care("companions"):
+        beside = companions(adapter, main)
+    with tempfile.TemporaryDirectory(prefix="forsy-") as away:
+        folder = Path(away).resolve() / case.path.parent.name
+        originals, records = {}, {}
+        for one in (main, *beside):
+            path = folder / one.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            originals[one.name], records[one.name] = one.whole(), list(one.records())
+            path.write_bytes(originals[one.name])
+        yield Stage(Source(folder / main.name, main.name), originals, records)

@@ -1,0 +1,130 @@
+"""Who may import whom, and what may not be imported before it is needed."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = ROOT / "forsy_retrace"
+ADAPTERS = ROOT / "adapters" / "forsy_adapters"
+
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors", "evidence", "terminal", "version"),
+    ("events",),
+    ("source",),
+    ("sdk",),
+    ("adapter", "trace"),
+    ("commands", "tokens"),
+    ("builder", "registry"),
+    ("document", "redaction"),
+    ("redact", "validate"),
+    ("verify", "writers"),
+    ("convert", "show"),
+    ("batch", "report", "testing"),
+    ("cli",),
+)
+"""A module imports from the layers above its own, or from its own package."""
+FOR_ADAPTERS = {"events", "source", "sdk"}
+
+HEAVY = (
+    "asyncio",
+    "dateutil",
+    "jsonschema",
+    "jsonschema_rs",
+    "pyarrow",
+    "pytest",
+    "re2",
+    "requests",
+    "rich",
+    "tiktoken",
+    "tree_sitter",
+    "tree_sitter_bash",
+)
+
+HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
+FILES = sorted(path.relative_to(CORE).as_posix() for path in CORE.rglob("*.py"))
+ADAPTER_FILES = sorted(path.relative_to(ADAPTERS).as_posix() for path in ADAPTERS.rglob("*.py"))
+
+
+def place_of(file: str) -> str:
+    """The module or package directly below forsy_retrace that a file belongs to."""
+    return file.split("/")[0].removesuffix(".py")
+
+
+def imported(path: Path, package: str) -> Iterator[str]:
+    """The full name of every module that a file imports, in functions too."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        match node:
+            case ast.Import(names=names):
+                yield from (one.name for one in names)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                parts = package.split(".")
+                base = ".".join(parts[: len(parts) - level + 1]) if level else ""
+                name = ".".join(part for part in (base, module) if part)
+                if name in ("forsy_retrace", "forsy_adapters"):
+                    yield from (f"{name}.{one.name}" for one in names)
+                else:
+                    yield name
+
+
+def ours(names: Iterator[str]) -> list[str]:
+    return [name.split(".")[1] for name in names if name.startswith("forsy_retrace.")]
+
+
+def package_of(root: str, file: str) -> str:
+    return ".".join([root, *file.split("/")[:-1]])
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_module_has_a_place(file: str) -> None:
+    assert file == "__init__.py" or place_of(file) in HEIGHT
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file != "__init__.py"])
+def test_modules_import_only_from_the_layers_above(file: str) -> None:
+    own = place_of(file)
+    for name in ours(imported(CORE / file, package_of("forsy_retrace", file))):
+        assert name == own or HEIGHT[name] < HEIGHT[own], f"{own} imports {name}"
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_nobody_imports_an_adapter(file: str) -> None:
+    names = imported(CORE / file, package_of("forsy_retrace", file))
+    assert not [name for name in names if name.split(".")[0] == "forsy_adapters"]
+
+
+@pytest.mark.parametrize("file", ADAPTER_FILES)
+def test_adapters_import_only_what_the_sdk_offers(file: str) -> None:
+    own = place_of(file)
+    names = list(imported(ADAPTERS / file, package_of("forsy_adapters", file)))
+    assert set(ours(iter(names))) <= FOR_ADAPTERS
+    siblings = [name.split(".")[1] for name in names if name.startswith("forsy_adapters.")]
+    assert set(siblings) <= {own}
+    assert not [name for name in names if name in ("forsy_retrace", "forsy_adapters")]
+
+
+def imported_by(*command: str) -> set[str]:
+    """The top-level names of all modules that a Python process imports."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *command],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = (line.rsplit("|", 1)[-1] for line in done.stderr.splitlines() if "|" in line)
+    return {row.strip().split(".")[0] for row in rows}
+
+
+@pytest.mark.skipif(not (CORE / "cli.py").exists(), reason="there is no command line yet")
+def test_help_imports_nothing_heavy() -> None:
+    found = imported_by("-m", "forsy_retrace.cli", "--help")
+    assert "click" in found
+    assert not found.intersection(HEAVY)
+
+
+def test_the_laws_can_be_had_without_pytest() -> None:
+    assert "pytest" not in imported_by("-c", "import forsy_retrace.testing")
