@@ -6,6 +6,7 @@ from forsy_retrace.events import Session
 from forsy_retrace.sdk import Shows
 from forsy_retrace.trace import Trace
 
+from .alternatives import alternatives
 from .artifacts import artifacts
 from .check import check
 from .classify import classify
@@ -27,6 +28,7 @@ PASSES: tuple[Pass, ...] = (
     classify,  # what kind of step is it, on which surface?
     outcome,  # did it work, by the harness's word?
     files,  # what did it change or show?
+    alternatives,  # which options did the agent say that it did not take?
     check,  # which edits does it check, and did they pass?
     feedback,  # what is each human message to the work so far?
     link,  # what caused it, what does it retry?

@@ -31,6 +31,11 @@ class Hindsight:
         self.answers = _answers(trace)
         self.retried = _retried(trace)
         self.accepted = _accepted(trace)
+        self.anew = {
+            trace.steps[step.retry_of - 1].origin.branch: step.step  # type: ignore[union-attr]  # a message has an origin
+            for step in trace.steps
+            if step.action == "user_message" and step.retry_of is not None
+        }
         self.checked: dict[int, list[Check]] = {}
         for check in trace.checks.values():
             for edit in check.edits:
@@ -174,6 +179,12 @@ class Good(NamedTuple):
 def _bad(step: Step, later: Hindsight) -> Bad | None:
     """A failure, a rejection, something undone, replaced or corrected."""
     successor = later.retried.get(step.step)
+    if step.origin is not None and step.origin.branch:
+        anew = later.anew.get(step.origin.branch)
+        reason = "The user went back to before this step."
+        if anew is not None:
+            reason = f"The user went back to before this step and typed step {anew} instead."
+        return Bad(reason, "left-behind", 1.0, anew)
     if step.action == "error":
         return Bad("The harness reported an error.", "error-step", 1.0, successor)
     if step.success is False:

@@ -27,6 +27,12 @@ BY_ROLE = {
 PLAN_TOOLS = ("TodoWrite", "TaskUpdate", "update_plan")
 
 
+AGENT_TOOLS = ("Task", "Agent")
+
+Position = tuple[list[int], str | None, str, float | None]
+"""Causes by what an actor had just received: steps, type, note, confidence."""
+
+
 def link(trace: Trace) -> Trace:
     """Each step with its causes, their type in words, and the step that it attempts again."""
     linker = _Linker(trace)
@@ -58,6 +64,8 @@ class _Linker:
         self.users = 0
         self.last_output: Step | None = None
         self.uses: dict[int, int] = {}
+        self.left_behind: Step | None = None
+        """The first message of a line that the user went back on."""
 
     def take(self, step: Step) -> Step:
         while self.boundaries and self.boundaries[0][0] < step.step:
@@ -72,11 +80,8 @@ class _Linker:
         return step
 
     def _lane(self, step: Step) -> _Lane:
-        branch = step.origin.branch if step.origin else ""
-        lane = self.lanes.get(f"{step.actor} {branch}")
-        if lane is None:
-            lane = self.lanes[f"{step.actor} {branch}"] = _Lane()
-        return lane
+        name = f"{step.actor} {_branch(step)}"
+        return self.lanes.setdefault(name, _Lane())
 
     def _boundary(self, kind: str) -> None:
         lane = self.lanes.get("agent ")
@@ -95,6 +100,7 @@ class _Linker:
             self.lanes["agent "] = _Lane()
             self.lanes["agent "].flow.hear(step.input or "")
         self._corrected(step, before)
+        step = self._typed_anew(step)
         if before is None:
             return step
         answers = step.message_role in ("answer_to_agent_question", "selection")
@@ -107,11 +113,25 @@ class _Linker:
         rule = "reacts-to"
         return _caused(step, [before.step], kind, f"{verb} step {before.step}.", derived(rule))
 
+    def _typed_anew(self, step: Step) -> Step:
+        """The message that took the place of one the user went back on."""
+        left = self.left_behind
+        if _branch(step):
+            self.left_behind = left or step
+            return step
+        self.left_behind = None
+        if left is None:
+            return step
+        ground = derived("typed-anew", steps=(left.step,))
+        return put(step, {"retry_of": ground}, retry_of=left.step)
+
     def _reacts_to(self, step: Step) -> Step | None:
         """The call that a message rejects, interrupts or answers; else the last output."""
         if step.answers is not None:
             return self.steps.get(step.answers)
-        last = next((s for s in reversed(self.steps.values()) if s.action != "user_message"), None)
+        branch = _branch(step)
+        seen = [s for s in self.steps.values() if _branch(s) in ("", branch)]
+        last = next((s for s in reversed(seen) if s.action != "user_message"), None)
         if last is None:
             return None
         if last.call is not None or last.action == "error":
@@ -141,30 +161,39 @@ class _Linker:
         if first is not None:
             first = self.steps[first.step]
         causes, kind, note, sure = self._position(step, lane, first)
+        step = self._briefed(step, lane)
         check = self.trace.checks.get(step.step)
         again = lane.retries.take(step, check)
         found = lane.flow.sources(step)
         for source in found:
             self.uses.setdefault(source.step, step.step)
         given = [source for source in found if source.step not in causes]
-        step = self._joined(step, causes, kind, note, sure, given, again)
+        step = self._joined(step, lane, (causes, kind, note, sure), given, again)
         lane.batch = [*lane.batch, step] if sibling else [step]
-        self._shows(step)
+        lane.flow.show(step)
         lane.started = True
         if step.actor == "agent":
             self.asker = None
         if step.tool in PLAN_TOOLS:
-            lane.plan = step.step if '"in_progress"' in (step.input or "") else lane.plan
+            lane.plan = step.step if '"in_progress"' in (step.input or "") else None
         return step
 
-    def _shows(self, step: Step) -> None:
-        """A result enters its own lane; what a branch saw stays in the branch."""
-        self._lane(step).flow.show(step)
+    def _briefed(self, step: Step, lane: _Lane) -> Step:
+        """A subagent's first step takes its input from the brief."""
+        start = self.trace.delegations.get(step.actor)
+        if lane.started or start is None:
+            return step
+        source = {
+            "actor": "agent",
+            "source_step": start,
+            "source_field": "input",
+            "note": "The brief with which this subagent was started.",
+        }
+        ground = derived("brief", steps=(start,))
+        return put(step, {"input_source": ground}, input_source=source)
 
-    def _position(
-        self, step: Step, lane: _Lane, first: Step | None
-    ) -> tuple[list[int], str | None, str, float | None]:
-        """Causes by what the actor had just received: steps, type, note, confidence."""
+    def _position(self, step: Step, lane: _Lane, first: Step | None) -> Position:
+        """Causes by what the actor had just received."""
         if first is not None:
             causes = [c for c in first.caused_by or () if self.steps[c].call is None]
             return (
@@ -176,6 +205,7 @@ class _Linker:
         if step.actor.startswith("subagent") and not lane.started:
             start = self.trace.delegations.get(step.actor)
             if start is not None:
+                lane.flow.hear(self.steps[start].input or "")
                 return [start], "delegated_work", f"Step {start} started this subagent.", None
         if self.asker is not None and step.actor == "agent":
             return self._asked(self.asker)
@@ -183,16 +213,16 @@ class _Linker:
             return self._received(step, lane)
         return [], None, "", None
 
-    def _asked(self, asker: Step) -> tuple[list[int], str | None, str, float | None]:
+    def _asked(self, asker: Step) -> Position:
         first = self.users <= 1
         kind = BY_ROLE.get(asker.message_role or "", "follow_up_user_request")
         if first:
             kind = "user_request"
         return [asker.step], kind, f"The user asked in step {asker.step}.", None
 
-    def _received(self, step: Step, lane: _Lane) -> tuple[list[int], str | None, str, float | None]:
+    def _received(self, step: Step, lane: _Lane) -> Position:
         received = [one.step for one in lane.batch]
-        agents = [one.step for one in lane.batch if one.tool in ("Task", "Agent")]
+        agents = [one.step for one in lane.batch if one.tool in AGENT_TOOLS and one.success]
         if step.actor.startswith("subagent"):
             kind = "delegated_work"
         elif agents:
@@ -207,14 +237,13 @@ class _Linker:
     def _joined(
         self,
         step: Step,
-        causes: list[int],
-        kind: str | None,
-        note: str,
-        sure: float | None,
+        lane: _Lane,
+        position: Position,
         given: list[Source],
         again: Again | None,
     ) -> Step:
         """All causes together; the type that wins, and the others in the note."""
+        causes, kind, note, sure = position
         check = self.trace.checks.get(step.step)
         notes = [note] if note else []
         confidence = sure
@@ -232,15 +261,11 @@ class _Linker:
             confidence = again.confidence
             if self.steps[again.step].success is False:
                 kind = "retry_after_failure"
+        kind = self._under(step, lane, kind, notes)
         if check is not None and check.edits:
             causes = list(check.edits)
             notes.append(f"Checks the edits of {_steps(check.edits)} ({check.kind}).")
             kind, confidence = "verification_of_prior_step", check.confidence
-        elif step.tool in ("Task", "Agent") and kind in (
-            "dependency_on_tool_result",
-            "dependency_on_multiple_prior_steps",
-        ):
-            notes.append("Starts a subagent.")
         grounds: dict[str, Ground] = {}
         if again is not None:
             grounds["retry_of"] = inferred(again.rule, again.confidence, steps=(again.step,))
@@ -252,6 +277,19 @@ class _Linker:
         rule = check.rule if check is not None and check.edits else (rules or ["position"])[0]
         ground = derived("position") if confidence is None else inferred(rule, confidence)
         return _caused(step, found, kind or "other", " ".join(notes), ground)
+
+    def _under(self, step: Step, lane: _Lane, kind: str | None, notes: list[str]) -> str | None:
+        """Delegations, and calls under a plan item that a plan tool logged as in progress."""
+        if kind is None or kind == "retry_after_failure":
+            return kind
+        if step.tool in AGENT_TOOLS:
+            notes.append("Starts a subagent.")
+            return "delegation_to_subagent"
+        weak = ("parallel_work", "dependency_on_tool_result", "dependency_on_multiple_prior_steps")
+        if lane.plan is not None and kind in weak and step.operation != "plan":
+            notes.append(f"Works on the plan item in progress since step {lane.plan}.")
+            return "execution_of_plan"
+        return kind
 
     def _words(self, step: Step) -> Step:
         """An answer, a cut-off text, an error: caused by what the actor had just received."""
@@ -278,6 +316,10 @@ class _Linker:
             return step
         ground = derived("position") if sure is None else inferred("position", sure)
         return _caused(step, causes, kind or "other", note, ground)
+
+
+def _branch(step: Step) -> str:
+    return step.origin.branch if step.origin else ""
 
 
 def _caused(step: Step, causes: list[int], kind: str, note: str, ground: Ground) -> Step:

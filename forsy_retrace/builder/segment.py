@@ -5,6 +5,7 @@ is cut off, each error of the harness. Text and thinking before a call are that 
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -29,6 +30,9 @@ from .administration import is_administration
 
 TURN_ENDS = "notice: background task ended"
 """A background task's end reaches the agent as a new turn, though nobody wrote it."""
+
+
+REPORT = "a subagent's report, repeated in the call that started it"
 
 
 def segment(trace: Trace) -> Trace:
@@ -109,8 +113,11 @@ class _Segments:
         elif event.via in ("command", "shell line", "answer"):
             ground = derived(event.via.replace(" ", "-"), here.evidence)
         answered = self.calls.get(event.answers or "")
+        grounds = {"input": ground, **_times(here, here)}
+        if event.via in ("command", "answer"):
+            grounds["input_source"] = derived(f"came-as-{event.via}", here.evidence)
         self._add(
-            {"input": ground, **_times(here, here)},
+            grounds,
             actor="user",
             action="user_message",
             input=text,
@@ -119,11 +126,24 @@ class _Segments:
             origin=here,
             via=event.via,
             answers=answered,
+            input_source=self._source(event, answered),
         )
+
+    def _source(self, event: Message, answered: int | None) -> dict[str, Any] | None:
+        """Where words come from that were not simply typed."""
+        if event.via == "command":
+            note = "A command of the client; it expands to a prompt of its own."
+            return {"actor": "user", "source_step": None, "source_field": "external", "note": note}
+        if event.via == "answer":
+            note = "An answer in the client's question dialog."
+            field = "input" if answered else "external"
+            return {"actor": "user", "source_step": answered, "source_field": field, "note": note}
+        return None
 
     def _report(self, event: Message) -> None:
         """A background subagent's result, which comes as a notification."""
         here = event.origin
+        self._drop_report(here.actor, event.text)
         self._add(
             {"output": verbatim(here.evidence, within=event.within), **_times(here, here)},
             actor=here.actor,
@@ -165,11 +185,26 @@ class _Segments:
 
     def _result(self, event: ToolResult) -> None:
         self.outcomes[event.call] = event.outcome
+        started = self.calls.get(event.call)
+        for actor, start in self.delegations.items():
+            if start == started:
+                self._drop_report(actor, event.output)
         record = event.origin.evidence.record
         if event.call in self.administration:
             self.left_out[record] = "trace administration"
         elif event.call not in self.calls:
             self.left_out[record] = "result without its call"
+
+    def _drop_report(self, actor: str, output: str) -> None:
+        """A subagent's closing words, where the call that started it brings the same."""
+        held = self.pending.get(actor, [])
+        kept = []
+        for part in held:
+            if isinstance(part, Message) and part.text.strip() in output:
+                self.left_out[part.origin.evidence.record] = REPORT
+            else:
+                kept.append(part)
+        self.pending[actor] = kept
 
     def _notice(self, event: Notice) -> None:
         here = event.origin

@@ -92,7 +92,8 @@ def _values(trace: Trace, name: str) -> list[Any]:
 
 
 def _offered(trace: Trace) -> list[str]:
-    return [tool for tools in _values(trace, "tools") for tool in tools if isinstance(tool, str)]
+    lists = [tools for tools in _values(trace, "tools") if isinstance(tools, list)]
+    return [tool for tools in lists for tool in tools if isinstance(tool, str)]
 
 
 def _tools(trace: Trace) -> tuple[str, ...]:

@@ -286,7 +286,8 @@ def _is_prompt(body: Json) -> bool:
     content = _content(body)
     if isinstance(content, list) and _has_results(body):
         return False
-    texts = [content] if isinstance(content, str) else [text_of([b]) for b in content or ()]
+    blocks = content if isinstance(content, list) else [content]
+    texts = [text_of([block]) for block in blocks]
     return any(part.via for text in texts for part in pieces(text))
 
 

@@ -1,0 +1,65 @@
+"""What did the agent itself write about options that it did not take? Verbatim, or nothing."""
+
+import re
+from typing import NamedTuple
+
+import msgspec
+
+from forsy_retrace.evidence import inferred
+from forsy_retrace.trace import Step, Trace, put
+
+
+class Row(NamedTuple):
+    """A way to speak of another option, and how surely it names one not taken."""
+
+    rule: str
+    pattern: re.Pattern[str]
+    confidence: float
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "weighs-options",
+        re.compile(
+            r"(?i)\b(?:alternatively|another (?:option|approach|way)|other (?:options|approaches)"
+            r"|option [ab12]\b|one option|two options|the alternative)\b"
+        ),
+        0.7,
+    ),
+    Row(
+        "could-but",
+        re.compile(r"(?i)\b(?:i|we) (?:could|might)(?: also)?\b.{3,200}\b(?:but|however|though)\b"),
+        0.75,
+    ),
+    Row(
+        "rather-than",
+        re.compile(r"(?i)\b(?:rather than|instead of) (?:\w+ing|using|a|an|the)\b"),
+        0.65,
+    ),
+)
+"""Sentences of these shapes are copied, in their order; nothing is made up of them."""
+
+SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
+
+
+def alternatives(trace: Trace) -> Trace:
+    """alternatives_considered, from the step's own reasoning."""
+    return msgspec.structs.replace(trace, steps=tuple(_weighed(step) for step in trace.steps))
+
+
+def _weighed(step: Step) -> Step:
+    if not step.reasoning or step.action == "user_message":
+        return step
+    found: list[str] = []
+    rows: list[Row] = []
+    for sentence in SENTENCE.findall(step.reasoning):
+        row = next((row for row in ROWS if row.pattern.search(sentence)), None)
+        if row is not None:
+            found.append(sentence.strip())
+            rows.append(row)
+    if not found:
+        return step
+    weakest = min(rows, key=lambda row: row.confidence)
+    evidence = step.grounds["reasoning"].evidence
+    ground = inferred(weakest.rule, weakest.confidence, *evidence)
+    return put(step, {"alternatives_considered": ground}, alternatives_considered="\n".join(found))
