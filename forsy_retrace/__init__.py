@@ -72,4 +72,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'forsy_retrace' has no attribute {name!r}")
-    return getattr(import_module(f"forsy_retrace.{MODULES.get(name, 'events')}"), name)
+    value = getattr(import_module(f"forsy_retrace.{MODULES.get(name, 'events')}"), name)
+    # The module `convert` would else take the place of the function once it is imported.
+    globals()[name] = value
+    return value

@@ -3,15 +3,18 @@
 import re
 from typing import Any
 
-TRACE_JSON = re.compile(r'\s*\{\s*"schema_version"\s*:\s*"forsy-')
+TRACE_JSON = re.compile(r'\s*\{[^{\[]{0,400}"schema_version"\s*:\s*"forsy[-_]')
 SKILL_PATH = re.compile(r"(?i)forsy[-_]trace(?:[-_]skill)?(?:/|\.md|\.txt|$)")
-COMMAND = re.compile(r"(?:^|[;&|]\s*)(?:forsy-retrace|openclaw skills install forsy-trace)\b")
+COMMAND = re.compile(
+    r"(?:^|[;&|]\s*)(?:forsy-retrace|openclaw skills install forsy-trace"
+    r"|(?:python3?|node|bash) \S{0,200}/forsy[-_]trace[^/\s]*/)"
+)
 
 
 def is_administration(tool: str, sent: Any) -> bool:
     """Whether a call's only purpose is a Forsy trace, or reading the trace skill."""
     match sent:
-        case {"content": str(text)} if TRACE_JSON.match(text[:200]):
+        case {"content": str(text)} if TRACE_JSON.match(text[:600]):
             return True
         case {"file_path": str(path)} | {"path": str(path)} if SKILL_PATH.search(path[-200:]):
             return "new_string" not in sent and "content" not in sent

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from forsy_retrace.commands import Command
+from forsy_retrace.commands import Command, Simple
 from forsy_retrace.evidence import inferred
 from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
@@ -180,13 +180,11 @@ class _Checker:
         if not code:
             return False
         for simple in run.simples:
-            if simple.rule != "run-program":
-                continue
-            for read in simple.reads:
-                name = posixpath.basename(read)
+            for read in _programs(simple):
                 if absolute(read, step.cwd) in self.built:
                     return True
-                if any(path.endswith("/" + name) or path == read for path in code):
+                name = "/" + read.lstrip("./") if "/" in read else "/" + posixpath.basename(read)
+                if any(path.endswith(name) or path == read for path in code):
                     return True
         return False
 
@@ -206,6 +204,15 @@ class _Checker:
                     step.step, "read-back", numbers, step.success, True, "", "read-back", 0.7
                 )
         return None
+
+
+def _programs(simple: Simple) -> list[str]:
+    """The files that a command runs: a program's path, or a module by its dotted name."""
+    words = simple.words
+    if len(words) > 2 and words[0].startswith("python") and words[1] == "-m":
+        path = words[2].replace(".", "/")
+        return [f"{path}.py", f"{path}/__main__.py"]
+    return list(simple.reads) if simple.rule == "run-program" else []
 
 
 def is_scratch(path: str) -> bool:

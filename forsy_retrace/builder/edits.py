@@ -51,7 +51,9 @@ class Standing:
             steps.append(touch.step)
 
     def _remove(self, touch: Touch) -> None:
-        gone = {line.strip() for line in touch.removed} - {line.strip() for line in touch.added}
+        put = "\n".join(line.strip() for line in touch.added)
+        # A line that stands on inside a longer one was extended, not replaced.
+        gone = {line.strip() for line in touch.removed if line.strip() not in put}
         whole = touch.kind == "delete" or (touch.kind == "write" and touch.change is None)
         kept = {line.strip() for line in touch.added}
         for step in self.by_path.get(touch.path, ()):

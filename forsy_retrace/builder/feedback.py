@@ -5,7 +5,8 @@ import msgspec
 from forsy_retrace.evidence import Ground, Vote, inferred
 from forsy_retrace.trace import Step, Trace, put
 
-from .messages import Context, read_message
+from .message_rules import Context
+from .messages import read_message
 
 
 def feedback(trace: Trace) -> Trace:
@@ -31,14 +32,37 @@ def _context(steps: list[Step], index: int) -> Context:
     return Context(
         first=not users,
         asked=asked,
-        question=last_output.output or "" if asked and last_output else "",
+        last_words=(last_output.output or "") if last_output else "",
         cut=cut,
         worked=bool(worked),
+        acted=_acted(before),
+        under_way=_under_way(before),
         rejected=steps[index].via == "rejection",
         answer=steps[index].via == "answer",
         options=_options(answered),
         repeats=any(user.input == steps[index].input for user in users),
     )
+
+
+ACTS = ("edit", "write", "execute", "install", "download", "plan")
+
+
+def _acted(before: list[Step]) -> bool:
+    """Whether the last turn did or proposed anything beyond looking."""
+    for step in reversed(before):
+        if step.action == "user_message":
+            return False
+        if step.call is not None and step.operation in ACTS:
+            return True
+    return False
+
+
+def _under_way(before: list[Step]) -> bool:
+    """Whether the words came while the agent worked: after a call that was not cut."""
+    last = before[-1] if before else None
+    if last is None or last.call is None or last.actor != "agent" or last.via == "interrupted":
+        return False
+    return last.success is not False and last.operation != "ask_user"
 
 
 def _options(step: Step | None) -> tuple[str, ...]:

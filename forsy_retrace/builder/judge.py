@@ -225,6 +225,8 @@ def _good(step: Step, later: Hindsight) -> Good | None:
     if over is not None:
         reason = f"The check in step {over.step} passed over it."
         return Good(reason, "check-passed-over-it", 0.9, (over.step,))
+    if step.call is not None and step.success is None:
+        return None
     number = later.accepted.get(step.step)
     if number is not None:
         return Good(f"The user accepted it in step {number}.", "accepted", 0.8, (number,))

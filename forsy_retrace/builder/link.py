@@ -207,7 +207,7 @@ class _Linker:
             if start is not None:
                 lane.flow.hear(self.steps[start].input or "")
                 return [start], "delegated_work", f"Step {start} started this subagent.", None
-        if self.asker is not None and step.actor == "agent":
+        if self.asker is not None and step.actor in ("agent", "system"):
             return self._asked(self.asker)
         if lane.batch:
             return self._received(step, lane)

@@ -56,7 +56,7 @@ def _call(step: Step, run: Command | None) -> Step:
     basis = result.origin.evidence.at(result.basis)
     match result.outcome:
         case "ok":
-            verdict = failed_by_its_own_words(step.output or "", run)
+            verdict = failed_by_its_own_words(step.output or "", run, step.tool or "")
             if verdict is not None:
                 ground = inferred(verdict.rule, verdict.confidence, result.origin.evidence)
                 return put(step, {"success": ground}, success=False)

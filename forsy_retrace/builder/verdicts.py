@@ -171,8 +171,14 @@ def read_summary(text: str) -> Verdict | None:
     return good
 
 
-def failed_by_its_own_words(text: str, run: Command | None) -> Verdict | None:
+MCP_ERROR = re.compile(r"\s*(?:#{1,4} (?:Error|Result)\s+)?(?:Error|MCP error)\b[ :\n]")
+"""How an MCP server's answer begins that is nothing but its error."""
+
+
+def failed_by_its_own_words(text: str, run: Command | None, tool: str = "") -> Verdict | None:
     """A failure that the exit status did not tell, since something else's status was seen."""
+    if tool.startswith("mcp__") and (text.startswith("### Error") or MCP_ERROR.match(text[:80])):
+        return Verdict(False, "mcp-error-text", 0.9, text.strip().splitlines()[0][:200])
     if run is None or not run.masked or not text.strip():
         return None
     if run.check is not None:

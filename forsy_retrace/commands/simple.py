@@ -39,8 +39,11 @@ def _by_table(words: tuple[str, ...], piped: bool, heredoc: bool, shell: str) ->
         return _unknown(words)
     start, choices = _choices(group, words)
     operands, flags = _sort_out(words, start, group.valued)
+    alone = words[-1] if len(words) == start + 1 else ""
+    # `pytest -v` is a verbose run, `node -v` asks for the version.
+    verbose = alone == "-v" and any(choice.row.check for choice in choices or group.plain)
     if head not in _NO_HELP and (
-        not _HELP.isdisjoint(flags) or (len(words) == start + 1 and words[-1] in _SHORT_HELP)
+        not _HELP.isdisjoint(flags) or (alone in _SHORT_HELP and not verbose)
     ):
         label = choices[0].label if choices else head
         return Simple(words, label, "read", "help", role="view")

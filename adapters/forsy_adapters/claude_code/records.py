@@ -111,6 +111,7 @@ class Reader:
         self.facts: dict[str, Any] = {}
         self.tools: dict[str, str] = {}
         self.delegated: set[str] = set()
+        self.last_words = ""
 
     def read(self, line: Line) -> Iterator[Event]:
         """At least one event for each record."""
@@ -125,6 +126,8 @@ class Reader:
                 return
             self.seen.add(("uuid", uuid))
         yield from self._session_facts(line, here)
+        if line.lane and not line.brief and line.lane not in self.delegated:
+            yield from self._unbriefed(line, here)
         match line.body:
             case {"type": "assistant", "message": dict(message)}:
                 yield from self._assistant(line, message)
@@ -194,8 +197,9 @@ class Reader:
         unit = ident or line.body.get("uuid")
         match block:
             case {"type": "text", "text": str(text)}:
-                if not text.strip():
+                if text.strip() in ("", "(no content)"):
                     return Skipped(here, "blank text")
+                self.last_words = text
                 return self._once(
                     (unit, "text", text), Message(_deeper(here, "text"), "agent", text)
                 )
@@ -296,6 +300,13 @@ class Reader:
             return Skipped(here, "a subagent's brief")
         self.delegated.add(line.lane)
         return Delegation(here, call, self.found.actors.get(line.lane, "agent"))
+
+    def _unbriefed(self, line: Line, here: Origin) -> Iterator[Event]:
+        """A subagent whose log lacks its brief (2.0.60) was started all the same."""
+        self.delegated.add(line.lane)
+        call = self.found.calls.get(line.lane)
+        if call is not None:
+            yield Delegation(here, call, self.found.actors.get(line.lane, "agent"))
 
     def _words(
         self, line: Line, here: Origin, text: str, pictures: tuple[Attachment, ...] = ()
@@ -479,6 +490,8 @@ class Reader:
         elif subtype.startswith("error") or body.get("is_error") is True:
             path = "result" if words(body.get("result")) else "subtype"
             text = words(body.get("result"), body.get("subtype"))
+            if text.strip() == self.last_words.strip():
+                return  # the run's end repeats the last answer, which says it all
             yield Notice(_deeper(here, path), "model error", text)
 
 

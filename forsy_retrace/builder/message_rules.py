@@ -1,0 +1,191 @@
+"""The rules that read a human message: each row a name, what it says, a sentence, a confidence.
+
+Cues that hold in any language (how the words came, what stood before them, which options were
+offered) outrank words. The confidences were set by reading messages of real sessions and are
+checked against labelled ones.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Context(NamedTuple):
+    """What stood around a message."""
+
+    first: bool
+    asked: bool
+    """The agent's last words asked the user for something."""
+    last_words: str
+    """What the agent said last."""
+    cut: bool
+    """The message follows an interrupt, a rejection or a failed call."""
+    worked: bool
+    acted: bool
+    """The agent changed or ran something since the user last spoke, or was about to."""
+    under_way: bool
+    """The message came in the middle of a turn."""
+    rejected: bool
+    answer: bool
+    options: tuple[str, ...]
+    repeats: bool
+
+
+class Cues(NamedTuple):
+    """Which kinds of phrase a message holds, and the earliest of each."""
+
+    found: dict[str, str]
+    opens: str
+    """The kind of phrase that it opens with."""
+    words: int
+    question: bool
+    rest: str
+    """What follows the opening phrase."""
+    error: bool
+    """It quotes an error or a stack trace."""
+    label: bool
+    """It opens with the label of an option: `A`, `2.`, `option 3`."""
+    yes_but: bool
+    """It accepts in a word and goes on with a `but`."""
+
+
+Test = Callable[[Cues, Context, str], bool]
+
+
+class Rule(NamedTuple):
+    """A named rule: what it says of a message, in a sentence why, how surely, and when."""
+
+    name: str
+    role: str
+    feedback: str | None
+    confidence: float
+    sentence: str
+    test: Test
+
+
+def _narrows(cues: Cues) -> bool:
+    return re.match(r"(?i)(?:only|just)\b", cues.rest.strip()) is not None
+
+
+def _wrong(cues: Cues, context: Context) -> bool:
+    """It says that something is wrong, and not only in answer to a question of taste."""
+    return context.worked and "correct" in cues.found and (context.acted or not context.asked)
+
+
+def _short(cues: Cues) -> bool:
+    return cues.words <= 8
+
+
+def _asks_more(cues: Cues) -> bool:
+    return "request" in cues.found and cues.words > 4
+
+
+RULES: tuple[Rule, ...] = (
+    # Any language: how the words came and what stood before them.
+    Rule("plan-taken-up", "approval", "approval", 0.98,
+         "The client's turn that takes up an accepted plan.",
+         lambda c, x, via: via == "plan accepted"),
+    Rule("first-message", "direct_request", None, 0.97,
+         "The first message of a session asks for something.",
+         lambda c, x, via: x.first),
+    Rule("sent-again", "direct_request", None, 0.96,
+         "A message sent again word for word asks again.",
+         lambda c, x, via: x.repeats),
+    Rule("offered-option", "selection", None, 0.95,
+         "An answer in a dialog that is one of the options offered.",
+         lambda c, x, via: x.answer and "option" in c.found),
+    Rule("dialog-answer", "answer_to_agent_question", None, 0.9,
+         "An answer in a dialog in the user's own words.",
+         lambda c, x, via: x.answer),
+    Rule("client-command", "direct_request", None, 0.9,
+         "A command of the client, or a shell line typed into it.",
+         lambda c, x, via: via in ("command", "shell line")),
+    Rule("rejection-accepts-and-adds", "new_constraint", "new_instruction", 0.85,
+         "Words with a rejection that open with praise only add to what was proposed.",
+         lambda c, x, via: x.rejected and c.opens == "praise"),
+    Rule("rejection-adds", "new_constraint", "new_instruction", 0.8,
+         "Words with a rejection that open with an addition.",
+         lambda c, x, via: x.rejected and c.opens == "constrain"),
+    Rule("rejection-asks", "direct_request", "other", 0.76,
+         "Words with a rejection that only ask.",
+         lambda c, x, via: x.rejected and c.question and not {"correct", "prefer"} & set(c.found)),
+    Rule("rejection-with-words", "correction", "correction", 0.75,
+         "Words with a rejection mostly change what was proposed.",
+         lambda c, x, via: x.rejected),
+    # Words: what a short message says by itself.
+    Rule("permits", "approval", None, 0.93,
+         "A few words that let the work go on, and nothing more.",
+         lambda c, x, via: c.opens == "permit" and _short(c) and not c.question and not x.asked
+         and "request" not in c.found),
+    Rule("praises-only", "approval", "approval", 0.92,
+         "A few words of praise, and nothing asked.",
+         lambda c, x, via: "praise" in c.found and _short(c) and "correct" not in c.found
+         and not c.question and not _asks_more(c)),
+    Rule("picks-a-label", "selection", None, 0.91,
+         "It opens with the label of an option that the agent's last words listed.",
+         lambda c, x, via: x.worked and c.label and c.words <= 30 and not c.question),
+    Rule("yes-to-a-question", "answer_to_agent_question", None, 0.9,
+         "A yes or no after the agent's question.",
+         lambda c, x, via: x.asked and c.opens in ("yes", "permit", "no")),
+    Rule("short-answer", "answer_to_agent_question", None, 0.8,
+         "A short statement after the agent's question.",
+         lambda c, x, via: x.asked and c.words <= 25 and not c.question
+         and not c.found.get("request", "").startswith(("can you", "could you"))),
+    Rule("yes-alone", "approval", None, 0.8,
+         "A yes by itself, where nothing was asked.",
+         lambda c, x, via: c.opens == "yes" and c.words <= 3 and not x.asked),
+    # Words: what a longer one does to the work.
+    Rule("explains-after-a-cut", "clarification", "clarification", 0.84,
+         "It explains an earlier ask, after an interrupt or a failure.",
+         lambda c, x, via: x.cut and "clarify" in c.found),
+    Rule("opens-with-no", "correction", "correction", 0.82,
+         "It opens with a no that answers no question.",
+         lambda c, x, via: x.worked and c.opens == "no" and not x.asked
+         and "clarify" not in c.found),
+    Rule("doubts", "correction", "correction", 0.8,
+         "It doubts the work: `are you sure`.",
+         lambda c, x, via: x.worked and c.found.get("correct") == "are you sure"),
+    Rule("yes-but", "correction", "correction", 0.79,
+         "A word of acceptance, then a but, over work that changed something.",
+         lambda c, x, via: x.acted and c.yes_but and not x.asked),
+    Rule("says-it-is-wrong", "correction", "correction", 0.78,
+         "It says that something done is wrong, missing or to be undone.",
+         lambda c, x, via: _wrong(c, x) and not (c.opens == "request" and c.question)),
+    Rule("accepts-and-asks", "direct_request", "approval", 0.78,
+         "It opens with praise or a yes and goes on to the next ask.",
+         lambda c, x, via: x.worked and c.opens in ("praise", "yes") and c.words > 3
+         and "correct" not in c.found and not x.asked),
+    Rule("explains", "clarification", "clarification", 0.74,
+         "It opens with an explanation of an earlier ask.",
+         lambda c, x, via: x.worked and c.opens == "clarify"),
+    Rule("accepts-and-asks-on", "direct_request", "approval", 0.72,
+         "Praise somewhere in it, and a question.",
+         lambda c, x, via: x.worked and "praise" in c.found and "correct" not in c.found
+         and c.question and c.opens != "unsure"),
+    Rule("prefers-otherwise", "correction", "correction", 0.72,
+         "It names another way than the one just taken.",
+         lambda c, x, via: x.acted and "prefer" in c.found and not c.question),
+    Rule("adds-while-working", "new_constraint", "new_instruction", 0.7,
+         "It opens with an addition while the work is under way or was cut.",
+         lambda c, x, via: x.worked and c.opens == "constrain" and (x.cut or via == "queued")),
+    Rule("narrows-after-a-cut", "new_constraint", "new_instruction", 0.7,
+         "It narrows the work after a cut: `only …`, `just …`.",
+         lambda c, x, via: x.cut and _narrows(c) and not c.question),
+    Rule("adds-in-mid-turn", "new_constraint", "new_instruction", 0.68,
+         "A statement that came in the middle of a turn steers the work under way.",
+         lambda c, x, via: x.under_way and not c.question and "correct" not in c.found),
+    Rule("suspects", "direct_request", "other", 0.66,
+         "A doubt put as a question.",
+         lambda c, x, via: x.worked and c.question and c.opens in ("unsure", "but")),
+    Rule("tells-what-happened", "status_update", "other", 0.62,
+         "It tells what happened or was done, and asks for nothing.",
+         lambda c, x, via: x.worked and c.opens == "report" and not c.question
+         and "request" not in c.found),
+    Rule("asks", "direct_request", None, 0.6,
+         "A question or an order.",
+         lambda c, x, via: c.question or "request" in c.found),
+    Rule("says-something", "direct_request", None, 0.5,
+         "Anything else that a human types to an agent is most often an ask.",
+         lambda c, x, via: True),
+)  # fmt: skip
+"""Every rule that holds casts its vote; the surest counts, the earlier row among equals."""
