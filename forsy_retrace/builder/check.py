@@ -180,7 +180,7 @@ class _Checker:
         if not code:
             return False
         for simple in run.simples:
-            for read in _programs(simple):
+            for read in _programs(simple, run):
                 if absolute(read, step.cwd) in self.built:
                     return True
                 name = "/" + read.lstrip("./") if "/" in read else "/" + posixpath.basename(read)
@@ -206,11 +206,10 @@ class _Checker:
         return None
 
 
-def _programs(simple: Simple) -> list[str]:
+def _programs(simple: Simple, run: Command) -> list[str]:
     """The files that a command runs: a program's path, or a module by its dotted name."""
-    words = simple.words
-    if len(words) > 2 and words[0].startswith("python") and words[1] == "-m":
-        path = words[2].replace(".", "/")
+    if simple.words and f"-m {simple.words[0]}" in run.normal:
+        path = simple.words[0].replace(".", "/")
         return [f"{path}.py", f"{path}/__main__.py"]
     return list(simple.reads) if simple.rule == "run-program" else []
 

@@ -155,6 +155,22 @@ def _one_thing_changed(old: Attempt, new: Attempt) -> bool:
     return bool(near) and min(near) >= 0.6
 
 
+def _one_argument_changed(old: Attempt, new: Attempt) -> bool:
+    """The same call of a tool of its own kind, with one argument changed, soon after a failure."""
+    if old.step.tool != new.step.tool or old.run is not None or old.path is not None:
+        return False
+    if old.step.success is not False or new.order - old.order > SOON or old.step.call is None:
+        return False
+    a, b = old.step.call.input, new.step.call.input if new.step.call else None
+    if not isinstance(a, dict) or not isinstance(b, dict):
+        return False
+    changed = [k for k in {**a, **b} if a.get(k) != b.get(k)]
+    return (
+        len(changed) == 1
+        and _similar(text_of(a.get(changed[0])), text_of(b.get(changed[0]))) >= 0.7
+    )
+
+
 def _looks_for_the_same(old: Attempt, new: Attempt) -> bool:
     """Another lookup of the same words, by whatever tool, soon after."""
     if not old.terms or not new.terms or new.order - old.order > SOON:
@@ -229,6 +245,7 @@ RULES: tuple[Rule, ...] = (
     Rule("same-delegation-after-failure", 0.85, _same_delegation),
     Rule("plan-offered-again", 0.9, _same_plan),
     Rule("query-with-one-thing-changed", 0.75, _one_thing_changed),
+    Rule("one-argument-changed-after-failure", 0.75, _one_argument_changed),
     Rule("same-path-by-another-tool", 0.8, _same_path_by_another_tool),
     Rule("same-name-elsewhere", 0.75, _same_name_elsewhere),
     Rule("same-words-looked-for", 0.7, _looks_for_the_same),

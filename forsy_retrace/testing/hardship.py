@@ -14,9 +14,9 @@ from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.reading import care, named
 from forsy_retrace.testing.stage import Stage, stage
 
-CUTS = 16
+CUTS = 10
 """Byte positions at which a log is cut, besides the ends of its records."""
-MUTATIONS = 72
+MUTATIONS = 40
 """Values that are changed in a case; every second record is spoilt at a time."""
 DEPTH = 5
 
