@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 ENCODE = msgspec.json.Encoder().encode
+DECODE = msgspec.json.Decoder().decode
 
 Shown = Literal["yes", "mostly", "sometimes", "rarely", "no"]
 
@@ -98,9 +99,14 @@ def pointer(*parts: str | int) -> str:
 
 
 def resolve(value: Any, path: str) -> Any:
-    """What a JSON pointer names; raises LookupError where it names nothing."""
+    """What a JSON pointer names; raises LookupError where it names nothing.
+
+    It goes on into a text that holds JSON itself: harnesses nest arguments and results so.
+    """
     for part in path.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, str):
+            value = parsed(value)
         match value:
             case dict() if key in value:
                 value = value[key]
@@ -109,6 +115,14 @@ def resolve(value: Any, path: str) -> Any:
             case _:
                 raise LookupError(path)
     return value
+
+
+def parsed(text: str) -> Any:
+    """The JSON value that a text holds, or None."""
+    try:
+        return DECODE(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return None
 
 
 def compact(value: Any) -> str:

@@ -15,7 +15,7 @@ import orjson
 
 from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.evidence import Evidence
-from forsy_retrace.sdk import resolve, text_of, when
+from forsy_retrace.sdk import compact, parsed, resolve, text_of, when
 from forsy_retrace.source import Source, decode, discover
 
 Json = Mapping[str, Any]
@@ -182,9 +182,17 @@ def _copied(value: str, source: str, entry: Json, folder: Path) -> str:
             return "its head or tail is not that of its whole text"
         value = whole
     if entry.get("redacted"):
-        return "" if _in_order(value, source) else "the log says something else around the mask"
+        inner = parsed(source)
+        held = [source, compact(inner)] if isinstance(inner, (dict, list)) else [source]
+        return (
+            ""
+            if any(_in_order(value, one) for one in held)
+            else "the log says something else around the mask"
+        )
     if value == source or (entry.get("within") and value in source):
         return ""
+    if isinstance(inner := parsed(source), (dict, list)) and value == compact(inner):
+        return ""  # arguments that the log keeps as a text of JSON
     if entry.get("within") and all(line in source for line in value.splitlines()):
         return ""
     return "the log says something else there"
