@@ -92,8 +92,8 @@ def explained(folder: Path, number: int, field: str, source: Path | None) -> str
         lines.append(f"  rule        {entry['rule']}")
     if "confidence" in entry:
         lines.append(f"  confidence  {entry['confidence']}")
-    if "steps" in entry:
-        lines.append(f"  steps       {', '.join(str(n) for n in entry['steps'])}")
+    for other in entry.get("steps", ()):
+        lines.append(f"  rests on    {_line(_step(trace, other)).strip()}")
     for vote in entry.get("votes", ()):
         lines.append(f"  vote        {vote['rule']}: {vote['value']} ({vote['confidence']})")
     lines += _sources(folder, row, entry, source)
@@ -101,7 +101,7 @@ def explained(folder: Path, number: int, field: str, source: Path | None) -> str
 
 
 def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[str]:
-    found = places(entry) or [(0, "")]
+    found = places(entry) or [(at, "") for at in range(min(2, len(row["records"])))]
     lines = []
     logs = _logs(folder, row, source)
     for at, path in found:
@@ -110,6 +110,8 @@ def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[
             f"  record      {record['file']} line {record['line']},"
             f" bytes {record['start']}-{record['end']} {path}".rstrip()
         )
+        if not places(entry):
+            continue
         if logs is None:
             lines.append("  (name the log with --source to see its text)")
             continue
