@@ -215,7 +215,7 @@ def _origins(
     found: list[Mapping[str, Any]] = []
     for one in (source, *companions(adapter, source)):
         held = records.get(one.name, {})
-        if not held and one is not source:
+        if not held and one is not source and one.path.suffix != ".txt":
             continue
         places = sorted(held)
         entry: Json = {"name": one.name, "size": one.size, "records": len(held)}

@@ -379,10 +379,17 @@ class Reader:
             basis or base,
             exit_code(text, extra),
             tuple(changes(extra)),
-            tuple(_pictures(block.get("content"), base)),
+            (*_pictures(block.get("content"), base), *self._spilled(text)),
         )
         if not line.lane:
             yield from self._spoken(origin, call, text, extra, found.outcome)
+
+    def _spilled(self, text: str) -> Iterator[Attachment]:
+        """The file that holds the whole of an output which the client cut (2.1.49 and later)."""
+        if text.startswith("<persisted-output>"):
+            for name, size in self.found.spilled.items():
+                if name in text[:600]:
+                    yield Attachment("text/plain", size, f"tool-results/{name}")
 
     def _spoken(
         self, here: Origin, call: str, text: str, extra: Any, outcome: str

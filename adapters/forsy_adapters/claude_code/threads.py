@@ -48,8 +48,8 @@ class Threads(msgspec.Struct):
     """Lane to actor: `subagent:explore_1`."""
     calls: dict[str, str]
     """Lane to the id of the call that started it."""
-    own: frozenset[str] = frozenset()
-    """Session ids of the log's own records."""
+    spilled: dict[str, int] = {}
+    """Files that hold outputs which the client cut: name to size in bytes."""
 
 
 class Launch(msgspec.Struct):
@@ -80,7 +80,8 @@ def threads(source: Source, companions: list[Source]) -> Threads:
     for lane in dict.fromkeys([*(line.lane for line in main if line.lane), *others]):
         _link(lane, [*main, *others.get(lane, ())], launches, agents, calls)
     _mark_branches(main)
-    found = Threads(list(_merged(main, others, calls)), {}, calls)
+    spilled = {one.path.name: one.size for one in companions if one.path.suffix == ".txt"}
+    found = Threads(list(_merged(main, others, calls)), {}, calls, spilled)
     known = {launch.call: launch.kind for launch in launches}
     numbers: Counter[str] = Counter()
     for line in found.lines:
