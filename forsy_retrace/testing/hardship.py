@@ -16,7 +16,7 @@ from forsy_retrace.testing.stage import Stage, stage
 
 CUTS = 10
 """Byte positions at which a log is cut, besides the ends of its records."""
-MUTATIONS = 40
+MUTATIONS = 56
 """Values that are changed in a case; every second record is spoilt at a time."""
 DEPTH = 5
 
