@@ -22,7 +22,7 @@ ROWS: tuple[Row, ...] = (
         "weighs-options",
         re.compile(
             r"(?i)\b(?:alternatively|another (?:option|approach|way)|other (?:options|approaches)"
-            r"|option [ab12]\b|one option|two options|the alternative)\b"
+            r"|option [a1]\b.{3,200}\boption [b2]|one option|two options|the alternative)\b"
         ),
         0.7,
     ),
@@ -33,7 +33,10 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "rather-than",
-        re.compile(r"(?i)\b(?:rather than|instead of) (?:\w+ing|using|a|an|the)\b"),
+        re.compile(
+            r"(?i)\b(?:i|i'll|i'm|we|we'll|let me|let's)\b[^.]{0,120}"
+            r"\b(?:rather than|instead of) (?:\w+ing|a|an|the)\b"
+        ),
         0.65,
     ),
 )

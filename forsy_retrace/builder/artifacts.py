@@ -11,6 +11,7 @@ import msgspec
 from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .check import is_plan, is_scratch
+from .files import patched
 from .touches import shown
 
 CHANGES = ("edit", "write", "delete", "changed", "generated")
@@ -101,6 +102,8 @@ def _is_whole(touch: Touch) -> bool:
 
 def _edited(base: str | None, touch: Touch) -> str | None:
     """The text after an edit; None where its before-text is not in the base just once."""
+    if base is not None and touch.change is not None and touch.change.hunks:
+        return patched(base, touch.change.hunks)
     if base is None or touch.old is None or touch.new is None:
         return None
     old, new = touch.old, touch.new

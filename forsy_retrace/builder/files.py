@@ -1,9 +1,11 @@
 """What did a step change or show? Facts before the step, facts after it, from the log alone."""
 
 import re
+from collections.abc import Iterable
 
 import msgspec
 
+from forsy_retrace.events import Hunk
 from forsy_retrace.evidence import Evidence, derived
 from forsy_retrace.trace import Step, Touch, Trace, put
 
@@ -33,9 +35,11 @@ def files(trace: Trace) -> Trace:
     last: dict[str, Step] = {}
     place: dict[str, tuple[str | None, str | None]] = {}
     steps = []
+    contents = Contents()
     for step in trace.steps:
         if step.action != "user_message":
-            step = _observed(step, known, last.get(step.actor), place)
+            outside = contents.take(by_step.get(step.step, ()), step)
+            step = _observed(step, known, last.get(step.actor), place, outside)
             step = _changed(step, by_step.get(step.step, []))
             last[step.actor] = step
         for touch in by_step.get(step.step, ()):
@@ -44,11 +48,71 @@ def files(trace: Trace) -> Trace:
     return msgspec.structs.replace(trace, steps=tuple(steps), touches=found)
 
 
+class Contents:
+    """What each file held after the last step that the log shows whole."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, tuple[str, int]] = {}
+
+    def take(self, touched: Iterable[Touch], step: Step) -> str:
+        """A sentence where a file is not what the log's own steps left; enters the new content."""
+        said = []
+        for touch in touched:
+            before, after = _sides(touch)
+            held = self.held.get(touch.path)
+            if held is not None and before is not None and not _same(before, held[0]):
+                name = shown(touch.path, step.cwd)
+                said.append(
+                    f"{name} had changed since step {held[1]}, by no edit that the log shows."
+                )
+            if after is not None:
+                self.held[touch.path] = (after, touch.step)
+            elif touch.kind != "read":
+                self.held.pop(touch.path, None)
+        return " ".join(dict.fromkeys(said))
+
+
+def _sides(touch: Touch) -> tuple[str | None, str | None]:
+    """A file's whole content before and after a step, where the log holds it."""
+    change = touch.change
+    if touch.kind == "write":
+        return (change.before if change else None), touch.new
+    if change is None or change.kind == "created":
+        return None, None
+    if change.kind == "shown":
+        whole = change.after if change.start == 1 and change.total is not None else None
+        if whole is None or len(whole.splitlines()) < (change.total or 0):
+            return None, None
+        return whole, whole
+    if change.before is None or not change.hunks:
+        return change.before, None
+    return change.before, patched(change.before, change.hunks)
+
+
+def patched(text: str, hunks: tuple[Hunk, ...]) -> str | None:
+    """A text after a patch; None where the patch does not fit it."""
+    lines = text.split("\n")
+    for hunk in reversed(hunks):
+        old = [line[1:] for line in hunk.lines if line[:1] in (" ", "-")]
+        new = [line[1:] for line in hunk.lines if line[:1] in (" ", "+")]
+        start = hunk.old_start - 1
+        if lines[start : start + len(old)] != old:
+            return None
+        lines[start : start + len(old)] = new
+    return "\n".join(lines)
+
+
+def _same(one: str, other: str) -> bool:
+    """Equal but for line ends and a final one, which displays drop."""
+    return one.replace("\r\n", "\n").rstrip("\n") == other.replace("\r\n", "\n").rstrip("\n")
+
+
 def _observed(
     step: Step,
     known: dict[tuple[str, str], list[Touch]],
     last: Step | None,
     place: dict[str, tuple[str | None, str | None]],
+    outside: str,
 ) -> Step:
     """What was true before the step: where it ran, what is known of its target, what failed."""
     said: list[str] = []
@@ -65,6 +129,8 @@ def _observed(
         if sentence:
             said.append(sentence)
             because += [touch.step for touch in past]
+    if outside:
+        said.append(outside)
     if last is not None and last.success is False and (line := first_error(last)):
         said.append(f"Step {last.step} had failed: {line}")
         because.append(last.step)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from forsy_retrace.evidence import derived, inferred
+from forsy_retrace.evidence import Vote, derived, inferred
 from forsy_retrace.trace import Check, Step, Trace, put
 
 from .files import first_error
@@ -151,10 +151,12 @@ def _judged(step: Step, later: Hindsight) -> Step:
         step = put(step, {"eval": ground, "eval_reason": ground}, eval=-1, eval_reason=bad.reason)
         text = _directive(step, later.trace, bad.successor)
         return step if text is None else put(step, {"directive": ground}, directive=text)
-    good = _good(step, later)
-    if good is None:
+    found = list(_good(step, later))
+    if not found:
         return step
-    ground = inferred(good.rule, good.confidence, steps=good.steps)
+    good = found[0]
+    votes = tuple(Vote(one.rule, "+1", one.confidence) for one in found)
+    ground = inferred(good.rule, good.confidence, steps=good.steps, votes=votes)
     return put(step, {"eval": ground, "eval_reason": ground}, eval=1, eval_reason=good.reason)
 
 
@@ -214,31 +216,30 @@ def _failed(step: Step, check: Check | None, successor: int | None) -> Bad:
     return Bad(f"Failed: {line}" if line else "Failed.", "failed", 1.0, successor)
 
 
-def _good(step: Step, later: Hindsight) -> Good | None:
-    """A result that was used, repeated, or that a check passed over."""
+def _good(step: Step, later: Hindsight) -> Iterator[Good]:
+    """All that speaks for a step, the strongest first: checks, the user, uses, repeats."""
     check = later.trace.checks.get(step.step)
     if check is not None and check.passed and check.fresh:
         edits = ", ".join(str(number) for number in check.edits)
         reason = f"The check passed over the edits of {edits}."
-        return Good(reason, "passed-check", 0.9, check.edits)
+        yield Good(reason, "passed-check", 0.9, check.edits)
     over = later.passed(step.step, len(later.trace.steps) + 1)
     if over is not None:
         reason = f"The check in step {over.step} passed over it."
-        return Good(reason, "check-passed-over-it", 0.9, (over.step,))
+        yield Good(reason, "check-passed-over-it", 0.9, (over.step,))
     if step.call is not None and step.success is None:
-        return None
+        return
     number = later.accepted.get(step.step)
     if number is not None:
-        return Good(f"The user accepted it in step {number}.", "accepted", 0.8, (number,))
+        yield Good(f"The user accepted it in step {number}.", "accepted", 0.8, (number,))
     number = later.trace.uses.get(step.step)
     if number is not None:
         reason = f"Step {number} took its arguments from its output."
-        return Good(reason, "used-later", 0.85, (number,))
+        yield Good(reason, "used-later", 0.85, (number,))
     number = later.answers.get(step.step)
     if number is not None and step.call is not None:
         reason = f"The words of step {number} repeat what it showed."
-        return Good(reason, "repeated-later", 0.7, (number,))
-    return None
+        yield Good(reason, "repeated-later", 0.7, (number,))
 
 
 def _directive(step: Step, trace: Trace, successor: int | None) -> str | None:

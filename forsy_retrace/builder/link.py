@@ -69,7 +69,8 @@ class _Linker:
 
     def take(self, step: Step) -> Step:
         while self.boundaries and self.boundaries[0][0] < step.step:
-            self._boundary(self.boundaries.pop(0)[1])
+            self.boundaries.pop(0)
+            self._boundary()
         if step.action == "user_message":
             step = self._user(step)
         elif step.call is not None:
@@ -83,12 +84,12 @@ class _Linker:
         name = f"{step.actor} {_branch(step)}"
         return self.lanes.setdefault(name, _Lane())
 
-    def _boundary(self, kind: str) -> None:
+    def _boundary(self) -> None:
+        """What lay before a cleared or compacted context is out of sight."""
         lane = self.lanes.get("agent ")
         if lane is not None:
             lane.flow.forget()
-            if kind == "cleared":
-                lane.batch = []
+            lane.batch = []
 
     def _user(self, step: Step) -> Step:
         before = self._reacts_to(step)
@@ -268,7 +269,9 @@ class _Linker:
             kind, confidence = "verification_of_prior_step", check.confidence
         grounds: dict[str, Ground] = {}
         if again is not None:
-            grounds["retry_of"] = inferred(again.rule, again.confidence, steps=(again.step,))
+            grounds["retry_of"] = inferred(
+                again.rule, again.confidence, steps=(again.step,), votes=again.votes
+            )
         step = put(step, grounds, retry_of=retried)
         found = sorted({cause for cause in causes if cause < step.step})
         if not found:

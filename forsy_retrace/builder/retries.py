@@ -7,10 +7,11 @@ recognises counts, by the same actor.
 import difflib
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from forsy_retrace.commands import Command
+from forsy_retrace.evidence import Vote
 from forsy_retrace.sdk import text_of
 from forsy_retrace.trace import Check, Step
 
@@ -20,6 +21,8 @@ from .touches import EDITORS, READERS, WRITERS, absolute
 
 WINDOW = 60
 """How many of the actor's own calls a failure stays in mind."""
+MOST_VOTES = 12
+"""How many votes are kept for one step."""
 SOON = 4
 """Within how many of them another lookup still answers one that found nothing."""
 
@@ -81,6 +84,8 @@ class Again(NamedTuple):
     step: int
     rule: str
     confidence: float
+    votes: tuple[Vote, ...]
+    """What every rule says that recognises an open failure; the values are step numbers."""
 
 
 Test = Callable[[Attempt, Attempt], bool]
@@ -278,7 +283,7 @@ class Retries:
             self.open.append(new)
             del self.open[:-WINDOW]
         else:
-            self.open = [old for old in self.open if _rule(old, new) is None]
+            self.open = [old for old in self.open if next(_rules(old, new), None) is None]
         return again
 
     def reopen(self, step: Step) -> None:
@@ -286,19 +291,23 @@ class Retries:
         self.open.append(_attempt(step, self.order, None))
 
     def _match(self, new: Attempt) -> Again | None:
+        best: tuple[Attempt, Rule] | None = None
+        votes: list[Vote] = []
         for old in reversed(self.open):
-            rule = _rule(old, new)
-            if rule is not None:
-                return Again(old.step.step, rule.name, rule.confidence)
-        return None
+            for rule in _rules(old, new):
+                best = best or (old, rule)
+                votes.append(Vote(rule.name, str(old.step.step), rule.confidence))
+        if best is None:
+            return None
+        return Again(best[0].step.step, best[1].name, best[1].confidence, tuple(votes[:MOST_VOTES]))
 
 
-def _rule(old: Attempt, new: Attempt) -> Rule | None:
-    """The first rule by which one call attempts another again; never within one message."""
+def _rules(old: Attempt, new: Attempt) -> Iterator[Rule]:
+    """The rules by which one call attempts another again; never within one message."""
     group = new.step.parallel_group
     if new.order - old.order > WINDOW or (group is not None and group == old.step.parallel_group):
-        return None
-    return next((rule for rule in RULES if rule.test(old, new)), None)
+        return
+    yield from (rule for rule in RULES if rule.test(old, new))
 
 
 EMPTY = re.compile(

@@ -1,0 +1,373 @@
+"""Writes the page on judgement: `python -m forsy_retrace.builder.page > docs/judgement.md`."""
+
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .alternatives import ROWS as OPTIONS
+from .confide import FACTS, HIGHEST
+from .message_rules import RULES as MESSAGES
+from .message_rules import Rule as MessageRule
+from .messages import FLOOR
+from .retries import RULES as AGAIN
+from .retries import WINDOW
+from .tools import VERBS
+from .verdicts import RUNNERS
+from .verdicts import Row as Runner
+
+
+class Listed(NamedTuple):
+    """A rule as the page lists it. What is derived counts as 1; a price has no confidence."""
+
+    name: str
+    sentence: str
+    between: tuple[float, float] | None
+    """The lowest and the highest confidence that it can have."""
+
+
+class Section(NamedTuple):
+    """A pass: what it asks, how its rules work together, and the rules."""
+
+    name: str
+    asks: str
+    words: str
+    rows: tuple[Listed, ...]
+    figures: str = "confidence"
+
+
+def _derived(name: str, sentence: str) -> Listed:
+    """A rule that can't be wrong if the log is right."""
+    return Listed(name, sentence, (1.0, 1.0))
+
+
+def _inferred(name: str, sentence: str, low: float, high: float | None = None) -> Listed:
+    """A heuristic; `high` where its confidence depends on what it found."""
+    return Listed(name, sentence, (low, low if high is None else high))
+
+
+def _sentence(text: str | None) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join((text or "").split("\n\n")[0].split())
+
+
+SEGMENT = (
+    _derived(
+        "words-and-pictures", "A message's words, each picture or document named behind them."
+    ),
+    _derived("command", "What the user typed, where a command of the client came of it."),
+    _derived("shell-line", "A line that the user ran in the client's shell."),
+    _derived("answer", "What the user chose or wrote in a question dialog."),
+    _derived("came-as-command", "The words are a command that the client expands."),
+    _derived("came-as-answer", "The words answer a question of an earlier call."),
+    _derived("record-time", "The time of the record."),
+    _derived("interrupted", "The harness says that the user stopped the work here."),
+)
+
+PAIR = (
+    _derived("same-message", "Calls that one message issued are parallel."),
+    _derived("record-time", "A call ends at the time of its result, unless that lies before it."),
+)
+
+CLASSIFY = (
+    _derived("tool-table", "The harness's own tool, by the table of tools."),
+    _derived("plan-file", "A file that plan mode keeps its plan in is written: a step of planning."),
+    *(
+        _inferred(f"mcp-verb-{name}", f"The name of an MCP tool says that it {name}: `{operation}`.", 0.8)
+        for name, _, operation in VERBS
+    ),
+    _inferred("mcp-verb-acts", "An MCP tool whose name says none of these: `execute`.", 0.8),
+    _inferred("unknown-tool", "A tool in no table: `other`.", 0.5),
+    _inferred("unknown-command", "A shell command in no table: `execute`.", 0.5),
+    _inferred("ends-with-question", "The agent's closing words end with a question mark.", 0.85),
+    _inferred("asks-at-the-end", "The last line asks for a choice, and a question stands before its end.", 0.8),
+    _inferred("no-question", "The closing words ask for nothing; blank ones surely say little.", 0.5, 0.9),
+    _derived("notification", "A background subagent's report is an answer."),
+    _derived("words-without-call", "Words that no call follows and that end no turn: `analyze`."),
+)  # fmt: skip
+
+
+def _runner(row: Runner) -> Listed:
+    """A row of the runners; where it has no words for success, only a failure is read."""
+    name = " ".join(row.rule.split("-")[:-1])
+    ends = "a failed and of a good run" if row.passed is not None else "a failure"
+    return _inferred(row.rule, f"The words with which `{name}` speaks of {ends}.", row.confidence)
+
+
+OUTCOME = (
+    *(_runner(row) for row in RUNNERS),
+    _inferred("mcp-error-text", "An MCP server's answer opens with `Error`, though no flag says so.", 0.9),
+    _inferred("nothing-but-a-usage-error",
+              "The exit is masked; a complaint about an argument, and the usage behind it.", 0.9),
+    _inferred("nothing-but-an-error",
+              "The exit is masked; the output is nothing but a tool's error message.", 0.85),
+    _inferred("search-without-match",
+              "A search that exits 1 and prints nothing worked: there was nothing to find.", 0.9),
+    _inferred("plan-taken-up",
+              "A plan filed as rejected only since the user took it up in the next turn.", 0.9),
+    _derived("error-step", "An error of the model or the harness is a failure."),
+    _derived("words-delivered", "Words of the agent that were said."),
+    _derived("interrupted", "A running call that the user stopped did not succeed."),
+)  # fmt: skip
+
+FILES = (
+    _derived(
+        "logged-state", "Where the step ran, what its actor knows of the target, the last failure."
+    ),
+    _derived("recorded-patch", "What the harness itself recorded of the file."),
+    _derived("arguments-of-the-edit", "What the call asked to replace or write, where it worked."),
+    _derived("commit-line", "Git's own line for a new commit."),
+    _derived("context-gained", "What a read or a search put before its actor."),
+    _derived("plan-accepted", "The plan tool came back without a rejection."),
+    _derived("never-ran", "A call that was rejected or blocked changed nothing."),
+    _derived("interrupted", "A call that the user stopped; the log shows no change."),
+    _derived("failed", "A call that failed; the log shows no change."),
+)
+
+ALTERNATIVES = {
+    "weighs-options": "A sentence that names an alternative, another way or an option by its letter.",
+    "could-but": "A sentence of the shape `I could …, but …`.",
+    "rather-than": "A sentence that names what is done and what it is done instead of.",
+}
+
+CHECK = (
+    *(
+        _inferred(f"check-{kind}", f"The command is {what}, by the table of commands.", 0.92)
+        for kind, what in {
+            "tests": "a run of tests",
+            "lint": "a linter, or a formatter that only looks",
+            "types": "a type-checker",
+            "build": "a build or a compiler",
+            "run": "a run of what the same line built",
+        }.items()
+    ),
+    _inferred("runs-edited-program", "The command runs a file that was edited, or what was built from one.", 0.75),
+    _inferred("read-back", "A read shows lines changed since its actor last saw them, and no later edit replaces text that it showed.", 0.7),
+    _inferred("nothing-to-check", "A run of what was just built is no check where no edit is open.", 0.92),
+)  # fmt: skip
+
+RETRIES = {
+    "same-command-after-failure": "The same command, wrappers, quoting and viewers at its end aside.",
+    "same-arguments-after-failure": "The same tool with the same arguments.",
+    "same-delegation-after-failure": "A subagent is started anew with much the same brief.",
+}
+"""Sentences for the rules whose function has none."""
+
+LINK = (
+    *(
+        _inferred(rule.name, _sentence(rule.test.__doc__) or RETRIES.get(rule.name, ""), rule.confidence)
+        for rule in AGAIN
+    ),
+    _derived("typed-anew", "The message that took the place of one that the user went back on."),
+    _inferred("showed-the-replaced-text", "The latest step that showed the text that an edit replaces.", 0.92),
+    _inferred("listed-entry", "A path that is a listing's or a hit's folder joined with its entry.", 0.85),
+    _inferred("range-holds-a-hit", "A range of lines that holds a line which a hit named.", 0.85),
+    _inferred("value-first-shown",
+              "A distinctive value that an earlier output showed first: the rarer, the surer.", 0.6, 0.9),
+    _inferred("position", "What the actor had just received; derived behind a message or a brief.", 0.7, 1.0),
+    _derived("reacts-to", "A message reacts to the call that it rejects or answers, else to the last words."),
+    _derived("brief", "A subagent's first step takes its input from the call that started it."),
+    _derived("notification", "A report belongs to the call that started its subagent."),
+)  # fmt: skip
+
+
+def _reads(rule: MessageRule) -> str:
+    """What a rule votes for: the role, and the feedback if it reads one."""
+    kinds = rule.role if rule.feedback is None else f"{rule.role}, {rule.feedback}"
+    return f"`{kinds}`:"
+
+
+FEEDBACK = (
+    *(
+        _inferred(rule.name, f"{_reads(rule)} {rule.sentence}", rule.confidence)
+        for rule in MESSAGES
+    ),
+    _inferred("shortest-passage-that-judges", "The first sentence that holds the phrase which judges.", 0.7),
+)  # fmt: skip
+
+JUDGE = (
+    _derived("left-behind", "−1: the user went back to before this step."),
+    _derived("error-step", "−1: the model or the harness failed."),
+    _derived("never-ran", "−1: the call was rejected or blocked."),
+    _derived("failed-check", "−1: a check that failed, in its runner's own words."),
+    _derived("failed", "−1: any other call that failed."),
+    _inferred("corrected-by-the-user", "−1: an edit or a plan that worked, and that a later step does again after the user's correction.", 0.85),
+    _inferred("replaced-later", "−1: a later step took out half or more of the lines that this one put in, and no check had passed over them.", 0.8),
+    _inferred("reworked-after-failed-check", "−1: a check failed over it, and a later step took out a line of it.", 0.8),
+    _inferred("passed-check", "+1: a check that passed over edits that had not passed one of its kind.", 0.9),
+    _inferred("check-passed-over-it", "+1: an edit that a check passed over.", 0.9),
+    _inferred("accepted", "+1: the user approved the edit, took up the plan or answered the question.", 0.8),
+    _inferred("used-later", "+1: a later call took its arguments from its output.", 0.85),
+    _inferred("repeated-later", "+1: a later answer or report repeats what only this step had shown.", 0.7),
+)  # fmt: skip
+
+ENDING = {
+    "user-approved": "Yes: the user approved the result after the last edit and any correction.",
+    "checks-passed": "Yes: the last check after the last edit passed, and the closing words speak of no failure.",
+    "went-on": "Yes: questions alone, each answered, and the user went on without objecting.",
+    "stopped": "No: an error, a timeout, a question left open or a cut ended the session.",
+    "unanswered": "No: the last message has no answer.",
+    "unchecked": "No: nothing checked or approved the last edit.",
+    "last-check-failed": "No: the last check after the last edit failed.",
+    "no-answer": "No: the log has no closing words, or none after the last edit.",
+    "trouble-told": "No: the checks passed, but the closing words speak of a failure.",
+    "corrected": "No: a correction was not answered.",
+    "unconfirmed": "No: an answer that nothing checked and nobody accepted.",
+}
+"""`goal_achieved`, by the first of these that holds; the rule's sentence goes into `goal_notes`."""
+
+SECTIONS: tuple[Section, ...] = (
+    Section("segment", "Which events make one step?", "", SEGMENT),
+    Section("pair", "Which result answers which call?", "By the call's id, never by place.", PAIR),
+    Section(
+        "classify",
+        "What kind of step is it, on which surface?",
+        "A shell command is looked up in the table of commands, whose rows are listed in"
+        " `docs/commands.md` and count 0.95 each; the row's name is the rule.",
+        CLASSIFY,
+    ),
+    Section(
+        "outcome",
+        "Did it work?",
+        "By the harness's own word, whose rule the adapter names (`derived`). The rows below look"
+        " through a masked exit: behind a pipe, `|| true` or `; echo` the status was another"
+        " command's. Runners count only for commands that the table of commands knows as checks,"
+        " in the last 4,000 characters, a failure before a success; their words also settle"
+        " whether a masked check passed.",
+        OUTCOME,
+    ),
+    Section("files", "What did it change or show?", "", FILES),
+    Section(
+        "alternatives",
+        "Which options did the agent say that it did not take?",
+        "Whole sentences are copied from the step's own reasoning; the weakest row that held"
+        " gives the confidence.",
+        tuple(_inferred(row.rule, ALTERNATIVES.get(row.rule, ""), row.confidence) for row in OPTIONS),
+    ),
+    Section(
+        "check",
+        "Which edits does it check, and did they pass?",
+        "A check covers the edits in effect that have not passed one of its kind, as far as the"
+        " names of files and tools tell. The rule stands at `operation` where it made the step"
+        " `verify`, and at `caused_by` where the step checks an edit.",
+        CHECK,
+    ),
+    Section(
+        "feedback",
+        "What is each human message to the work so far?",
+        "Every rule that holds casts its vote for a role, some for a feedback type as well"
+        f" (written `role` or `role, feedback`). The surest vote counts, the earlier row among"
+        f" equals; feedback needs a vote of {FLOOR} or more, and work to judge. Words are"
+        " those of `forsy_retrace/data/feedback.toml`.",
+        FEEDBACK,
+    ),
+    Section(
+        "link",
+        "What caused it, and what does it attempt again?",
+        "A failure stays open until an attempt at its target worked, for"
+        f" {WINDOW} calls of the same actor; the latest open one counts, by the first row"
+        " that recognises it (`retry_of`). Below them stand the rules of `caused_by`.",
+        LINK,
+    ),
+    Section(
+        "judge",
+        "What was it worth in hindsight?",
+        "The first row that holds decides, those for −1 before those for +1; a step that none"
+        " speaks of is 0.",
+        JUDGE,
+    ),
+    Section(
+        "ending",
+        "How did it end, and was the goal reached?",
+        "`goal_achieved` is true only with evidence, and has no figure: `goal_notes` names the"
+        " evidence, or what is missing.",
+        tuple(Listed(name, sentence, None) for name, sentence in ENDING.items()),
+        figures="",
+    ),
+    Section(
+        "confide",
+        "How sure can a reader be?",
+        f"Not a rule but a price: {HIGHEST} points, less what each row costs in proportion"
+        " to the share of it that the log lacks.",
+        tuple(Listed(fact.name, f"{fact.why[0].upper()}{fact.why[1:]}.", None) for fact in FACTS),
+        figures="points",
+    ),
+)
+"""The passes in their order, and with each the rules that speak for its values."""
+
+POINTS = {fact.name: fact.points for fact in FACTS}
+
+_HEAD = """# How a trace judges
+
+Generated from the code by `python -m forsy_retrace.builder.page`; edit the rules, not this page.
+
+Most of a trace is copied from the log. What is not copied was put there by a rule, and each rule
+has a name, a sentence and a confidence. `evidence.jsonl` has a row for every step, and in it, for
+every field, the name of the rule that gave the value:
+
+- **derived**: it follows from logged facts, and can't be wrong if the log is right. It has no
+  figure there, and counts as 1.
+- **inferred**: a heuristic's reading, with its confidence from 0 to 1.
+
+## Votes and floors
+
+Some rules compete. Each that holds casts a vote, `{"rule", "value", "confidence"}`; the surest
+vote gives the value and its rule stands in the ground, but all votes are kept under `votes`. A
+value whose surest vote lies under the floor stays null, or neutral: a null is honest, a weak guess
+is a defect. Rules that don't compete stand in an order, and the first that holds counts.
+
+To weigh the rules anew, read `votes` and choose for yourself; the log is not needed again:
+
+```python
+import json
+
+TRUST = {"says-it-is-wrong": 0.4}  # a rule of which you found that it is wrong too often
+
+for line in open("evidence.jsonl", encoding="utf-8"):
+    row = json.loads(line)
+    votes = row["fields"].get("message_role", {}).get("votes", [])
+    if votes:
+        best = max(votes, key=lambda vote: TRUST.get(vote["rule"], vote["confidence"]))
+        print(row["step"], best["value"])
+```
+
+## Where the figures come from
+
+Confidences were set by reading real sessions; `just gold` checks what the rules then say against
+sessions that people have labelled, field by field. They order the rules and say which readings to
+distrust first. They are not measured frequencies: a rule at 0.9 is one that we expect to be wrong
+in about one case of ten. Words of runners were read off the tools' public documentation. Each rule
+has an event file where it holds and one where it does not, in `fixtures/passes/`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([_HEAD, *(line for section in SECTIONS for line in _section(section))])
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f"## {section.name}: {section.asks[0].lower()}{section.asks[1:]}"
+    yield ""
+    if section.words:
+        yield section.words
+        yield ""
+    figures = [section.figures] if section.figures else []
+    yield f"| {' | '.join(['rule', 'what it says', *figures])} |"
+    yield "|---|---|---|" if figures else "|---|---|"
+    for row in section.rows:
+        cells = [f"`{row.name}`", row.sentence, *([_figure(row)] if figures else [])]
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    yield ""
+
+
+def _figure(row: Listed) -> str:
+    if row.between is None:
+        return f"{POINTS[row.name]:g}"
+    low, high = row.between
+    if low == 1:
+        return "derived"
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
