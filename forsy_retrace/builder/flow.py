@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step
 
 from .classify import command
@@ -24,9 +25,8 @@ WORD = re.compile(r"[A-Za-z_$][\w$]{3,}")
 HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 HIT_PLAIN = re.compile(r"^(?P<line>\d{1,7})[:-]", re.M)
 NUMBERED = re.compile(r"^\s*\d+(?:→|\t)", re.M)
-NAME = re.compile(r"[\w-]+\.\w{1,8}\b")
+NAME = re.compile(r"(?<![\w-])[\w-]{1,80}\.\w{1,8}\b")
 """A file's name."""
-REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.S)
 MAX_TEXT = 400_000
 """Characters of one output that are indexed: past this a value is no longer distinctive."""
 
@@ -76,7 +76,7 @@ class Flow:
         text = step.output or ""
         if not text or (step.result is not None and never_ran(step)):
             return
-        text = REMINDER.sub("", text)[:MAX_TEXT]
+        text = without(text[:MAX_TEXT], "<system-reminder>", "</system-reminder>")
         for value in _values(text):
             self.first.setdefault(value, step.step)
             self.count[value] = self.count.get(value, 0) + 1

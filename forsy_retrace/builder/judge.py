@@ -112,7 +112,7 @@ def _accepted(trace: Trace) -> dict[int, int]:
     return found
 
 
-NUMBER = re.compile(r"(?<![\w.])\d[\d,.]*\d(?:ms|s|%|kB|MB|x)?(?![\w])")
+NUMBER = re.compile(r"(?<![\w.])\d[\d,.]{0,30}\d(?:ms|s|%|kB|MB|x)?(?![\w])")
 
 
 def _telling(text: str) -> Iterator[str]:

@@ -67,7 +67,7 @@ def _pattern(listed: list[str]) -> re.Pattern[str]:
 
 
 ERROR = re.compile(
-    r"(?m)^\s*(?:Traceback |\w*(?:Error|Exception)\b.*:|error[:\[]|fatal: |panic: |FAIL\b|npm ERR|\s+at \S+ \()"
+    r"(?m)^[ \t]*(?:Traceback |\w*(?:Error|Exception)\b.*:|error[:\[]|fatal: |panic: |FAIL\b|npm ERR|\s+at \S+ \()"
 )
 FENCES = re.compile(r"```.*?(?:```|\Z)", re.S)
 DENSE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")

@@ -326,4 +326,5 @@ def wants_retry(step: Step) -> bool:
 
 def came_back_empty(step: Step) -> bool:
     """A search or lookup whose output holds nothing."""
-    return step.output is not None and EMPTY.fullmatch(step.output) is not None
+    text = step.output
+    return text is not None and len(text) < 2000 and EMPTY.fullmatch(text) is not None

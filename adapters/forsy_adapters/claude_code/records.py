@@ -17,7 +17,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import media_of, pointer, strings, text_of, words
+from forsy_retrace.sdk import between, media_of, pointer, strings, text_of, words
 
 from .results import changes, exit_code, verdict
 from .threads import AGENT_TOOLS, Json, Line, Threads
@@ -341,20 +341,21 @@ class Reader:
 
     def _notification(self, here: Origin, text: str) -> Event:
         """The end of a background task; a subagent's brings its report."""
-        tags = dict(re.findall(r"<(task-id|tool-use-id|status|result)>(.*?)</\1>", text, re.S))
-        lane = tags.get("task-id", "")
+        names = ("task-id", "tool-use-id", "result")
+        tags = {name: between(text, f"<{name}>", f"</{name}>") or "" for name in names}
+        lane = tags["task-id"]
         actor = self.found.actors.get(lane)
         if actor is None:
-            call = tags.get("tool-use-id", "")
+            call = tags["tool-use-id"]
             lanes = [lane for lane, start in self.found.calls.items() if start == call]
             actor = self.found.actors.get(lanes[0]) if lanes else None
             if actor is None and self.tools.get(call) in AGENT_TOOLS:
                 actor = "subagent:agent_1" if not self.found.actors else None
-        report = tags.get("result", "").strip()
+        report = tags["result"].strip()
         if actor is None or not report:
             return Skipped(here, "notice: background task ended")
         origin = Origin(here.evidence, here.at, actor, None, here.branch)
-        call = self.found.calls.get(lane) or tags.get("tool-use-id")
+        call = self.found.calls.get(lane) or tags["tool-use-id"]
         return Message(origin, "agent", report, "notification", answers=call, within=True)
 
     def _tool_result(self, line: Line, here: Origin, block: Json, call: str) -> Iterator[Event]:
@@ -408,7 +409,7 @@ class Reader:
                     if said.strip():
                         yield Message(where, "user", said, "answer", (), call, within=True)
                 case _:
-                    said = "\n".join(re.findall(r'"="(.*?)"(?=[,. ]|\Z)', text, re.S))
+                    said = "\n".join(re.findall(r'"="(.*?)"(?=[,. ]|\Z)', text[:20_000], re.S))
                     if said.strip():
                         yield Message(here, "user", said, "answer", (), call, within=True)
 

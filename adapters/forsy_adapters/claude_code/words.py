@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from forsy_retrace.events import Via
+from forsy_retrace.sdk import between, without
 
 
 class Words(NamedTuple):
@@ -44,16 +45,17 @@ INJECTED: tuple[tuple[str, str], ...] = (
 )
 """How a text that nobody wrote begins, and what it is."""
 
-CONTEXT = re.compile(
-    r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook"
-    r"|new-diagnostics)>.*?</\1>",
-    re.S,
+CONTEXT = (
+    "system-reminder",
+    "ide_opened_file",
+    "ide_selection",
+    "ide_diagnostics",
+    "user-prompt-submit-hook",
+    "new-diagnostics",
 )
-"""Context that the client glues before or behind the human's words."""
+"""Tags of context that the client glues before or behind the human's words."""
 
 INTERRUPTED = re.compile(r"\s*\[Request interrupted by user(?: for tool use)?\]\s*")
-COMMAND = re.compile(r"<command-(name|message|args)>(.*?)</command-\1>", re.S)
-SHELL_LINE = re.compile(r"\s*<bash-input>(.*?)</bash-input>", re.S)
 PLAN = "Implement the following plan:"
 
 LOCAL_COMMANDS = frozenset(
@@ -140,29 +142,39 @@ def pieces(text: str) -> Iterator[Words]:
     lead = text.lstrip()
     for opening, reason in INJECTED:
         if lead.startswith(opening):
-            rest = CONTEXT.sub("", text).strip() if opening == "<system-reminder>" else ""
+            rest = _uncovered(text) if opening == "<system-reminder>" else ""
             yield Words(rest, "typed") if rest else Words("", None, reason)
             return
     if lead.startswith("<command-"):
         yield _command(text)
-    elif shell := SHELL_LINE.match(text):
-        yield Words("!" + shell[1], "shell line")
+    elif lead.startswith("<bash-input>"):
+        yield Words("!" + (between(text, "<bash-input>", "</bash-input>") or ""), "shell line")
     elif lead.startswith(PLAN):
         yield Words(text, "plan accepted", notice="plan")
     else:
-        rest = CONTEXT.sub("", text).strip() if "<" in text else text
+        rest = _uncovered(text) if "<" in text else text
         yield Words(rest, "typed") if rest.strip() else Words("", None, "blank text")
+
+
+def _uncovered(text: str) -> str:
+    """What is left of a turn without the context that the client glued to it."""
+    for tag in CONTEXT:
+        text = without(text, f"<{tag}>", f"</{tag}>")
+    return text.strip()
 
 
 def _command(text: str) -> Words:
     """A slash command; its tags come in three orders."""
-    parts = {name: value.strip() for name, value in COMMAND.findall(text)}
-    name = "/" + parts.get("name", parts.get("message", "")).lstrip("/")
+    parts = {
+        part: (between(text, f"<command-{part}>", f"</command-{part}>") or "").strip()
+        for part in ("name", "message", "args")
+    }
+    name = "/" + (parts["name"] or parts["message"]).lstrip("/")
     if name == "/clear":
         return Words("", None, "local command", "cleared")
     if name[1:] in LOCAL_COMMANDS:
         return Words("", None, "local command")
-    return Words(f"{name} {parts.get('args', '')}".strip(), "command")
+    return Words(f"{name} {parts['args']}".strip(), "command")
 
 
 def with_rejection(text: str) -> str:
