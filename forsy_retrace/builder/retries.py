@@ -7,6 +7,7 @@ recognises counts, by the same actor.
 import difflib
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ WINDOW = 60
 """How many of the actor's own calls a failure stays in mind."""
 MOST_VOTES = 12
 """How many votes are kept for one step."""
+COMMON = 0.15
+"""A term that stands in a larger share of an actor's lookups tells nothing."""
 SOON = 4
 """Within how many of them another lookup still answers one that found nothing."""
 
@@ -38,7 +41,7 @@ class Attempt(NamedTuple):
     paths: frozenset[str]
     """All files and folders that it names."""
     terms: frozenset[str]
-    """The words of what it looks for."""
+    """The words of what it looks for, without those that most of the actor's lookups hold."""
     check: Check | None
 
 
@@ -109,7 +112,10 @@ def _same_check(old: Attempt, new: Attempt) -> bool:
         return False
     if old.check.kind != new.check.kind or old.check.kind == "read-back":
         return False
-    return bool(old.run and new.run and _family(old.run) == _family(new.run))
+    if old.run is None or new.run is None or _family(old.run) != _family(new.run):
+        return False
+    narrow = bool(old.run.covers and new.run.covers)
+    return not narrow or bool(set(old.run.covers) & set(new.run.covers))
 
 
 def _family(run: Command) -> str:
@@ -273,11 +279,14 @@ class Retries:
     def __init__(self) -> None:
         self.open: list[Attempt] = []
         self.order = 0
+        self.lookups = 0
+        self.spread: Counter[str] = Counter()
+        """In how many lookups a term stood."""
 
     def take(self, step: Step, check: Check | None) -> Again | None:
         """What a call attempts again; enters it as a failure, or closes what it repaired."""
         self.order += 1
-        new = _attempt(step, self.order, check)
+        new = self._rare(_attempt(step, self.order, check))
         again = self._match(new)
         if wants_retry(step):
             self.open.append(new)
@@ -285,6 +294,15 @@ class Retries:
         else:
             self.open = [old for old in self.open if next(_rules(old, new), None) is None]
         return again
+
+    def _rare(self, new: Attempt) -> Attempt:
+        """Keeps the terms that tell this lookup from the actor's others."""
+        if not new.terms:
+            return new
+        self.lookups += 1
+        self.spread.update(new.terms)
+        most = max(4, COMMON * self.lookups)
+        return new._replace(terms=frozenset(t for t in new.terms if self.spread[t] <= most))
 
     def reopen(self, step: Step) -> None:
         """The user said that this step was wrong."""
