@@ -180,7 +180,7 @@ class _Checker:
         if not code:
             return False
         for simple in run.simples:
-            for read in _programs(simple, run):
+            for read in _programs(simple, step):
                 if absolute(read, step.cwd) in self.built:
                     return True
                 name = "/" + read.lstrip("./") if "/" in read else "/" + posixpath.basename(read)
@@ -206,12 +206,27 @@ class _Checker:
         return None
 
 
-def _programs(simple: Simple, run: Command) -> list[str]:
+def _programs(simple: Simple, step: Step) -> list[str]:
     """The files that a command runs: a program's path, or a module by its dotted name."""
-    if simple.words and f"-m {simple.words[0]}" in run.normal:
+    if simple.words and f"-m {simple.words[0]}" in (step.input or ""):
         path = simple.words[0].replace(".", "/")
         return [f"{path}.py", f"{path}/__main__.py"]
     return list(simple.reads) if simple.rule == "run-program" else []
+
+
+MEANT = re.compile(
+    r"(?i)\b(?:should|must|will|expect(?:ed|s)?(?: it)?(?: to)?|verify|confirm|check|see|watch)\b"
+    r"[^.\n]{0,60}\bfail(?:s|ing|ed)?\b|\bfail(?:s|ing)? first\b|\bred (?:phase|test)\b"
+)
+"""How an agent says that a test is to fail before the code is there."""
+
+
+def meant_to_fail(step: Step) -> bool:
+    """Whether a failed test run was the point: the agent's own words before it say so."""
+    sent = step.call.input if step.call else None
+    said = sent.get("description") if isinstance(sent, dict) else None
+    words = f"{step.reasoning or ''}\n{said or ''}"
+    return step.success is False and MEANT.search(words[-2000:]) is not None
 
 
 def is_scratch(path: str) -> bool:

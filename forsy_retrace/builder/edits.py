@@ -12,7 +12,9 @@ EDITS = ("edit", "write", "delete")
 REPLACED_SHARE = 0.5
 """An edit is replaced when later steps took out at least this share of the lines it put in."""
 
-RESTORES = re.compile(r"\bgit (?:checkout (?:--|HEAD|\S+ --)|restore|reset --hard)\b")
+RESTORES = re.compile(
+    r"\bgit (?:checkout (?:--(?=\s)|HEAD\b|\S+ --(?=\s)|\.(?=\s|$))|restore\b|reset --hard\b)"
+)
 """Commands that put files back as they were committed."""
 
 

@@ -1,21 +1,24 @@
 """How did it end, and was the goal reached? By evidence, else no."""
 
+import posixpath
 import re
 from typing import NamedTuple
 
 from forsy_retrace.trace import Step, Trace
 
+from .check import PROSE, is_plan, is_scratch
+
 BLOCKED = re.compile(
     r"(?i)\b(?:i (?:can(?:no|')?t|am unable to|'m unable to|could ?n[o']t) (?:proceed|continue|go on|access"
     r"|complete|do (?:this|that))|unable to (?:proceed|continue)|cannot (?:proceed|continue)"
-    r"|blocked (?:by|on|until)|waiting for (?:your|you to)|need (?:your|you to) .{0,60}(?:before|to (?:proceed|continue)))"
+    r"|i(?:'m| am) blocked|(?<!no longer )(?<!not )blocked until|waiting for (?:your|you to)|need (?:your|you to) .{0,60}(?:before|to (?:proceed|continue)))"
 )
 """Closing words that say the agent can't go on."""
 
 TROUBLE = re.compile(
     r"(?i)\b(?:still (?:fail|broken|not working|failing|errors?)|(?:does|do|did)(?: not|n't) (?:work|pass)"
-    r"|not (?:yet )?(?:fixed|working|passing)|tests? (?:are |is )?(?:still )?fail(?:ing|s)?\b|could ?n[o']t (?:fix|complete|finish)"
-    r"|unable to|failed to|remaining (?:failures?|errors?))"
+    r"|not (?:yet )?(?:fixed|working|passing)|(?<!no )tests? (?:are |is )?(?:still )?fail(?:ing|s)?\b|could ?n[o']t (?:fix|complete|finish)"
+    r"|(?:i|we|was|were|am|are) unable to|failed to|remaining (?:failures?|errors?))"
 )
 """Closing words that claim a failure."""
 
@@ -122,21 +125,19 @@ def _confirms_or_accepts(step: Step) -> bool:
 
 
 def _work_edits(trace: Trace, steps: list[Step]) -> list[int]:
-    """The steps that changed files of the work and still stand."""
-    from .check import is_plan, is_scratch
-
+    """The steps that changed files of the work: those that a check can break, if there are any."""
     kinds = ("edit", "write", "delete", "changed")
     live = {s.step for s in steps}
-    return sorted(
-        {
-            touch.step
-            for touch in trace.touches
-            if touch.kind in kinds
-            and touch.step in live
-            and not is_scratch(touch.path)
-            and not is_plan(touch.path)
-        }
-    )
+    found = [
+        touch
+        for touch in trace.touches
+        if touch.kind in kinds
+        and touch.step in live
+        and not is_scratch(touch.path)
+        and not is_plan(touch.path)
+    ]
+    code = [touch for touch in found if posixpath.splitext(touch.path)[1].lower() not in PROSE]
+    return sorted({touch.step for touch in code or found})
 
 
 def _by_checks(
@@ -170,8 +171,6 @@ def _by_answers(
     """A question counts as answered where the user went on without objecting."""
     before = [s for s in humans if s.step < closing.step]
     answered = [s for s in steps if s.action == "output" and s.operation == "answer"]
-    if correction is not None and not any(s.step > correction.step for s in answered):
-        return False, f"The correction in step {correction.step} has no answer.", "corrected"
     went_on = len(before) > 1 and answered and answered[0].step < before[-1].step
     if went_on and correction is None:
         return (

@@ -9,6 +9,7 @@ import msgspec
 from forsy_retrace.evidence import Vote, derived, inferred
 from forsy_retrace.trace import Check, Step, Trace, put
 
+from .check import meant_to_fail
 from .files import first_error
 from .flow import TOKEN, WORD, is_camel
 from .outcome import never_ran
@@ -189,6 +190,9 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
         return Bad(reason, "left-behind", 1.0, anew)
     if step.action == "error":
         return Bad("The harness reported an error.", "error-step", 1.0, successor)
+    check = later.trace.checks.get(step.step)
+    if check is not None and check.kind == "tests" and meant_to_fail(step):
+        return None
     if step.success is False:
         return _failed(step, later.trace.checks.get(step.step), successor)
     if successor is not None and step.operation in ("edit", "write", "plan"):

@@ -11,6 +11,7 @@ import msgspec
 from forsy_retrace.evidence import Ground, derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
+from .check import meant_to_fail
 from .flow import Flow, Source
 from .outcome import never_ran
 from .retries import Again, Retries
@@ -164,7 +165,7 @@ class _Linker:
         causes, kind, note, sure = self._position(step, lane, first)
         step = self._briefed(step, lane)
         check = self.trace.checks.get(step.step)
-        again = lane.retries.take(step, check)
+        again = lane.retries.take(step, check, meant_to_fail(step) if check else False)
         found = lane.flow.sources(step)
         for source in found:
             self.uses.setdefault(source.step, step.step)

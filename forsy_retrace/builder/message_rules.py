@@ -77,7 +77,7 @@ def _short(cues: Cues) -> bool:
 
 
 def _asks_more(cues: Cues) -> bool:
-    return "request" in cues.found and cues.words > 4
+    return "request" in cues.found
 
 
 RULES: tuple[Rule, ...] = (
@@ -120,7 +120,7 @@ RULES: tuple[Rule, ...] = (
     Rule("praises-only", "approval", "approval", 0.92,
          "A few words of praise, and nothing asked.",
          lambda c, x, via: "praise" in c.found and _short(c) and "correct" not in c.found
-         and not c.question and not _asks_more(c)),
+         and not c.question and not _asks_more(c) and not x.rejected and not c.yes_but),
     Rule("picks-a-label", "selection", None, 0.91,
          "It opens with the label of an option that the agent's last words listed.",
          lambda c, x, via: x.worked and c.label and c.words <= 30 and not c.question),

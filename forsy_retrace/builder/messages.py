@@ -53,15 +53,18 @@ def phrases() -> dict[str, re.Pattern[str]]:
     for language in table.values():
         for kind, listed in language.items():
             kinds.setdefault(kind, []).extend(listed)
-    return {kind: _pattern(listed) for kind, listed in kinds.items()}
+    return {kind: _pattern(listed, kind in ("yes", "no")) for kind, listed in kinds.items()}
 
 
-def _pattern(listed: list[str]) -> re.Pattern[str]:
+def _pattern(listed: list[str], alone: bool) -> re.Pattern[str]:
     ordered = sorted(dict.fromkeys(listed), key=len, reverse=True)
     spaced = [
         re.escape(p) for p in ordered if p.isascii() or (p[0].isalpha() and ord(p[0]) < 0x2E80)
     ]
     dense = [re.escape(p) for p in ordered if ord(p[0]) >= 0x2E80]
+    if alone:
+        # A yes or no of one letter is one only by itself: `对` agrees, `对这个文件` does not.
+        dense = [rf"{p}(?=[\s，,。.!！、]|$)" for p in dense]
     parts = [rf"(?<!\w)(?:{'|'.join(spaced)})(?!\w)"] if spaced else []
     return re.compile("|".join([*parts, *dense]), re.I)
 
@@ -70,6 +73,12 @@ ERROR = re.compile(
     r"(?m)^[ \t]*(?:Traceback |\w*(?:Error|Exception)\b.*:|error[:\[]|fatal: |panic: |FAIL\b|npm ERR|\s+at \S+ \()"
 )
 FENCES = re.compile(r"```.*?(?:```|\Z)", re.S)
+NEGATED = re.compile(
+    r"(?i)(?:\b(?:not|no|never|isn't|ain't|doesn't|nicht|kein|pas|não|не)\s+(?:\w+\s+)?|[不没未])$"
+)
+"""What turns a word of praise into its opposite."""
+WEAK = frozenset(["good", "great", "nice", "cool", "right", "fine", "bien", "gut", "bon"])
+"""Words that praise only where a message opens with them or says little else."""
 DENSE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 """Letters of scripts that set no spaces: two make about a word."""
 PRIORITY = (
@@ -93,7 +102,13 @@ def _cues(text: str, context: Context) -> Cues:
     places: dict[str, int] = {}
     for kind in PRIORITY:
         hit = phrases()[kind].search(said)
-        if hit is not None:
+        if hit is None:
+            continue
+        if kind == "praise" and NEGATED.search(said[max(0, hit.start() - 24) : hit.start()]):
+            kind = "correct"
+        if kind == "praise" and hit.start() > 3 and hit[0].lower() in WEAK and len(said) > 30:
+            continue
+        if kind not in found:
             found[kind], places[kind] = hit[0].lower(), hit.start()
     start = min(places.values(), default=99)
     opens = next((k for k in PRIORITY if places.get(k) == start), "") if start <= 3 else ""

@@ -158,9 +158,9 @@ LINK = (
         for rule in AGAIN
     ),
     _derived("typed-anew", "The message that took the place of one that the user went back on."),
-    _inferred("showed-the-replaced-text", "The latest step that showed the text that an edit replaces.", 0.92),
-    _inferred("listed-entry", "A path that is a listing's or a hit's folder joined with its entry.", 0.85),
-    _inferred("range-holds-a-hit", "A range of lines that holds a line which a hit named.", 0.85),
+    _inferred("showed-the-replaced-text", "The latest step that showed the text that an edit replaces.", 0.7, 0.92),
+    _inferred("listed-entry", "A path that is a listing's or a hit's folder joined with its entry.", 0.7, 0.85),
+    _inferred("range-holds-a-hit", "A range of lines that holds a line which a hit named.", 0.7, 0.85),
     _inferred("value-first-shown",
               "A distinctive value that an earlier output showed first: the rarer, the surer.", 0.6, 0.9),
     _inferred("position", "What the actor had just received; derived behind a message or a brief.", 0.7, 1.0),
@@ -241,7 +241,9 @@ SECTIONS: tuple[Section, ...] = (
         "Which options did the agent say that it did not take?",
         "Whole sentences are copied from the step's own reasoning; the weakest row that held"
         " gives the confidence.",
-        tuple(_inferred(row.rule, ALTERNATIVES.get(row.rule, ""), row.confidence) for row in OPTIONS),
+        tuple(
+            _inferred(row.rule, ALTERNATIVES.get(row.rule, ""), row.confidence) for row in OPTIONS
+        ),
     ),
     Section(
         "check",
@@ -265,15 +267,25 @@ SECTIONS: tuple[Section, ...] = (
         "What caused it, and what does it attempt again?",
         "A failure stays open until an attempt at its target worked, for"
         f" {WINDOW} calls of the same actor; the latest open one counts, by the first row"
-        " that recognises it (`retry_of`). Below them stand the rules of `caused_by`.",
+        " that recognises it (`retry_of`); the other rows that do are kept as votes for the steps"
+        " they name. Below them stand the rules of `caused_by`, where the weakest of several causes"
+        " gives the figure: no more than 0.7 where only the order of the steps speaks for one.",
         LINK,
     ),
     Section(
         "judge",
         "What was it worth in hindsight?",
-        "The first row that holds decides, those for −1 before those for +1; a step that none"
-        " speaks of is 0.",
+        "The first row that holds decides, those for −1 before those for +1; all that speaks for"
+        " +1 is kept as votes. A step that none speaks of is 0.",
         JUDGE,
+    ),
+    Section(
+        "artifacts",
+        "Which files came of it, rebuilt from the log?",
+        "No heuristic: writes, edits and patches are replayed as the log shows them. `full`: the"
+        " log holds the final content; `partial`: patches only, or a link of the chain does not"
+        " hold; `unseen`: only that the file changed, or was read.",
+        (),
     ),
     Section(
         "ending",
@@ -336,7 +348,8 @@ Confidences were set by reading real sessions; `just gold` checks what the rules
 sessions that people have labelled, field by field. They order the rules and say which readings to
 distrust first. They are not measured frequencies: a rule at 0.9 is one that we expect to be wrong
 in about one case of ten. Words of runners were read off the tools' public documentation. Each rule
-has an event file where it holds and one where it does not, in `fixtures/passes/`.
+is seen at work, and at rest in a near miss, in `fixtures/passes/`; the few that can't be are named
+in `tests/test_passes.py`.
 """
 
 
@@ -351,6 +364,8 @@ def _section(section: Section) -> Iterator[str]:
     if section.words:
         yield section.words
         yield ""
+    if not section.rows:
+        return
     figures = [section.figures] if section.figures else []
     yield f"| {' | '.join(['rule', 'what it says', *figures])} |"
     yield "|---|---|---|" if figures else "|---|---|"

@@ -283,12 +283,15 @@ class Retries:
         self.spread: Counter[str] = Counter()
         """In how many lookups a term stood."""
 
-    def take(self, step: Step, check: Check | None) -> Again | None:
-        """What a call attempts again; enters it as a failure, or closes what it repaired."""
+    def take(self, step: Step, check: Check | None, meant: bool = False) -> Again | None:
+        """What a call attempts again; enters it as a failure, or closes what it repaired.
+
+        A failure that was meant is none.
+        """
         self.order += 1
         new = self._rare(_attempt(step, self.order, check))
         again = self._match(new)
-        if wants_retry(step):
+        if wants_retry(step) and not meant:
             self.open.append(new)
             del self.open[:-WINDOW]
         else:

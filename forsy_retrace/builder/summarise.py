@@ -47,7 +47,7 @@ def summarise(trace: Trace, shows: Shows) -> Trace:
         goal_achieved=end.achieved,
         goal_notes=end.notes,
         final_output=_final(trace),
-        facts=facts,
+        facts={**facts, "goal_rule": end.rule},
     )
     return msgspec.structs.replace(
         trace, title=_title(trace), description=_description(trace, shows), tags=_tags(trace)

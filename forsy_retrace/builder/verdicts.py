@@ -82,7 +82,7 @@ RUNNERS: tuple[Row, ...] = (
     Row("node-test-summary", _words(r"^# fail [1-9]"), _words(r"^# fail 0$"), 0.95),
     Row(
         "tsc-errors",
-        _words(r"^\S+\(\d+,\d+\): error TS\d+|^\S+:\d+:\d+ - error TS\d+|^Found [1-9]\d* errors?"),
+        _words(r"^\S+\(\d+,\d+\): error TS\d+|^\S+:\d+:\d+ - error TS\d+"),
         None,
         0.95,
     ),
@@ -125,10 +125,9 @@ TAIL = 4000
 """How many characters from the end of an output are read: a summary stands there."""
 
 ERROR_ONLY = re.compile(
-    r"(?i)^(?:(?:bash|zsh|sh|/bin/\w+|/usr/bin/bash|\(eval\)|cat|ls|cd|grep|sed|rm|mv|cp|find|head|tail"
-    r"|fatal|error|usage error|node|python3?|npm|npx|yarn|pnpm|bun|git|gh|docker|curl|jq|make|go)"
-    r"(?::? line \d+|:\d+)?: .+|.*: command not found|.*: [Nn]o such file or directory"
-    r"|error: .+|fatal: .+)$"
+    r"(?i)^(?:(?:fatal|error|usage error): .+|.*: command not found|.*: no such file or directory"
+    r"|(?:\S{1,80}(?::? line \d+|:\d+)?: )(?:.*\b(?:errors?|cannot|can't|could not|not found|no such"
+    r"|invalid|unknown|unrecogni[sz]ed|illegal|denied|failed|unable|missing|unexpected)\b.*))$"
 )
 """A line that is nothing but a tool's error message."""
 
@@ -171,13 +170,13 @@ def read_summary(text: str) -> Verdict | None:
     return good
 
 
-MCP_ERROR = re.compile(r"\s*(?:#{1,4} (?:Error|Result)\s+)?(?:Error|MCP error)\b[ :\n]")
+MCP_ERROR = re.compile(r"\s*(?:### Error\b|Error: |MCP error -?\d+)")
 """How an MCP server's answer begins that is nothing but its error."""
 
 
 def failed_by_its_own_words(text: str, run: Command | None, tool: str = "") -> Verdict | None:
     """A failure that the exit status did not tell, since something else's status was seen."""
-    if tool.startswith("mcp__") and (text.startswith("### Error") or MCP_ERROR.match(text[:80])):
+    if tool.startswith("mcp__") and MCP_ERROR.match(text[:80]):
         return Verdict(False, "mcp-error-text", 0.9, text.strip().splitlines()[0][:200])
     if run is None or not run.masked or not text.strip():
         return None

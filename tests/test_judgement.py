@@ -1,0 +1,80 @@
+"""The page on judgement says what the rules are, and every rule that speaks is on it."""
+
+import json
+import re
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forsy_retrace.builder.page import SECTIONS, Listed, page
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "judgement.md"
+EVIDENCE = sorted(ROOT.glob("fixtures/*/*/trace/**/evidence.jsonl"))
+
+ROWS = [(section.name, row) for section in SECTIONS for row in section.rows]
+BY_COMMANDS = ("operation",)
+"""Fields whose rule may be a row of the table of commands, which has a page of its own."""
+
+
+def name_of(value: object) -> str:
+    return value.name if isinstance(value, Listed) else str(value)
+
+
+def rows_of_evidence() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every ground of every golden trace, with its field."""
+    for path in EVIDENCE:
+        for line in path.read_text("utf-8").splitlines():
+            yield from json.loads(line)["fields"].items()
+
+
+def test_the_page_is_the_one_that_the_rules_give() -> None:
+    assert PAGE.read_text("utf-8") == page(), (
+        "python -m forsy_retrace.builder.page > docs/judgement.md"
+    )
+
+
+@pytest.mark.parametrize(("section", "row"), ROWS, ids=name_of)
+def test_each_rule_has_a_sentence_and_a_figure(section: str, row: Listed) -> None:
+    assert re.fullmatch(r"[a-z][a-z0-9-]*", row.name)
+    assert row.sentence.endswith((".", "`"))
+    assert len(row.sentence) > 15
+    if section in ("ending", "confide"):
+        assert row.between is None
+        return
+    assert row.between is not None
+    low, high = row.between
+    assert 0 < low <= high <= 1
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda one: one.name)
+def test_no_rule_stands_twice(section: Any) -> None:
+    names = [row.name for row in section.rows]
+    assert len(names) == len(set(names))
+
+
+def test_every_rule_that_speaks_in_a_golden_trace_is_on_the_page() -> None:
+    known = {row.name for _, row in ROWS}
+    spoken = set()
+    for field, ground in rows_of_evidence():
+        if ground["grade"] == "inferred" and field not in BY_COMMANDS:
+            spoken.add(ground["rule"])
+        spoken.update(vote["rule"] for vote in ground.get("votes", ()))
+    assert spoken
+    assert spoken <= known
+
+
+def test_the_script_on_the_page_reads_a_golden_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = re.findall(r"```python\n(.*?)```", page(), re.S)
+    assert len(script) == 1
+    voted = next(path for path in EVIDENCE if '"says-it-is-wrong"' in path.read_text("utf-8"))
+    (tmp_path / "evidence.jsonl").write_bytes(voted.read_bytes())
+    (tmp_path / "weigh.py").write_text(script[0], "utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("weigh.py")
+    assert "direct_request" in capsys.readouterr().out
