@@ -1,21 +1,287 @@
 """How sure can a reader be that the trace tells what happened?
 
-A table of facts that a log could have shown, each with its weight: what is missing is deducted in
-proportion, and each deduction is listed. Removing evidence never raises the figure: a row counts
-what is there against what the steps call for.
+A table of facts that a log could have shown, each with its points: what is missing is deducted in
+proportion, and each deduction is listed. Removing evidence never raises the figure: a share counts
+what is there against calls that nobody removed, and a subagent weighs the same with and without
+its log. The points are set by `benchmarks/calibrate.py`; docs/confidence.md tells how.
 """
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
 
-from forsy_retrace.events import Notice, Skipped, Thinking
+from forsy_retrace.events import Event, Message, Notice, Skipped, Thinking, ToolCall, ToolResult
 from forsy_retrace.sdk import Shows
 from forsy_retrace.trace import Deduction, Step, Trace
 
+from .outcome import never_ran
+
 HIGHEST = 90
 """A trace made from a log never claims more."""
+
+AGENT_TOOLS = ("Task", "Agent")
+LANE = 18
+"""How many calls a subagent counts for, whether its log is there or not: the mean of 56 real ones.
+
+A count of its own would shrink with its log, and what is left would look the better for it.
+"""
+ENOUGH = 0.25
+"""Words and thoughts of the agent for each message that makes calls, in a log that keeps them."""
+
+VALUE = re.compile(r"[\w./@:~#%+-]{12,}", re.A)
+"""What is too distinctive to stand in two places by chance."""
+MAX_INPUT, MAX_OUTPUT = 20_000, 400_000
+"""Characters of a call's arguments and of one output that are looked at for values."""
+
+MAIN = ""
+"""The main agent's lane; a subagent's lane has its name."""
+
+
+class Told:
+    """What a log tells of a session: its calls with their weights, and what stands around them."""
+
+    def __init__(self, trace: Trace, shows: Shows) -> None:
+        self.trace = trace
+        self.shows_results = shows.results != "no"
+        self.spoken = any(isinstance(e, Message | Thinking) for e in trace.session.events)
+        self.several_tools = len({step.tool for step in trace.steps if step.call}) > 1
+        self.events = [e for e in trace.session.events if _lane(e.origin.actor) == MAIN]
+        """What the main log holds: a subagent's own log is judged by its calls alone."""
+        self.answered = _answered(self.events)
+        self.calls: dict[str, list[Step]] = {}
+        for step in trace.steps:
+            if step.call is not None:
+                self.calls.setdefault(_lane(step.actor), []).append(step)
+        self.borne_out = _borne_out(self)
+        self.weights: dict[int, float] = {}
+        """Each call's part of the whole, by its step."""
+        self.lost = 0.0
+        """The part that is lost with subagents' logs."""
+        self._weigh()
+
+    def over_calls(self, good: Callable[["Told", Step], float]) -> float:
+        """1, less the parts of the calls for which something is missing.
+
+        Where there is no call, the agent's words are all that could be told.
+        """
+        if not self.weights:
+            return float(self.answered)
+        steps = self.trace.steps
+        return 1 - sum(part * (1 - good(self, steps[n - 1])) for n, part in self.weights.items())
+
+    def has_result(self, step: Step) -> bool:
+        """Whether the log holds what a call gave; in a log that shows no results, a bare status."""
+        return step.result is not None and self.shows_results
+
+    def _weigh(self) -> None:
+        """A call of the main agent weighs 1, all that a call to a subagent started weighs LANE.
+
+        Where the log holds no main agent, the subagent that is told best stands for it. A
+        subagent's own subagents count as its one call.
+        """
+        subagents = [lane for lane in self.calls if lane != MAIN]
+        if MAIN not in self.calls:
+            if subagents and not self.answered:
+                self._share(max(subagents, key=self._worth), 1.0)
+            return
+        started = self._started()
+        whole = len(self.calls[MAIN]) + LANE * len(started)
+        self._share(MAIN, len(self.calls[MAIN]) / whole)
+        for lanes in started.values():
+            if lanes:
+                self._share(max(lanes, key=self._worth), LANE / whole)
+            else:
+                self.lost += LANE / whole
+
+    def _share(self, lane: str, part: float) -> None:
+        calls = self.calls.get(lane, ())
+        self.weights.update((step.step, part / len(calls)) for step in calls)
+
+    def _started(self) -> dict[int, list[str]]:
+        """The main agent's calls that started a subagent, and the subagents that left a log."""
+        present = {step.actor for step in self.trace.steps}
+        found: dict[int, list[str]] = {
+            step.step: [] for step in self.calls[MAIN] if step.tool in AGENT_TOOLS
+        }
+        for actor, number in self.trace.delegations.items():
+            if actor in present and number in found:
+                found[number].append(actor)
+        steps = self.trace.steps
+        return {n: lanes for n, lanes in found.items() if lanes or not never_ran(steps[n - 1])}
+
+    def _worth(self, lane: str) -> tuple[float, str]:
+        """How little a lane's calls lack by themselves, in points."""
+        calls = self.calls.get(lane, ())
+        rows = [(fact.points, fact.share) for fact in FACTS]
+        lacks = sum(
+            points * (1 - share.good(self, step))
+            for step in calls
+            for points, share in rows
+            if isinstance(share, OfCalls)
+        )
+        return (-lacks / max(1, len(calls)), lane)
+
+
+class OfCalls:
+    """The share of a fact that each call can have for itself."""
+
+    def __init__(self, good: Callable[[Told, Step], float]) -> None:
+        self.good = good
+
+    def __call__(self, told: Told) -> float:
+        return told.over_calls(self.good)
+
+
+def _lane(actor: str) -> str:
+    return actor if actor.startswith("subagent") else MAIN
+
+
+def _answered(events: list[Event]) -> bool:
+    """Whether the agent said anything that no call of its followed in the turn.
+
+    Steps would not do: a thought at the end of a turn makes the words before it no answer.
+    """
+    held = False
+    for event in events:
+        match event:
+            case Message(role="agent"):
+                held = True
+            case Message() if held:
+                return True
+            case ToolCall() | Notice(kind="interrupted" | "model error" | "limit"):
+                held = False
+    return held
+
+
+def _borne_out(told: Told) -> dict[int, float]:
+    """How far something in the log bears out why a call was made, by its step.
+
+    Half where what it follows is logged: human words, a brief, the results that came before it;
+    half where its arguments repeat a value that human words or an earlier result showed.
+    """
+    values = {
+        step.step: _values((step.input or "").replace("\\n", "\n"), MAX_INPUT)
+        for calls in told.calls.values()
+        for step in calls
+    }
+    wanted = set().union(*values.values())
+    lanes: dict[str, _Lane] = {}
+    found: dict[int, float] = {}
+    for step in told.trace.steps:
+        by_user = step.action == "user_message"
+        actor = "agent" if by_user else step.actor
+        lane = lanes.setdefault(_lane(actor), _Lane(actor in told.trace.delegations))
+        if step.call is not None:
+            found[step.step] = lane.call(step.parallel_group, values[step.step])
+            if told.has_result(step):
+                lane.results.append(_values(step.output, MAX_OUTPUT) & wanted)
+        elif by_user:
+            lane.asked = True
+            lane.shown |= _values(step.input, MAX_OUTPUT) & wanted
+    return found
+
+
+def _values(text: str | None, most: int) -> set[str]:
+    return set(VALUE.findall((text or "")[:most]))
+
+
+class _Lane:
+    """What an actor had to go by so far."""
+
+    def __init__(self, briefed: bool) -> None:
+        self.asked = briefed
+        """Whether words or a brief came since its last calls."""
+        self.shown: set[str] = set()
+        self.group: str | None = None
+        self.follows = False
+        self.results: list[set[str]] = []
+        """What the results of its last calls showed."""
+
+    def call(self, group: str | None, values: set[str]) -> float:
+        """How far a call is borne out; the calls of one message follow the same."""
+        if group is None or group != self.group:
+            self.group = group
+            self.follows = self.asked or bool(self.results)
+            self.shown.update(*self.results)
+            self.asked, self.results = False, []
+        return (self.follows + (not values.isdisjoint(self.shown))) / 2
+
+
+# What each call can have.
+
+
+def _result(told: Told, step: Step) -> float:
+    return float(told.has_result(step))
+
+
+def _success(told: Told, step: Step) -> float:
+    return float(step.result is not None and step.result.outcome != "unknown")
+
+
+def _times(told: Told, step: Step) -> float:
+    return ((step.started_at is not None) + (step.ended_at is not None)) / 2
+
+
+def _causes(told: Told, step: Step) -> float:
+    return told.borne_out[step.step]
+
+
+def _context(told: Told, step: Step) -> float:
+    """A list of one tool's calls, and nothing else, leaves out what was done by other means."""
+    return float(told.spoken or told.several_tools or told.has_result(step))
+
+
+# What the log as a whole can have.
+
+
+def _words(told: Told) -> float:
+    return float(any(step.action == "user_message" for step in told.trace.steps))
+
+
+def _answers(told: Told) -> float:
+    return float(told.answered)
+
+
+def _reasoning(told: Told) -> float:
+    """Words and thoughts of the main agent, for each of its messages that makes calls."""
+    calls = told.calls.get(MAIN, [])
+    messages = len({step.parallel_group or step.step for step in calls})
+    said = sum(
+        isinstance(event, Thinking) or (isinstance(event, Message) and event.role == "agent")
+        for event in told.events
+    )
+    return min(1.0, said / (ENOUGH * messages)) if messages else float(told.answered)
+
+
+def _whole(told: Told) -> float:
+    """1, less the share of calls that the log has lost, as results without a call tell it.
+
+    Of the results that are there, so many have lost their call: of all calls as many are lost.
+    """
+    calls = {event.call for event in told.events if isinstance(event, ToolCall)}
+    results = {event.call for event in told.events if isinstance(event, ToolResult)}
+    return len(results & calls) / len(results) if results else 1.0
+
+
+def _readable(told: Told) -> float:
+    records = {event.origin.evidence.record for event in told.events}
+    broken = {
+        event.origin.evidence.record
+        for event in told.events
+        if isinstance(event, Skipped) and event.reason.startswith("unreadable")
+    }
+    return 1 - len(broken) / len(records) if records else 1.0
+
+
+def _subagents(told: Told) -> float:
+    return 1 - told.lost
+
+
+def _uncompacted(told: Told) -> float:
+    cuts = sum(isinstance(event, Notice) and event.kind == "compacted" for event in told.events)
+    return 1 / (1 + cuts)
 
 
 class Fact(NamedTuple):
@@ -23,105 +289,41 @@ class Fact(NamedTuple):
 
     name: str
     points: float
-    share: Callable[[Trace, Shows], float]
+    share: Callable[[Told], float]
     why: str
 
 
-def _calls(trace: Trace) -> list[Step]:
-    return [step for step in trace.steps if step.call is not None]
-
-
-def _part(good: int, whole: int) -> float:
-    return good / whole if whole else 1.0
-
-
-def _results(trace: Trace, shows: Shows) -> float:
-    calls = _calls(trace)
-    if not calls:
-        return 0.0 if shows.results == "no" else 1.0
-    return _part(sum(step.result is not None for step in calls), len(calls))
-
-
-def _success(trace: Trace, shows: Shows) -> float:
-    calls = _calls(trace)
-    if not calls:
-        return 0.0 if shows.exit_status == "no" else 1.0
-    return _part(sum(step.success is not None for step in calls), len(calls))
-
-
-def _words(trace: Trace, shows: Shows) -> float:
-    return float(any(step.action == "user_message" for step in trace.steps))
-
-
-def _times(trace: Trace, shows: Shows) -> float:
-    return _part(sum(step.started_at is not None for step in trace.steps), len(trace.steps))
-
-
-def _causes(trace: Trace, shows: Shows) -> float:
-    """Causes that something in the log bears out, beyond the order of things."""
-    calls = _calls(trace)
-    shown = [s for s in calls if s.caused_by and s.grounds["caused_by"].rule != "position"]
-    told = [s for s in calls if s.caused_by and s.grounds["caused_by"].grade == "derived"]
-    return _part(len({s.step for s in (*shown, *told)}), len(calls))
-
-
-def _reasoning(trace: Trace, shows: Shows) -> float:
-    hidden = sum(
-        isinstance(event, Skipped) and event.reason == "hidden reasoning"
-        for event in trace.session.events
-    )
-    seen = sum(isinstance(event, Thinking) for event in trace.session.events)
-    if not hidden and not seen:
-        heads = [s for s in _calls(trace) if s.parallel_group is None]
-        return _part(sum(s.reasoning is not None for s in heads), len(heads))
-    return _part(seen, seen + hidden)
-
-
-def _readable(trace: Trace, shows: Shows) -> float:
-    records = {event.origin.evidence.record for event in trace.session.events}
-    broken = {
-        event.origin.evidence.record
-        for event in trace.session.events
-        if isinstance(event, Skipped) and event.reason.startswith("unreadable")
-    }
-    return _part(len(records) - len(broken), len(records))
-
-
-def _subagents(trace: Trace, shows: Shows) -> float:
-    started = [s.step for s in _calls(trace) if s.tool in ("Task", "Agent") and s.success]
-    logged = set(trace.delegations.values())
-    return _part(sum(step in logged for step in started), len(started))
-
-
-def _uncompacted(trace: Trace, shows: Shows) -> float:
-    cuts = sum(
-        isinstance(event, Notice) and event.kind == "compacted" for event in trace.session.events
-    )
-    return 1 / (1 + cuts)
-
-
 FACTS: tuple[Fact, ...] = (
-    Fact("words", 12, _words, "no human words in the log"),
-    Fact("results", 24, _results, "calls without a result"),
-    Fact("success", 18, _success, "calls whose outcome the log does not tell"),
-    Fact("times", 8, _times, "steps without a time"),
-    Fact("causes", 10, _causes, "causes that only the order of the steps suggests"),
-    Fact("reasoning", 8, _reasoning, "reasoning that the log hides or lacks"),
-    Fact("readable", 10, _readable, "records that could not be read"),
-    Fact("subagents", 6, _subagents, "subagents without a log of their own"),
-    Fact("compaction", 4, _uncompacted, "history that the agent saw only in summary"),
+    Fact("results", 12, OfCalls(_result), "calls without a result"),
+    Fact("success", 5, OfCalls(_success), "calls whose outcome the log does not tell"),
+    Fact("times", 4, OfCalls(_times), "calls without a time"),
+    Fact("causes", 3, OfCalls(_causes), "causes that only the order of the steps suggests"),
+    Fact(
+        "context",
+        46,
+        OfCalls(_context),
+        "bare calls of one tool, without words, thoughts or results",
+    ),
+    Fact("words", 5, _words, "no human words in the log"),
+    Fact("answers", 6, _answers, "no answer of the agent in the log"),
+    Fact("reasoning", 2, _reasoning, "reasoning that the log hides or lacks"),
+    Fact("calls", 60, _whole, "lost calls, by the results that are left of them"),
+    Fact("subagents", 70, _subagents, "subagents without a log of their own"),
+    Fact("readable", 15, _readable, "records that could not be read"),
+    Fact("compaction", 2, _uncompacted, "history that the agent saw only in summary"),
 )
-"""Every row, with the points that it can cost; the rest of the 90 is what any log keeps."""
+"""Every row, with the points that it can cost; nothing costs more than there is."""
 
 
 def confide(trace: Trace, shows: Shows) -> Trace:
     """The confidence of the trace, and what was deducted for what."""
+    told = Told(trace, shows)
     deductions = []
     for fact in FACTS:
-        lost = fact.points * (1 - fact.share(trace, shows))
-        if lost >= 0.05:
-            deductions.append(Deduction(fact.name, round(lost, 1), fact.why))
+        lost = round(fact.points * (1 - fact.share(told)), 1)
+        if lost > 0:
+            deductions.append(Deduction(fact.name, lost, fact.why))
     total = HIGHEST - sum(deduction.points for deduction in deductions)
-    figure = max(0, int(total)) if trace.steps else 0
+    figure = max(0, round(total)) if trace.steps else 0
     ordered = tuple(sorted(deductions, key=lambda d: (-d.points, d.name)))
     return msgspec.structs.replace(trace, confidence=figure, deductions=ordered)

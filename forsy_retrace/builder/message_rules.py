@@ -123,7 +123,7 @@ RULES: tuple[Rule, ...] = (
          and not c.question and not _asks_more(c) and not x.rejected and not c.yes_but),
     Rule("picks-a-label", "selection", None, 0.91,
          "It opens with the label of an option that the agent's last words listed.",
-         lambda c, x, via: x.worked and c.label and c.words <= 30 and not c.question),
+         lambda c, x, via: x.worked and c.label and not c.question),
     Rule("yes-to-a-question", "answer_to_agent_question", None, 0.9,
          "A yes or no after the agent's question.",
          lambda c, x, via: x.asked and c.opens in ("yes", "permit", "no")),

@@ -133,7 +133,9 @@ def _cues(text: str, context: Context) -> Cues:
         question=question,
         rest=rest,
         error=ERROR.search(text) is not None,
-        label=label is not None and _lists(context.last_words, label[1]),
+        label=label is not None
+        and (words <= 30 or label.end(1) - label.start() > 3)
+        and _lists(context.last_words, label[1]),
         yes_but=opens in ("yes", "praise") and re.search(r"(?i)\bbut\b", said[:60]) is not None,
     )
 
