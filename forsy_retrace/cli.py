@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 import click
 
-from forsy_retrace.errors import RetraceError
-from forsy_retrace.terminal import safe
+from forsy_retrace.errors import DiskTrouble, RetraceError
+from forsy_retrace.terminal import safe, safe_json, safe_line
 from forsy_retrace.version import VERSION
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -46,8 +46,13 @@ class Commands(click.Group):
         try:
             return super().main(*args, **kwargs)
         except RetraceError as error:
-            click.echo(safe(f"forsy-retrace: {error}"), err=True)
+            from forsy_retrace.redact import mask  # a file's name may hold a secret
+
+            click.echo(safe_line(f"forsy-retrace: {mask(str(error))}"), err=True)
             sys.exit(error.exit_code)
+        except OSError:
+            click.echo("forsy-retrace: the output can't be written", err=True)
+            sys.exit(DiskTrouble.exit_code)
 
 
 @click.group(cls=Commands, context_settings=CONTEXT, epilog=EXAMPLES)
@@ -179,7 +184,7 @@ def run(
             results.append(result)
     written = [one for one in results if isinstance(one, Written)]
     if as_json:
-        click.echo(report.as_json(results))
+        click.echo(safe_json(report.as_json(results)))
     elif not quiet:
         click.echo(safe(report.summary(results)))
     if strict and any(report.has_unknown(one.manifest) for one in written):
@@ -201,7 +206,7 @@ def events(adapter: str, path: Path, no_redact: bool, i_know: bool) -> None:
     if no_redact and not i_know:
         raise RetraceError("--no-redact prints secrets as they stand; add --i-know if you mean it")
     for line in event_lines(read(path, adapter), Rules(off=no_redact)):
-        click.echo(safe(line))
+        click.echo(safe_json(line))
 
 
 @main.command("show", epilog="\b\nExample:\n  forsy-retrace show trace/ --step 4 --why success")
@@ -260,7 +265,7 @@ def _findings(found: list[tuple[int | None, str, str]], as_json: bool, good: str
         import orjson
 
         rows = [{"step": step, "field": field, "problem": text} for step, field, text in found]
-        click.echo(orjson.dumps(rows).decode())
+        click.echo(safe_json(orjson.dumps(rows).decode()))
     else:
         for step, field, text in found:
             where = f"step {step}, {field}" if step else field
@@ -270,12 +275,84 @@ def _findings(found: list[tuple[int | None, str, str]], as_json: bool, good: str
         sys.exit(1)
 
 
-@main.command("adapters")
+@main.command("adapters", epilog="\b\nExample:\n  forsy-retrace adapters")
 def adapters() -> None:
     """What each adapter reads, where such logs lie, and what they can show."""
     from forsy_retrace.report import adapter_table
 
     click.echo(safe(adapter_table()))
+
+
+def wishes(command: Any) -> Any:
+    """The options that say what else is private."""
+    options: tuple[Any, ...] = (
+        click.option(
+            "--redact-term",
+            multiple=True,
+            metavar="TEXT",
+            help="Mask this text everywhere; may be repeated.",
+        ),
+        click.option(
+            "--redact-pattern",
+            multiple=True,
+            metavar="REGEX",
+            help="Mask what matches (RE2 syntax); may be repeated.",
+        ),
+        click.option(
+            "--names/--no-names",
+            default=True,
+            show_default=True,
+            help="Mask names of people learnt from the text.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@main.command("redact", epilog="\b\nExample:\n  forsy-retrace redact session.jsonl > masked.jsonl")
+@click.argument("file", type=click.File("rb"))
+@wishes
+def redact(
+    file: Any, redact_term: Sequence[str], redact_pattern: Sequence[str], names: bool
+) -> None:
+    """Mask any log or text on its own; - reads standard input."""
+    from forsy_retrace.redact import Rules
+    from forsy_retrace.scrub import redacted
+
+    rules = Rules(tuple(redact_term), tuple(redact_pattern), names)
+    out = sys.stdout.buffer
+    for piece in redacted(file, rules):
+        out.write(piece)
+
+
+@main.command("scan", epilog="\b\nExample:\n  forsy-retrace scan ~/.claude/projects/my-app")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="The places as a JSON list on stdout.")
+@wishes
+def scan(
+    path: Path,
+    as_json: bool,
+    redact_term: Sequence[str],
+    redact_pattern: Sequence[str],
+    names: bool,
+) -> None:
+    """Report kinds and places of what is private; never the values."""
+    from forsy_retrace.redact import Rules
+    from forsy_retrace.scrub import scanned
+
+    places = list(scanned(path, Rules(tuple(redact_term), tuple(redact_pattern), names)))
+    if as_json:
+        import orjson
+
+        rows = [{"file": p.name, "line": p.line, "kind": p.kind, "rule": p.rule} for p in places]
+        click.echo(safe_json(orjson.dumps(rows).decode()))
+    else:
+        for place in places:
+            click.echo(safe(f"{place.name}:{place.line}: {place.kind} ({place.rule})"))
+        click.echo("Nothing found." if not places else f"{len(places)} places.")
+    if places:
+        sys.exit(1)
 
 
 def run_main() -> NoReturn:

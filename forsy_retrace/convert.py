@@ -10,7 +10,7 @@ import msgspec
 
 from forsy_retrace.adapter import Adapter, companions
 from forsy_retrace.builder import build
-from forsy_retrace.document import draft
+from forsy_retrace.document import draft, left_out
 from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.events import Event, Session, sessions
 from forsy_retrace.redact import Redacted, Rules, redact
@@ -173,7 +173,7 @@ def _several(
     taken: set[str],
 ) -> Iterator[Written | Refused]:
     for session in found:
-        trace, redacted = _redacted(session, name, options)
+        trace, redacted = _redacted(session, source, name, options)
         if not trace.steps:
             yield Refused(source.name, f"{source.name}: no steps in it")
             continue
@@ -185,15 +185,32 @@ def _several(
 
 
 def _write(session: Session, source: Source, name: str, target: Path, options: Options) -> Written:
-    trace, redacted = _redacted(session, name, options)
+    trace, redacted = _redacted(session, source, name, options)
     if not trace.steps:
         raise UnreadableInput(f"{source.name}: no steps in it")
     return _written(trace, redacted, source, name, target, options)
 
 
-def _redacted(session: Session, name: str, options: Options) -> tuple[Trace, Redacted]:
+def _redacted(
+    session: Session, source: Source, name: str, options: Options
+) -> tuple[Trace, Redacted]:
     trace = build(session, name, load(name).SHOWS)
-    return trace, redact(draft(trace), options.rules)
+    also = _unwritten(trace, source, load(name))
+    return trace, redact(draft(trace), options.rules, also)
+
+
+MOST_LEARNT = 200_000
+"""Bytes of a record left out from which redaction learns: beyond lies a picture or a snapshot."""
+
+
+def _unwritten(trace: Trace, source: Source, adapter: Adapter) -> Iterator[str]:
+    """The records that gave nothing to the trace: a secret may stand whole only there."""
+    ranges = left_out(trace)
+    for one in (source, *companions(adapter, source)):
+        held = ranges.get(one.name)
+        data = one.whole() if held else b""
+        for start, end in held or ():
+            yield data[start : min(end, start + MOST_LEARNT)].decode("utf-8", "replace")
 
 
 def _written(
@@ -249,5 +266,5 @@ def _check_shelf(target: Path) -> None:
         raise RetraceError("the target is one trace; name another folder for several sessions")
     if target.is_dir() and any(target.iterdir()) and not _is_shelf(target):
         raise RetraceError("the target folder holds files that are not ours; name another with -o")
-    if target.exists() and not target.is_dir():
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise RetraceError("the target exists and is no folder; name another with -o")

@@ -213,6 +213,18 @@ def account(trace: Trace) -> Json:
     }
 
 
+def left_out(trace: Trace) -> dict[str, list[tuple[int, int]]]:
+    """The byte ranges of the records that gave nothing to the trace, by file."""
+    by_record: dict[tuple[str, int, int], list[Event]] = {}
+    for event in trace.session.events:
+        by_record.setdefault(event.origin.evidence.record, []).append(event)
+    found: dict[str, list[tuple[int, int]]] = {}
+    for record, events in by_record.items():
+        if _why_left_out(events, trace.left_out.get(record)):
+            found.setdefault(record[0], []).append(record[1:])
+    return found
+
+
 def _why_left_out(events: list[Event], left_out: str | None) -> str:
     """Why a record gave nothing to the trace; empty where it gave something."""
     told = [event for event in events if not isinstance(event, (Skipped, Fact))]

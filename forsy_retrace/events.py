@@ -114,6 +114,9 @@ class ToolCall(msgspec.Struct, frozen=True, tag_field="event", tag=True):
     call: str
     tool: str
     input: Any
+    named: str | None = ""
+    """Where the tool's name stands, as a part of a text; empty: `name` beside the input; None:
+    nowhere, the kind of the record tells the tool."""
 
 
 class ToolResult(msgspec.Struct, frozen=True, tag_field="event", tag=True):
@@ -121,7 +124,8 @@ class ToolResult(msgspec.Struct, frozen=True, tag_field="event", tag=True):
 
     origin: Origin
     call: str
-    output: str
+    output: str | None
+    """None where the log says that the call ended, and not what came back."""
     outcome: Outcome = "unknown"
     rule: str = ""
     basis: str = ""

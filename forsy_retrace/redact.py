@@ -6,7 +6,7 @@ other; then each is masked where it stands. Counts, ids, times and the format's 
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -95,14 +95,23 @@ FORMAT_WORDS = frozenset(
 HASHED = ("memory_hash", "system_prompt_hash")
 
 
-def redact(content: Draft, rules: Rules = Rules()) -> Redacted:  # noqa: B008 (Rules is frozen)
-    """Masks every text of a draft; equal values get equal placeholders over the whole folder."""
+def redact(
+    content: Draft,
+    rules: Rules = Rules(),  # noqa: B008 (Rules is frozen)
+    also: Iterable[str] = (),
+) -> Redacted:
+    """Masks every text of a draft; equal values get equal placeholders over the whole folder.
+
+    `also` are texts that are not written but may give a secret away: records left out.
+    """
     if rules.off:
         _hash_prompts(content.trace)
         return Redacted(_TOKEN, content, None)
     masker = masker_of(rules)
     for text, key in _texts(content):
         masker.learn(text, key)
+    for text in also:
+        masker.learn(text)
     masker.seal()
     before = [{name: step[name] for name in FIELDS} for step in content.trace["steps"]]
     trace = masked(content.trace, masker)

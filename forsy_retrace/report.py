@@ -8,6 +8,8 @@ from typing import Any
 import orjson
 
 from forsy_retrace.convert import Refused
+from forsy_retrace.redact import mask
+from forsy_retrace.terminal import safe_line
 from forsy_retrace.writers import Written
 
 Json = dict[str, Any]
@@ -22,8 +24,6 @@ def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.markup import escape
 
-    from forsy_retrace.terminal import safe
-
     console = Console(stderr=True)
     count = 0
     with console.status("Reading …") as status:
@@ -31,7 +31,7 @@ def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
         def step(name: str) -> None:
             nonlocal count
             count += 1
-            status.update(f"Log {count}: {escape(safe(name))}")
+            status.update(f"Log {count}: {escape(safe_line(mask(name)))}")
 
         yield step
 
@@ -43,7 +43,7 @@ def summary(results: Sequence[Written | Refused]) -> str:
     parts = [_one(written[0])] if len(written) == 1 else [_many(written)]
     if refused:
         parts.append(f"{len(refused)} files gave no trace:")
-        parts += [f"  {one.why}" for one in refused[:10]]
+        parts += [f"  {safe_line(mask(one.why))}" for one in refused[:10]]
         if len(refused) > 10:
             parts.append(f"  … and {len(refused) - 10} more")
     return "\n".join(parts)
@@ -93,12 +93,21 @@ def _many(written: Sequence[Written]) -> str:
 def as_json(results: Sequence[Written | Refused]) -> str:
     """The same as one JSON object."""
     traces = [
-        {"folder": str(one.folder), **_told(one.manifest)}
+        {"folder": _plain(str(one.folder)), **_told(one.manifest)}
         for one in results
         if isinstance(one, Written)
     ]
-    refused = [{"name": one.name, "why": one.why} for one in results if isinstance(one, Refused)]
+    refused = [
+        {"name": _plain(mask(one.name)), "why": _plain(mask(one.why))}
+        for one in results
+        if isinstance(one, Refused)
+    ]
     return orjson.dumps({"traces": traces, "refused": refused}).decode()
+
+
+def _plain(name: str) -> str:
+    """A name without the bytes that no UTF-8 can hold."""
+    return name.encode("utf-8", "replace").decode()
 
 
 def _told(manifest: Json) -> Json:

@@ -1,12 +1,13 @@
 """A trace for the eye: its steps on one screen, a step in full, the ground of a value."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from forsy_retrace.errors import RetraceError
-from forsy_retrace.redact import mask
+from forsy_retrace.redact import Rules, masker_of
 from forsy_retrace.sdk import resolve, text_of
 from forsy_retrace.trace import FIELDS
 from forsy_retrace.validate import Problem, problems
@@ -104,6 +105,7 @@ def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[
     found = places(entry) or [(at, "") for at in range(min(2, len(row["records"])))]
     lines = []
     logs = _logs(folder, row, source)
+    mask = _masker(logs, row) if logs is not None else str
     for at, path in found:
         record = row["records"][at]
         lines.append(
@@ -122,8 +124,18 @@ def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[
             lines.append("  (the log has nothing at that place)")
             continue
         more = "" if len(text) <= LONGEST else f"\n… {len(text) - LONGEST} more characters"
-        lines.append(_indented(mask(text[:LONGEST]) + more))
+        lines.append(_indented(mask(text)[:LONGEST] + more))
     return lines
+
+
+def _masker(logs: Logs, row: Json) -> Callable[[str], str]:
+    """Masks with what the whole logs teach, not one record alone."""
+    masker = masker_of(Rules())
+    for name in {str(record["file"]) for record in row["records"]}:
+        for line in logs.whole(name).decode("utf-8", "replace").split("\n"):
+            masker.learn(line)
+    masker.seal()
+    return masker.mask
 
 
 def _logs(folder: Path, row: Json, source: Path | None) -> Logs | None:

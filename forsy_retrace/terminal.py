@@ -10,6 +10,16 @@ def safe(text: str) -> str:
     return UNSAFE.sub(_written_out, text)
 
 
+def safe_line(text: str) -> str:
+    """The same on one line: a name of a file may hold a line feed."""
+    return safe(text).replace("\n", "\\n")
+
+
+def safe_json(text: str) -> str:
+    """One line of JSON with the same characters as its own escapes, so that it stays JSON."""
+    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def _written_out(found: re.Match[str]) -> str:
     code = ord(found[0])
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

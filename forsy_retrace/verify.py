@@ -4,11 +4,13 @@ Each value of evidence.jsonl is read again from the log: copied ones must be the
 but for placeholders and marked cuts; computed ones are computed again where one record decides.
 """
 
+import glob
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
@@ -48,27 +50,42 @@ class Logs:
             found = [self.main]
             found += [Source(one.path, f"{source.stem}/{one.name}") for one in beside]
             found += self.main.beside("agent-*.jsonl")
+            found += self.main.beside("message_feedback.json")
         else:
             raise RetraceError(f"{source.name}: no such file or folder")
         self.found = found
         self.held: dict[str, bytes] = {}
+        self.last: tuple[tuple[str, int, int], Any] = (("", 0, 0), None)
+        """The record that was read last: a conversation is one record of many steps."""
         self.sizes = _sizes(folder) if folder is not None else {}
 
     def value(self, row: Json) -> Any:
         """The decoded record; raises LookupError where its bytes are not there."""
         name, start, end = str(row["file"]), row["start"], row["end"]
-        if name not in self.held:
-            self.held[name] = self._source(name).whole()
-        data = self.held[name][start:end]
+        if (name, start, end) == self.last[0]:
+            return self.last[1]
+        data = self.whole(name)[start:end]
         record = decode(data, Evidence(name, 0, start, end))
         if len(data) != end - start or record.problem:
             raise LookupError(name)
+        self.last = ((name, start, end), record.value)
         return record.value
+
+    def whole(self, name: str) -> bytes:
+        """All bytes of a log that evidence names."""
+        if name not in self.held:
+            self.held[name] = self._source(name).whole()
+        return self.held[name]
 
     def _source(self, name: str) -> Source:
         for source in self.found:
             if source.name == name:
                 return source
+        archive, mark, inner = name.rpartition("#")
+        if mark and archive:
+            held = self._source(archive).members(glob.escape(inner))
+            if held:
+                return held[0]
         pattern = re.compile("".join(_loose(part) for part in _pieces(name)))
         loose = [source for source in self.found if pattern.fullmatch(source.name)]
         tails = [s for s in self.found if s.path.name == name.rsplit("/", 1)[-1]]
@@ -77,6 +94,8 @@ class Logs:
         for found in (main, loose, sized, tails):
             if len(found) == 1:
                 return found[0]
+        if self.main is not None and self.main.size == self.sizes.get(name):
+            return self.main  # the log itself, under another name
         raise UnreadableInput("a log that the trace names is not there; name it with --source")
 
 
@@ -86,7 +105,12 @@ def _sizes(folder: Path) -> dict[str, int]:
         manifest = orjson.loads((folder / "manifest.json").read_bytes())
     except (OSError, ValueError):
         return {}
-    return {one["name"]: one["size"] for one in manifest.get("sources", ())}
+    sources = manifest.get("sources") if isinstance(manifest, dict) else None
+    return {
+        one["name"]: one["size"]
+        for one in (sources if isinstance(sources, list) else ())
+        if isinstance(one, dict) and "name" in one and "size" in one
+    }
 
 
 def _pieces(name: str) -> list[str | None]:
@@ -124,6 +148,10 @@ def load_folder(folder: Path) -> tuple[Json, list[Json]]:
         raise RetraceError(f"{folder.name}: no trace folder (trace.json, evidence.jsonl)") from None
     except ValueError:
         raise UnreadableInput(f"{folder.name}: its files are no JSON") from None
+    if not isinstance(trace, dict) or not isinstance(trace.get("steps"), list):
+        raise UnreadableInput(f"{folder.name}: its trace.json is no trace")
+    if not all(isinstance(row, dict) and "step" in row for row in (*trace["steps"], *rows)):
+        raise UnreadableInput(f"{folder.name}: its trace.json or evidence.jsonl is no trace's")
     return trace, rows
 
 
@@ -210,16 +238,35 @@ def _in_order(value: str, source: str) -> bool:
 
 
 def _is_time(value: Any, record: Any) -> bool:
-    held = [record]
+    return value in _times(_Whole(record))
+
+
+class _Whole(NamedTuple):
+    """A record, told from others by where it is in memory."""
+
+    record: Any
+
+    def __hash__(self) -> int:
+        return id(self.record)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Whole) and self.record is other.record
+
+
+@lru_cache(maxsize=1)
+def _times(whole: _Whole) -> frozenset[str | None]:
+    """Every moment that a record names, in our writing."""
+    found: set[str | None] = set()
+    held = [whole.record]
     while held:
         one = held.pop()
         if isinstance(one, dict):
             held.extend(one.values())
         elif isinstance(one, list):
             held.extend(one)
-        elif when(one) == value:
-            return True
-    return False
+        else:
+            found.add(when(one))
+    return frozenset(found - {None})
 
 
 def _is_flag(value: Any, flag: Any) -> bool:

@@ -17,18 +17,19 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("events",),
     ("source",),
     ("sdk",),
+    ("dialects",),
     ("adapter", "trace"),
     ("commands", "tokens"),
     ("builder", "registry"),
     ("document", "redaction"),
     ("redact", "validate"),
     ("verify", "writers"),
-    ("convert", "show"),
+    ("convert", "scrub", "show"),
     ("batch", "report", "testing"),
     ("cli",),
 )
 """A module imports from the layers above its own, or from its own package."""
-FOR_ADAPTERS = {"events", "source", "sdk"}
+FOR_ADAPTERS = {"events", "source", "sdk", "dialects"}
 
 HEAVY = (
     "asyncio",

@@ -129,7 +129,8 @@ def _diff(changes: list[Touch]) -> str | None:
         lines: list[str] = []
         if touch.change is not None and touch.change.hunks:
             for hunk in touch.change.hunks:
-                lines.append(f"@@ -{hunk.old_start} +{hunk.new_start} @@")
+                place = f" -{hunk.old_start} +{hunk.new_start} @@" if hunk.new_start else ""
+                lines.append(f"@@{place}")
                 lines.extend(hunk.lines)
         elif touch.kind == "edit" and (touch.removed or touch.added):
             lines = ["@@", *(f"-{line}" for line in touch.removed)]

@@ -13,6 +13,7 @@ from .classify import command
 from .outcome import never_ran
 from .tools import PLAN_EXITS, path_of
 from .touches import absolute, shown, touches
+from .verdicts import HEADER
 
 COMMIT = re.compile(r"^\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
 """Git's own line for a new commit: `[main 1a2b3c4] Subject`."""
@@ -167,7 +168,8 @@ def _target(past: list[Touch], name: str) -> str:
 
 def first_error(step: Step) -> str:
     """The first line of a failure that says what went wrong."""
-    text = re.sub(r"\A\s*(?:<tool_use_error>)?(?:Exit code \d+\n)?", "", step.output or "")
+    text = HEADER.sub("", step.output or "")
+    text = re.sub(r"\A\s*(?:<tool_use_error>)?(?:Exit code \d+\n)?", "", text)
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line]
     if lines:
@@ -227,6 +229,9 @@ def _patched(touch: Touch, step: Step) -> str:
     name = shown(touch.path, step.cwd)
     if touch.kind == "delete":
         return f"{name} was deleted."
+    change = touch.change
+    if change is not None and not change.hunks and change.after is None and change.before is None:
+        return f"{name} was {'created' if change.kind == 'created' else 'changed'}."
     if touch.change is not None and touch.change.kind == "created":
         return f"{name} was created: {_lines(len(touch.added))}."
     return f"{name}: {_lines(len(touch.added))} added, {len(touch.removed)} removed."

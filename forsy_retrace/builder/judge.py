@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import msgspec
+from msgspec import structs
 
 from forsy_retrace.evidence import Vote, derived, inferred
 from forsy_retrace.trace import Check, Step, Trace, put
@@ -19,9 +19,7 @@ from .tools import PLAN_EXITS
 def judge(trace: Trace) -> Trace:
     """eval, eval_reason and directive of every step."""
     hindsight = Hindsight(trace)
-    return msgspec.structs.replace(
-        trace, steps=tuple(_judged(step, hindsight) for step in trace.steps)
-    )
+    return structs.replace(trace, steps=tuple(_judged(step, hindsight) for step in trace.steps))
 
 
 class Hindsight:
@@ -150,8 +148,11 @@ def _judged(step: Step, later: Hindsight) -> Step:
             else inferred(bad.rule, bad.confidence, steps=steps)
         )
         step = put(step, {"eval": ground, "eval_reason": ground}, eval=-1, eval_reason=bad.reason)
-        text = _directive(step, later.trace, bad.successor)
-        return step if text is None else put(step, {"directive": ground}, directive=text)
+        told = _directive(step, later.trace, bad.successor)
+        if told is None:
+            return step
+        text, named = told
+        return put(step, {"directive": structs.replace(ground, steps=named)}, directive=text)
     found = list(_good(step, later))
     if not found:
         return step
@@ -246,8 +247,10 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
         yield Good(reason, "repeated-later", 0.7, (number,))
 
 
-def _directive(step: Step, trace: Trace, successor: int | None) -> str | None:
-    """What failed, and what was done instead."""
+def _directive(
+    step: Step, trace: Trace, successor: int | None
+) -> tuple[str, tuple[int, ...]] | None:
+    """What failed and what was done instead, with the steps that it names."""
     if successor is None:
         return None
     line = first_error(step) if step.success is False else ""
@@ -265,5 +268,6 @@ def _directive(step: Step, trace: Trace, successor: int | None) -> str | None:
         steps = ", ".join(str(number) for number in between[:5])
         word = "Step" if len(between) == 1 else "Steps"
         verb = "was" if len(between) == 1 else "were"
-        return f"{what}{end} {word} {steps} {verb} done instead, then step {successor} tried again."
-    return f"{what}{end} Step {successor} was done instead."
+        text = f"{what}{end} {word} {steps} {verb} done instead, then step {successor} tried again."
+        return text, (*between[:5], successor)
+    return f"{what}{end} Step {successor} was done instead.", (successor,)

@@ -25,7 +25,7 @@ BY_ROLE = {
 }
 """A user message's role to the type of the step that it causes."""
 
-PLAN_TOOLS = ("TodoWrite", "TaskUpdate", "update_plan")
+PLAN_TOOLS = ("TodoWrite", "TaskUpdate", "update_plan", "todo_list", "plan_update")
 
 
 AGENT_TOOLS = ("Task", "Agent")

@@ -22,7 +22,7 @@ def _answered(step: Step, results: dict[str, ToolResult]) -> Step:
     if result is None:
         return step
     here = result.origin
-    grounds = {"output": verbatim(here.evidence)}
+    grounds = {} if result.output is None else {"output": verbatim(here.evidence)}
     ended = here.at
     if ended is not None and step.started_at is not None and ended < step.started_at:
         ended = None  # a clock that ran backwards says nothing of the end

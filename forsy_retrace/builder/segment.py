@@ -169,7 +169,11 @@ class _Segments:
         text, ground = _joined(self.pending.pop(here.actor, []))
         sent = event.input if isinstance(event.input, str) else compact(event.input)
         grounds = {"input": verbatim(here.evidence), **_times(here, None)}
-        grounds["tool"] = verbatim(here.evidence.at(_sibling(here.evidence, "name")))
+        if event.named is None:
+            grounds["tool"] = derived("kind-of-record", here.evidence.at(""))
+        else:
+            named = event.named or _sibling(here.evidence, "name")
+            grounds["tool"] = verbatim(here.evidence.at(named), within=bool(event.named))
         if ground is not None:
             grounds["reasoning"] = ground
         self.calls[event.call] = self._add(
@@ -188,7 +192,7 @@ class _Segments:
         started = self.calls.get(event.call)
         for actor, start in self.delegations.items():
             if start == started:
-                self._drop_report(actor, event.output)
+                self._drop_report(actor, event.output or "")
         record = event.origin.evidence.record
         if event.call in self.administration:
             self.left_out[record] = "trace administration"
@@ -212,6 +216,8 @@ class _Segments:
             if event.kind == "cleared":
                 self._ends_turn()
             self.boundaries.append((len(self.steps), event.kind))
+        elif event.kind == "ended":
+            self._ends_turn()
         elif event.kind == "interrupted":
             self._interrupted(event)
         elif event.kind in ("model error", "limit"):

@@ -21,6 +21,9 @@ SHELLS: dict[str, str] = {
     "shell": "bash",
     "exec_command": "bash",
     "local_shell": "bash",
+    "shell_command": "bash",
+    "command_execution": "bash",
+    "CommandExecution": "bash",
     "run_terminal_cmd": "bash",
     "execute_command": "bash",
     "run_shell_command": "bash",
@@ -57,6 +60,20 @@ TOOLS: dict[str, Kind] = {
     "TaskList": Kind("plan", "other_tool"),
     "TaskGet": Kind("plan", "other_tool"),
     "update_plan": Kind("plan", "other_tool"),
+    "plan_update": Kind("plan", "other_tool"),
+    "todo_list": Kind("plan", "other_tool"),
+    "file_change": Kind("edit", "file"),
+    "FileChange": Kind("edit", "file"),
+    "patch_apply": Kind("edit", "file"),
+    "write_stdin": Kind("execute", "cli"),
+    "exec": Kind("execute", "other_tool"),
+    "spawn_agent": Kind("other", "other_tool"),
+    "wait": Kind("read", "other_tool"),
+    "wait_agent": Kind("read", "other_tool"),
+    "send_input": Kind("other", "other_tool"),
+    "resume_agent": Kind("other", "other_tool"),
+    "close_agent": Kind("other", "other_tool"),
+    "tool_search": Kind("search", "other_tool"),
     "EnterPlanMode": Kind("plan", "other_tool"),
     "ExitPlanMode": Kind("plan", "other_tool"),
     "exit_plan_mode": Kind("plan", "other_tool"),
@@ -107,15 +124,23 @@ PLAN_FILE = re.compile(r"[/\\]\.claude[/\\]plans[/\\][^/\\]+\.md$")
 def kind_of(tool: str, sent: Any) -> Kind | None:
     """What a call of a tool does; None for a shell, whose command must be read."""
     if tool in SHELLS:
+        match sent:
+            case {"command": ["apply_patch" | "applypatch", str()]}:
+                return Kind("edit", "file")
         return None
     if tool in ("Write", "Edit") and isinstance(sent, dict):
         path = sent.get("file_path")
         if isinstance(path, str) and PLAN_FILE.search(path):
             return Kind("plan", "file", "plan-file")
+    match tool, sent:
+        case "web_search", {"type": "open_page" | "find_in_page"}:
+            return Kind("read", "browser")
     if tool in TOOLS:
         return TOOLS[tool]
     if tool.startswith("mcp__"):
         return _mcp(tool)
+    if "__" in tool.strip("_"):  # Codex of 2025 named an MCP tool `server__tool`
+        return _mcp(f"mcp__{tool}")
     return Kind("other", "other_tool", "unknown-tool")
 
 

@@ -58,6 +58,8 @@ def _of_call(step: Step) -> Iterator[Touch]:
     recorded = step.result.changes if step.result else ()
     run = command(step)
     if run is not None:
+        for change in recorded:
+            yield _recorded(step, change)
         cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         for simple in run.simples:
             kind = WRITTEN_BY.get(simple.operation, "generated")

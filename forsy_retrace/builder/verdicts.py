@@ -192,9 +192,16 @@ def failed_by_its_own_words(text: str, run: Command | None, tool: str = "") -> V
     return None
 
 
+HEADER = re.compile(
+    r"\A(?:Chunk ID: .*\n)?(?:Exit code: -?\d+\n)?(?:Wall time:? .*\n)?(?:Process .*\n)?"
+    r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n"
+)
+"""What Codex writes above the output of a command."""
+
+
 def found_nothing(text: str, exit_code: int | None, run: Command | None) -> bool:
     """A search without a match, which exits 1 and prints nothing."""
-    if run is None or exit_code != 1 or text.strip() not in ("Exit code 1", ""):
+    if run is None or exit_code != 1 or HEADER.sub("", text).strip() not in ("Exit code 1", ""):
         return False
     last = run.simples[-1] if run.simples else None
     if last is None:

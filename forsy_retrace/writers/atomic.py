@@ -35,16 +35,27 @@ def check_target(folder: Path) -> None:
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """One writer a target; a lock whose process is gone is taken over."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
     lock = folder.parent / f".{folder.name}.lock"
-    handle = _take(lock)
     try:
-        os.write(handle, str(os.getpid()).encode())
-        os.close(handle)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        handle = _take(lock)
+    except OSError as error:
+        raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
+    try:
+        _sign(handle)
         yield
     finally:
         with contextlib.suppress(OSError):
             lock.unlink()
+
+
+def _sign(handle: int) -> None:
+    try:
+        os.write(handle, str(os.getpid()).encode())
+    except OSError as error:
+        raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
+    finally:
+        os.close(handle)
 
 
 def _take(lock: Path) -> int:
@@ -68,9 +79,11 @@ def _is_alive(lock: Path) -> bool:
 
 
 def _runs(process: int) -> bool:
+    if process == 0:  # to kill(2) that is our own group
+        return False
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         return True
@@ -96,10 +109,10 @@ def write_whole(folder: Path, files: Mapping[str, bytes]) -> None:
         fresh.rename(folder)
         _sync(folder.parent)
     except OSError as error:
-        if old.exists() and not folder.exists():
-            old.rename(folder)
         raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
     finally:
+        if old.exists() and not folder.exists():  # Ctrl-C between the renames, too
+            old.rename(folder)
         shutil.rmtree(fresh, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
 
@@ -145,5 +158,6 @@ def _why(error: OSError) -> str:
         errno.EPERM: "permission denied",
         errno.EROFS: "the disk is read-only",
         errno.ENOTDIR: "a part of its path is no folder",
+        errno.EEXIST: "a part of its path is no folder",
     }
     return known.get(error.errno or 0, os.strerror(error.errno or errno.EIO))

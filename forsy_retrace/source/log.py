@@ -1,0 +1,312 @@
+"""A log file and its records, in the order of the file."""
+
+import io
+import os
+import re
+import stat
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+from zipfile import ZipInfo
+
+from forsy_retrace.errors import UnreadableInput
+from forsy_retrace.evidence import Evidence
+
+from .cut import Cutter, Piece, lines
+from .unpack import ZIP, Bounded, contents, decoded, member
+from .values import MAX_LINE, Problem, Record, decode
+
+LEAD = 1 << 16
+"""Bytes from which the layout of a file is told."""
+HEAD = 40
+HEAD_BYTES = 1 << 20
+COMMENT = b"//"
+PREFIX = re.compile(rb"\[\d{4}-\d\d-\d\dT[\d:.]+Z?\] \[[A-Z]{1,8}\] (?=\{)")
+"""What a program puts before each line of another whose output it logs."""
+MARK = b"\xef\xbb\xbf"
+SCRIPT = re.compile(rb"\b(?:var|let|const)\s+\w+\s*=\s*(?=[\[{])")
+"""A value that a page or a module assigns: ChatGPT's chat.html holds its conversations so."""
+NOWHERE = Evidence("", 0, 0, 0)
+
+
+class Source:
+    """A log file, read as far as it reached when it was opened.
+
+    `name` is the path relative to what the user named, and stands in every Evidence.
+    """
+
+    def __init__(self, path: Path, name: str | None = None) -> None:
+        self.path = path
+        shown = name if name is not None else path.name
+        self.name = os.fsencode(shown).decode("utf-8", "replace")
+
+    def records(self) -> Iterator[Record]:
+        """Every record in the order of the file, without blank lines."""
+        if self.is_archive:
+            yield Record(Evidence(self.name, 0, 0, self.size), problem="archive of files")
+            return
+        with self._open() as stream:
+            lead = stream.read(LEAD)
+        body = lead.removeprefix(MARK).lstrip()
+        if body[:1] == b"[" and self._is_array(body, len(lead) < LEAD):
+            yield from self._document(0, array=True)
+        elif body[:1] == b"{" and self._are_values(body):
+            yield from self._document(0, array=False)
+        elif found := _assigned(body, lead):
+            yield from self._script(lead, found)
+        else:
+            with self._open() as stream:
+                for line, start, data, whole in lines(stream):
+                    yield from self._line(line, start, data, whole)
+
+    @cached_property
+    def head(self) -> tuple[Record, ...]:
+        """The first 40 records, for telling what the log is; fewer where they are large."""
+        found = []
+        for record in self.records():
+            found.append(record)
+            if len(found) == HEAD or record.here.end > HEAD_BYTES:
+                break
+        return tuple(found)
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return self.path.stat().st_size
+
+    @cached_property
+    def is_archive(self) -> bool:
+        """Whether it is a zip, whose files are `members`."""
+        with self._raw() as stream:
+            return stream.read(len(ZIP)) == ZIP
+
+    def members(self, *patterns: str) -> list["Source"]:
+        """The files of a zip whose whole name is one of these; nothing is ever extracted."""
+        if not self.is_archive:
+            return []
+        with self._raw() as stream:
+            return [Member(self, info) for info in contents(stream, self.name, patterns)]
+
+    def beside(self, pattern: str) -> list["Source"]:
+        """The regular files next to this log that match a glob pattern, in order of name."""
+        folder = self.path.parent
+        lead = self.name[: len(self.name) - len(self.path.name)]
+        return [
+            Source(path, lead + path.relative_to(folder).as_posix())
+            for path in sorted(folder.glob(pattern))
+            if path != self.path and is_regular(path)
+        ]
+
+    def text(self, limit: int) -> str | None:
+        """The whole text where it has at most `limit` bytes; for spilled outputs."""
+        with self._open() as stream:
+            data = stream.read(limit + 1)
+        return data.decode("utf-8", "replace") if len(data) <= limit else None
+
+    def whole(self) -> bytes:
+        """All bytes, as the offsets of `records` count them."""
+        with self._open() as stream:
+            return stream.read()
+
+    def span(self, start: int, end: int) -> bytes:
+        """The bytes of a range, as the offsets of `records` count them, and no others."""
+        with self._open() as stream:
+            if isinstance(stream, (Bounded, io.BytesIO)):
+                stream.seek(start)
+            else:
+                for at in range(0, start, LEAD):
+                    stream.read(min(LEAD, start - at))
+            return stream.read(end - start)
+
+    def raw(self) -> bytes:
+        """The bytes as they lie on disk; of a zip's file, unpacked."""
+        with self._raw() as stream:
+            return stream.read()
+
+    def _raw(self) -> Bounded:
+        try:
+            flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+            handle = os.open(self.path, flags)
+        except OSError as error:
+            raise UnreadableInput(f"{self.name}: {error.strerror or 'cannot be opened'}") from None
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise UnreadableInput(f"{self.name}: not a regular file")
+        return Bounded(os.fdopen(handle, "rb"), os.fstat(handle).st_size)
+
+    def _open(self) -> BinaryIO:
+        return decoded(self._raw(), self.name)
+
+    def _is_array(self, body: bytes, whole: bool) -> bool:
+        """Whether the file is one array, and not lines that are arrays each."""
+        line, ended, rest = body.partition(b"\n")
+        if ended or whole:
+            record = decode(line.strip(), NOWHERE)
+            if not record.problem:
+                return not rest.strip()
+            return _first(line) is None and _opens_array(body)
+        return _opens_array(body) and not self._is_line()
+
+    def _is_line(self) -> bool:
+        """Whether the first line, a long one, is an array of its own, and others follow."""
+        with self._open() as stream:
+            found = lines(stream)
+            first = next(found, None)
+            if first is None or not any(data.strip() for _, _, data, _ in found):
+                return False
+        return _first(first[2]) is not None
+
+    def _are_values(self, body: bytes) -> bool:
+        """Whether objects of several lines stand one after another."""
+        line, ended, _ = body.partition(b"\n")
+        if not ended or not decode(line.strip(), NOWHERE).problem or _first(line) is not None:
+            return False
+        with self._open() as stream:
+            first = next((piece for piece in Cutter(stream).values() if not piece.text), None)
+        return first is not None and first.closed and not self._of(first).problem
+
+    def _line(self, line: int, start: int, data: bytes, whole: bool) -> Iterator[Record]:
+        body = data.strip(b" \t\r\n\v\f")
+        if body.startswith(MARK):
+            body = body[3:]
+        if not body:
+            return
+        start += data.index(body[:64])
+        here = Evidence(self.name, line, start, start + len(body))
+        if len(data) > MAX_LINE:
+            yield Record(here, problem="unreadable: line too long")
+            return
+        if body.startswith(COMMENT):
+            yield Record(here, problem="comment line")
+            return
+        record = decode(body, here)
+        if record.problem != "unreadable: not JSON":
+            yield record
+            return
+        if lead := PREFIX.match(body):
+            inner = Evidence(self.name, line, start + lead.end(), start + len(body))
+            record = decode(body[lead.end() :], inner)
+            if not record.problem:
+                yield record
+                return
+        values = list(_glued(body, here))
+        if values and all(not value.problem for value in values):
+            yield from values
+        else:
+            cut = not whole and body[:1] in b"{["
+            yield Record(here, problem="unreadable: cut off" if cut else "unreadable: not JSON")
+
+    def _document(self, start: int, array: bool) -> Iterator[Record]:
+        with self._open() as stream:
+            cutter = Cutter(stream)
+            for piece in cutter.elements() if array else cutter.values():
+                if piece.data != MARK:
+                    yield self._of(piece)
+            if array and (rest := cutter.rest()):
+                yield self._of(rest)
+
+    def _script(self, lead: bytes, start: int) -> Iterator[Record]:
+        """A page or module: what stands around the value, and the value's records."""
+        around: Problem = "text around records"
+        before = lead[:start].strip()
+        begin = lead.index(before[:64])
+        yield Record(Evidence(self.name, 0, begin, begin + len(before)), problem=around)
+        with self._open() as stream:
+            stream.read(start)
+            cutter = Cutter(stream, start)
+            array = lead[start : start + 1] == b"["
+            for piece in cutter.elements() if array else cutter.values():
+                yield self._of(piece)
+                if not array:
+                    break
+            if rest := cutter.rest():
+                yield Record(Evidence(self.name, 0, rest.start, rest.end), problem=around)
+
+    def _of(self, piece: Piece) -> Record:
+        here = Evidence(self.name, 0, piece.start, piece.end)
+        if piece.data is None:
+            return Record(here, problem=_unheld(piece))
+        record = decode(piece.data, here)
+        if record.problem == "unreadable: not JSON" and not piece.closed and not piece.text:
+            return Record(here, problem="unreadable: cut off")
+        return record
+
+
+class Member(Source):
+    """A file of a zip; `archive.zip#name` is its name, and the zip's other files stand beside."""
+
+    def __init__(self, archive: Source, info: ZipInfo) -> None:
+        super().__init__(archive.path / info.filename, f"{archive.name}#{info.filename}")
+        self.archive, self.info = archive, info
+        self.size = info.file_size
+        self.is_archive = False
+
+    def beside(self, pattern: str) -> list[Source]:
+        return [one for one in self.archive.members(pattern) if one.name != self.name]
+
+    def raw(self) -> bytes:
+        return self.whole()
+
+    def _open(self) -> BinaryIO:
+        return member(self.archive._raw(), self.info, self.name)
+
+
+def is_regular(path: Path) -> bool:
+    """A file that can be read as one: no link, pipe or device."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def discover(root: Path) -> Iterator[Source]:
+    """Every regular file below a folder, in order of name; links are not followed."""
+    for folder, folders, files in os.walk(root):
+        folders.sort()
+        for file in sorted(files):
+            path = Path(folder) / file
+            if is_regular(path):
+                yield Source(path, path.relative_to(root).as_posix())
+
+
+def _first(data: bytes) -> Piece | None:
+    """The first whole value in some bytes."""
+    found = Cutter(io.BytesIO(data)).values()
+    return next((piece for piece in found if piece.closed and not piece.text), None)
+
+
+def _opens_array(body: bytes) -> bool:
+    """Whether `[` opens an array, and no line of another log: `[2026-01-31 12:00] INFO`."""
+    first = next(Cutter(io.BytesIO(body)).elements(), None)
+    if first is None or first.data is None:
+        return False
+    opening = first.data[:1]
+    if opening in (b"{", b'"', b"["):
+        return opening == b"{" or not first.closed or not decode(first.data, NOWHERE).problem
+    return not decode(first.data, NOWHERE).problem
+
+
+def _assigned(body: bytes, lead: bytes) -> int:
+    """Where the value begins that a page or module assigns first; 0 where there is none."""
+    if body[:1] == b"<" or re.match(rb"(?:export\s+)?(?:var|let|const)\s", body):
+        found = SCRIPT.search(lead)
+        return found.end() if found else 0
+    return 0
+
+
+def _unheld(piece: Piece) -> Problem:
+    return "unreadable: not JSON" if piece.text else "unreadable: line too long"
+
+
+def _glued(body: bytes, here: Evidence) -> Iterator[Record]:
+    """Several values on one line (a lost newline), if nothing else stands between them."""
+    for piece in Cutter(io.BytesIO(body)).values():
+        if piece.text:
+            yield Record(here, problem="unreadable: not JSON")
+        elif piece.closed:
+            place = Evidence(here.file, here.line, here.start + piece.start, here.start + piece.end)
+            yield decode(piece.data or b"", place)
+        else:
+            place = Evidence(here.file, here.line, here.start + piece.start, here.end)
+            yield Record(place, problem="unreadable: cut off")

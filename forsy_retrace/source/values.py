@@ -1,0 +1,76 @@
+"""One JSON value from its bytes: exact, and never fatal."""
+
+import json
+import re
+from typing import Any, Literal
+
+import msgspec
+
+from forsy_retrace.evidence import Evidence
+
+MAX_LINE = 256 << 20
+MAX_DEPTH = 512
+"""Caps against a file that was made to exhaust memory, in bytes (depth: in brackets)."""
+
+DECODE = msgspec.json.Decoder().decode
+TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)|[\[\]{}]', re.S)
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+Problem = Literal[
+    "",
+    "archive of files",
+    "comment line",
+    "text around records",
+    "unreadable: not JSON",
+    "unreadable: cut off",
+    "unreadable: nested too deep",
+    "unreadable: line too long",
+]
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One value of a log and where it stands. `problem` says why there is no value."""
+
+    here: Evidence
+    value: Any = None
+    problem: Problem = ""
+    repaired: bool = False
+    """Bytes that are no UTF-8, lone surrogates or NaN were replaced."""
+
+
+def decode(data: bytes, here: Evidence) -> Record:
+    """One JSON value, exact integers included; odd bytes are replaced, never fatal."""
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _depth(data) > MAX_DEPTH:
+        return Record(here, problem="unreadable: nested too deep")
+    try:
+        return Record(here, DECODE(data))
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        pass
+    try:
+        value = json.loads(data.decode("utf-8", "replace"), parse_constant=str, strict=False)
+    except (ValueError, RecursionError):
+        return Record(here, problem="unreadable: not JSON")
+    return Record(here, _clean(value), repaired=True)
+
+
+def _depth(data: bytes) -> int:
+    depth = deepest = 0
+    for token in TOKEN.finditer(data):
+        mark = token[0][:1]
+        depth += (mark in b"[{") - (mark in b"]}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _clean(value: Any) -> Any:
+    """Lone surrogates become U+FFFD, since no UTF-8 file can hold them."""
+    match value:
+        case str():
+            return SURROGATE.sub("\ufffd", value)
+        case list():
+            return [_clean(item) for item in value]
+        case dict():
+            return {_clean(key): _clean(item) for key, item in value.items()}
+        case float() if value != value or value in (float("inf"), float("-inf")):
+            return str(value)
+    return value
