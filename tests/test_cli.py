@@ -1,0 +1,628 @@
+"""What a user types, and what comes back: exit codes, one line of error, nothing left behind."""
+
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from forsy_retrace.cli import main
+from forsy_retrace.registry import bundled
+from forsy_retrace.version import VERSION
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
+LOG = FIXTURES / "push-pull-push" / "input.jsonl"
+TWO_RUNS = FIXTURES / "stream-json-two-runs" / "input.jsonl"
+UNKNOWN = FIXTURES / "unknown-types" / "input.jsonl"
+
+COMMANDS = sorted(main.list_commands(click.Context(main)))
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("cli") / "trace"
+    assert run("claude-code", LOG, "-o", target, "-q").exit_code == 0
+    return target
+
+
+def run(*words: object) -> Result:
+    """One command; an exception that no user can act on is raised."""
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done
+
+
+def refused(code: int, *words: object) -> str:
+    """The one line with which a command is refused."""
+    done = run(*words)
+    assert (done.exit_code, done.stdout) == (code, "")
+    assert done.stderr.startswith("forsy-retrace: ")
+    assert done.stderr.endswith("\n")
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def shell(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """One command in a process of its own, its output in pipes."""
+    command = [sys.executable, "-m", "forsy_retrace.cli", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+# help
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_every_command_has_an_example(command: str) -> None:
+    for flag in ("--help", "-h"):
+        text = run(command, flag).stdout
+        assert re.search(rf"Examples?:\n +forsy-retrace {command}\b", text)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_says_what_it_does(command: str) -> None:
+    found = main.get_command(click.Context(main), command)
+    assert found is not None
+    assert found.get_short_help_str()
+    for option in found.params:
+        assert not isinstance(option, click.Option) or option.help
+
+
+def test_the_help_names_every_command_and_every_adapter() -> None:
+    text = run("--help").stdout
+    for command in (*COMMANDS, *bundled()):
+        assert re.search(rf"^  {command}\b", text, re.M)
+    assert "Examples:" in text
+
+
+def test_the_version_is_told() -> None:
+    assert VERSION in run("--version").stdout
+
+
+def test_nothing_asked_is_a_usage_error() -> None:
+    assert run().exit_code == 2
+
+
+# every command of the road
+
+
+def test_a_log_becomes_a_trace_folder(here: Path) -> None:
+    done = run("claude-code", LOG, "-o", "trace")
+    assert (done.exit_code, done.stderr) == (0, "")
+    found = contents(here / "trace")
+    assert {"trace.json", "manifest.json", "evidence.jsonl", "README.md"} <= set(found)
+    assert names(here) == ["trace"]
+    said = done.stdout
+    for word in ("steps", "turns", "failures", "retries", "feedback", "confidence", "left out"):
+        assert word in said
+    assert "masked" in said
+    assert said.count("\n") < 25
+
+
+def test_auto_finds_the_adapter_by_content_not_by_name(here: Path) -> None:
+    shutil.copy(LOG, here / "odd.txt")
+    done = run("auto", "odd.txt", "-o", "trace", "--json")
+    assert done.exit_code == 0
+    assert json.loads((here / "trace" / "manifest.json").read_bytes())["adapter"] == "claude-code"
+
+
+def test_show_prints_the_steps_one_step_or_a_ground(trace: Path) -> None:
+    overview = run("show", trace).stdout.splitlines()
+    assert [int(line.split()[0]) for line in overview[3:]] == [1, 2, 3, 4, 5]
+    step = run("show", trace, "--step", 2).stdout
+    assert "tool: Bash\n" in step
+    assert "success: false\n" in step
+    why = run("show", trace, "--step", 2, "--why", "success", "--source", LOG).stdout
+    assert "error-flag" in why
+    assert "is_error" in why
+
+
+def test_show_finds_the_log_that_lies_beside_the_trace(here: Path) -> None:
+    shutil.copy(LOG, here / "session.jsonl")
+    run("claude-code", "session.jsonl", "-o", "trace", "-q")
+    asked = ("--step", 2, "--why", "tool")
+    assert run("show", "trace", *asked).stdout.endswith("\n    Bash\n")
+    (here / "session.jsonl").unlink()
+    assert "--source" in run("show", "trace", *asked).stdout
+
+
+def test_validate_passes_our_trace_and_names_step_and_field_of_a_spoilt_one(
+    trace: Path, tmp_path: Path
+) -> None:
+    assert run("validate", trace).exit_code == 0
+    assert run("validate", trace / "trace.json").exit_code == 0
+    assert json.loads(run("validate", trace, "--json").stdout) == []
+    spoilt = tmp_path / "spoilt"
+    shutil.copytree(trace, spoilt)
+    text = (spoilt / "trace.json").read_text("utf-8")
+    (spoilt / "trace.json").write_text(text.replace('"eval": -1', '"eval": -7'), "utf-8")
+    done = run("validate", spoilt)
+    assert done.exit_code == 1
+    assert "step 2, eval" in done.stdout
+    rows = json.loads(run("validate", spoilt, "--json").stdout)
+    assert {"step", "field", "problem"} == set(rows[0])
+
+
+def test_verify_holds_against_the_log_and_finds_a_changed_byte(trace: Path, here: Path) -> None:
+    assert run("verify", trace, "--source", LOG).exit_code == 0
+    assert run("verify", trace, "--source", LOG, "--json").stdout == "[]\n"
+    data = LOG.read_bytes()
+    assert data.count(b"git pull --rebase") == 1
+    (here / "input.jsonl").write_bytes(data.replace(b"git pull --rebase", b"git pull --ff-onl"))
+    done = run("verify", trace, "--source", "input.jsonl")
+    assert done.exit_code == 1
+    assert done.stdout.startswith("step 3, input: ")
+    rows = json.loads(run("verify", trace, "--source", "input.jsonl", "--json").stdout)
+    assert [(row["step"], row["field"]) for row in rows] == [(3, "input")]
+
+
+def test_verify_finds_a_changed_value(trace: Path, tmp_path: Path) -> None:
+    spoilt = tmp_path / "spoilt"
+    shutil.copytree(trace, spoilt)
+    text = (spoilt / "trace.json").read_text("utf-8")
+    (spoilt / "trace.json").write_text(text.replace("Publish my", "Delete my"), "utf-8")
+    done = run("verify", spoilt, "--source", LOG)
+    assert done.exit_code == 1
+    assert "step 1, input" in done.stdout
+
+
+@pytest.mark.parametrize("adapter", ["claude-code", "auto"])
+def test_events_are_json_lines(adapter: str) -> None:
+    done = run("events", adapter, LOG)
+    assert done.exit_code == 0
+    kinds = [json.loads(line)["event"] for line in done.stdout.split("\n")[:-1]]
+    assert kinds[0] == "SessionStart"
+    assert kinds.count("ToolCall") == kinds.count("ToolResult") == 3
+
+
+def test_adapters_says_what_each_reads_and_where_it_lies() -> None:
+    text = run("adapters").stdout
+    for adapter in bundled():
+        assert re.search(rf"^{adapter}$", text, re.M)
+    assert "~/.claude/projects" in text
+    assert "shows: words yes" in text
+
+
+# the target
+
+
+def test_a_folder_that_is_not_ours_is_refused(here: Path) -> None:
+    (here / "notes").mkdir()
+    (here / "notes" / "a.txt").write_text("mine")
+    before = contents(here)
+    for log in (LOG, TWO_RUNS, LOG.parent):
+        assert "not ours" in refused(2, "claude-code", log, "-o", "notes")
+    assert contents(here) == before
+
+
+def test_a_file_or_a_link_as_target_is_refused(here: Path) -> None:
+    (here / "file").write_text("mine")
+    (here / "empty").mkdir()
+    (here / "link").symlink_to("empty")
+    (here / "nowhere").symlink_to("none")
+    for target in ("file", "link", "nowhere"):
+        refused(2, "claude-code", LOG, "-o", target)
+    refused(2, "claude-code", LOG.parent, "-o", "file")
+    refused(2, "claude-code", TWO_RUNS, "-o", "file")
+    assert (names(here), names(here / "empty")) == (["empty", "file", "link", "nowhere"], [])
+
+
+def test_a_link_as_target_for_several_sessions_is_refused(here: Path) -> None:
+    (here / "nowhere").symlink_to("none")
+    refused(2, "claude-code", LOG.parent, "-o", "nowhere")
+
+
+def test_an_empty_folder_is_taken(here: Path) -> None:
+    (here / "trace").mkdir()
+    assert run("claude-code", LOG, "-o", "trace", "-q").exit_code == 0
+
+
+def test_a_trace_of_ours_is_replaced_whole(here: Path) -> None:
+    run("claude-code", UNKNOWN, "-o", "trace", "-q")
+    (here / "trace" / "added.txt").write_text("by hand")
+    run("claude-code", LOG, "-o", "trace", "-q")
+    run("claude-code", LOG, "-o", "clean", "-q")
+    assert contents(here / "trace") == contents(here / "clean")
+    assert names(here) == ["clean", "trace"]
+
+
+@pytest.mark.parametrize("target", ["file/trace", "file/a/trace"])
+@pytest.mark.parametrize("log", [LOG, LOG.parent, TWO_RUNS], ids=["one", "folder", "two runs"])
+def test_a_target_below_a_file_is_one_line_and_74(target: str, log: Path, here: Path) -> None:
+    (here / "file").write_text("mine")
+    refused(74, "claude-code", log, "-o", target)
+    assert names(here) == ["file"]
+
+
+def test_missing_parents_of_a_target_are_made(here: Path) -> None:
+    assert run("claude-code", LOG, "-o", "a/b/trace", "-q").exit_code == 0
+    assert names(here / "a" / "b") == ["trace"]
+
+
+# the input
+
+
+def other_format(here: Path) -> str:
+    (here / "other.jsonl").write_text('{"role":"user","text":"hello"}\n')
+    return "other.jsonl"
+
+
+def empty_file(here: Path) -> str:
+    (here / "empty.jsonl").touch()
+    return "empty.jsonl"
+
+
+def no_json(here: Path) -> str:
+    (here / "notes.txt").write_text("dear diary\n")
+    return "notes.txt"
+
+
+def folder_without_sessions(here: Path) -> str:
+    (here / "logs").mkdir()
+    other_format(here / "logs")
+    no_json(here / "logs")
+    return "logs"
+
+
+def pipe(here: Path) -> str:
+    os.mkfifo(here / "pipe")
+    return "pipe"
+
+
+@pytest.mark.parametrize("make", [other_format, empty_file, no_json, folder_without_sessions, pipe])
+@pytest.mark.parametrize("adapter", ["claude-code", "auto"])
+def test_what_is_no_log_is_one_line_and_65(
+    make: Callable[[Path], str], adapter: str, here: Path
+) -> None:
+    name = make(here)
+    before = names(here)
+    assert name in refused(65, adapter, name, "-o", "trace")
+    assert names(here) == before
+
+
+@pytest.mark.parametrize("make", [other_format, empty_file, no_json])
+def test_events_of_what_is_no_log_is_one_line_and_65(
+    make: Callable[[Path], str], here: Path
+) -> None:
+    refused(65, "events", "claude-code", make(here))
+
+
+def test_what_is_missing_is_one_line_and_2(here: Path, trace: Path) -> None:
+    for words in (
+        ("claude-code", "none.jsonl", "-o", "trace"),
+        ("auto", "none.jsonl", "-o", "trace"),
+        ("events", "auto", "none.jsonl"),
+        ("show", "none"),
+        ("validate", "none"),
+        ("verify", "none", "--source", LOG),
+        ("verify", trace, "--source", "none.jsonl"),
+        ("show", trace, "--step", 99),
+        ("show", trace, "--step", 1, "--why", "beauty"),
+        ("events", "no-such-adapter", LOG),
+    ):
+        refused(2, *words)
+    assert names(here) == []
+
+
+def test_what_cannot_be_asked_is_a_usage_error(here: Path, trace: Path) -> None:
+    for words in (
+        ("claude-code", LOG),
+        ("claude-code", "-o", "trace"),
+        ("no-such-adapter", LOG, "-o", "trace"),
+        ("claude-code", LOG, "-o", "trace", "--no-such-option"),
+        ("claude-code", LOG, "-o", "trace", "--max-output-tokens", "few"),
+        ("show", trace, "--why", "eval"),
+        ("show", trace, "--step", 0),
+        ("verify", trace),
+    ):
+        done = run(*words)
+        assert done.exit_code == 2
+        assert done.stdout == ""
+        assert "Error: " in done.stderr
+    assert names(here) == []
+
+
+BROKEN_FOLDERS = ["{}", "[]", "1", '{"steps":1}', '{"steps":[],"summary":1}']
+
+
+@pytest.mark.parametrize("text", BROKEN_FOLDERS[:3])
+@pytest.mark.parametrize("words", [(), ("--step", 1), ("--step", 1, "--why", "eval")])
+def test_a_folder_that_holds_other_json_is_one_line(
+    text: str, words: tuple[object, ...], here: Path
+) -> None:
+    for name in ("trace.json", "manifest.json"):
+        (here / name).write_text(text)
+    (here / "evidence.jsonl").write_text("")
+    refused(65, "show", here, *words)
+    refused(65, "verify", here, "--source", LOG)
+
+
+@pytest.mark.parametrize("text", BROKEN_FOLDERS)
+def test_validate_judges_any_json(text: str, here: Path) -> None:
+    for name in ("trace.json", "manifest.json"):
+        (here / name).write_text(text)
+    (here / "evidence.jsonl").write_text("[]\n1\n")
+    assert run("validate", here).exit_code == 1
+
+
+def test_a_folder_that_holds_no_json_is_one_line_and_65(here: Path) -> None:
+    (here / "trace.json").write_text("{")
+    (here / "evidence.jsonl").write_text("")
+    for words in (("show", here), ("validate", here), ("verify", here, "--source", LOG)):
+        refused(65, *words)
+
+
+# several sessions
+
+
+def test_several_sessions_in_one_file_give_a_folder_each(here: Path) -> None:
+    done = run("claude-code", TWO_RUNS, "-o", "traces")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("2 traces\n")
+    assert len(names(here / "traces")) == 2
+    for name in names(here / "traces"):
+        assert name in done.stdout
+        assert run("validate", f"traces/{name}").exit_code == 0
+
+
+def test_a_folder_of_logs_gives_a_folder_each_below_the_target(here: Path) -> None:
+    (here / "logs" / "deep").mkdir(parents=True)
+    shutil.copy(LOG, here / "logs" / "a.jsonl")
+    shutil.copy(UNKNOWN, here / "logs" / "deep" / "b.jsonl")
+    no_json(here / "logs")
+    done = run("claude-code", "logs", "-o", "traces", "--json")
+    assert done.exit_code == 0
+    said = json.loads(done.stdout)
+    assert len(said["traces"]) == 2
+    assert [one["name"] for one in said["refused"]] == ["notes.txt"]
+    assert sorted(Path(one["folder"]).name for one in said["traces"]) == names(here / "traces")
+    first = contents(here / "traces")
+    assert run("claude-code", "logs", "-o", "traces", "-q").exit_code == 0
+    assert contents(here / "traces") == first
+
+
+def test_several_sessions_do_not_go_into_one_trace(here: Path) -> None:
+    run("claude-code", LOG, "-o", "trace", "-q")
+    before = contents(here)
+    refused(2, "claude-code", TWO_RUNS, "-o", "trace")
+    refused(2, "claude-code", LOG.parent, "-o", "trace")
+    assert contents(here) == before
+
+
+# what is printed
+
+
+def test_json_is_one_object_and_nothing_else(here: Path) -> None:
+    for words in (("-o", "one", "--json"), ("-o", "one", "--json", "-q")):
+        done = run("claude-code", LOG, *words)
+        assert done.stderr == ""
+        assert done.stdout.count("\n") == 1
+        (told,) = json.loads(done.stdout)["traces"]
+        assert told["total_steps"] == 5
+        assert told["counts"] == {"calls": 3, "failed": 1, "retries": 1}
+        assert {"records", "redaction", "agent_confidence", "confidence_deductions"} <= set(told)
+
+
+def test_quiet_is_silent(here: Path) -> None:
+    done = run("claude-code", LOG, "-o", "trace", "-q")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+    assert "no such file" in refused(2, "claude-code", "none.jsonl", "-o", "trace", "-q")
+
+
+def test_a_pipe_gets_neither_progress_nor_colours(here: Path) -> None:
+    done = shell("claude-code", LOG, "-o", "trace", cwd=here, env={**os.environ, "CLICOLOR": "1"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert CONTROLS.search(done.stdout) is None
+    assert done.stdout == run("claude-code", LOG, "-o", "trace").stdout
+
+
+def test_a_missing_file_ends_a_real_process_with_one_line_and_2(here: Path) -> None:
+    done = shell("claude-code", "none.jsonl", "-o", "trace", cwd=here)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "forsy-retrace: none.jsonl: no such file or folder\n"
+
+
+def test_a_reader_that_leaves_early_brings_no_traceback(trace: Path) -> None:
+    command = [sys.executable, "-m", "forsy_retrace.cli", "events", "auto", str(LOG)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_strict_finds_unknown_kinds_of_records(here: Path) -> None:
+    done = run("claude-code", UNKNOWN, "-o", "trace", "--strict", "-q")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert run("claude-code", UNKNOWN, "-o", "trace", "-q").exit_code == 0
+    assert run("claude-code", LOG, "-o", "trace", "--strict", "-q").exit_code == 0
+    assert names(here) == ["trace"]
+
+
+# masking
+
+
+def test_nothing_is_left_unmasked_without_a_second_yes(here: Path) -> None:
+    assert "--i-know" in refused(2, "claude-code", LOG, "-o", "trace", "--no-redact")
+    assert "--i-know" in refused(2, "events", "auto", LOG, "--no-redact")
+    assert names(here) == []
+    assert run("claude-code", LOG, "-o", "trace", "--no-redact", "--i-know").exit_code == 0
+    assert run("events", "auto", LOG, "--no-redact", "--i-know").exit_code == 0
+
+
+def test_a_users_own_terms_and_patterns_are_masked(here: Path) -> None:
+    words = ("--redact-term", "Publish", "--redact-pattern", "e7b[0-9a-f]{4}", "-q")
+    assert run("claude-code", LOG, "-o", "trace", *words).exit_code == 0
+    whole = b"".join(contents(here / "trace").values())
+    assert b"Publish" not in whole
+    assert b"e7b8d15" not in whole
+    assert b"[TERM_1]" in whole
+
+
+def test_a_pattern_that_cannot_be_used_is_named_by_its_place(here: Path) -> None:
+    said = refused(2, "claude-code", LOG, "-o", "trace", "--redact-pattern", "secret(")
+    assert "secret(" not in said
+    assert names(here) == []
+
+
+def test_a_digest_of_the_raw_log_is_written_only_when_asked_for(here: Path) -> None:
+    run("claude-code", LOG, "-o", "plain", "-q")
+    run("claude-code", LOG, "-o", "hashed", "-q", "--source-hash")
+    plain, hashed = (
+        json.loads((here / name / "manifest.json").read_bytes())["sources"][0]
+        for name in ("plain", "hashed")
+    )
+    assert "sha256" not in plain
+    assert re.fullmatch("[0-9a-f]{64}", hashed["sha256"])
+
+
+# control characters
+
+ESCAPES = "\x1b[2J\x1b]0;owned\x07\x1b]52;c;cHduZWQ=\x07\x9b31m\x7f\b\r\u202eabc\u2066"
+
+
+def hostile_lines() -> Iterator[dict[str, Any]]:
+    """A session whose every text holds escape sequences."""
+    head = {
+        "sessionId": "f5476776-e43b-4d36-b10d-5bbaca6a6a56",
+        "cwd": f"/home/dev/{ESCAPES}",
+        "gitBranch": f"b{ESCAPES}",
+        "version": f"2{ESCAPES}",
+        "timestamp": "2026-02-26T09:12:03.041Z",
+    }
+    call = {
+        "type": "tool_use",
+        "id": f"toolu_1{ESCAPES}",
+        "name": f"Bash{ESCAPES}",
+        "input": {f"command{ESCAPES}": f"ls {ESCAPES}"},
+    }
+    answer = {
+        "type": "tool_result",
+        "tool_use_id": f"toolu_1{ESCAPES}",
+        "content": f"no {ESCAPES}",
+        "is_error": True,
+    }
+    yield {"type": "user", "uuid": "1", "message": {"role": "user", "content": f"do {ESCAPES}"}}
+    yield {"type": "assistant", "uuid": "2", "message": {"role": "assistant", "content": [call]}}
+    yield {"type": "user", "uuid": "3", "message": {"role": "user", "content": [answer]}}
+    yield {"type": f"odd{ESCAPES}", "uuid": "4"}
+    yield from (head, {"type": "summary", "summary": ESCAPES, "leafUuid": "3"})
+
+
+@pytest.fixture
+def hostile(here: Path) -> Path:
+    """A log with a hostile name and hostile words, beside others that are refused."""
+    (here / "logs").mkdir()
+    path = here / "logs" / f"s{ESCAPES.replace('/', '')}.jsonl"
+    common = {"sessionId": "s1", "timestamp": "2026-02-26T09:12:03.041Z", "cwd": f"/w/{ESCAPES}"}
+    path.write_text(
+        "".join(json.dumps({**common, **row}) + "\n" for row in hostile_lines()), "utf-8"
+    )
+    (here / "logs" / f"no{ESCAPES}\n.txt").write_text("no log")
+    return path
+
+
+def test_control_characters_of_a_log_never_reach_the_terminal(hostile: Path, here: Path) -> None:
+    asked: list[tuple[object, ...]] = [
+        ("claude-code", hostile, "-o", "trace"),
+        ("claude-code", hostile, "-o", "trace", "--json"),
+        ("claude-code", "logs", "-o", "traces"),
+        ("claude-code", "logs", "-o", "traces", "--json"),
+        ("events", "auto", hostile),
+        ("events", "auto", hostile, "--no-redact", "--i-know"),
+        ("show", "trace"),
+        ("validate", "trace"),
+        ("verify", "trace", "--source", hostile),
+        ("claude-code", f"none{ESCAPES}\n", "-o", "trace"),
+        ("claude-code", here / "logs" / f"no{ESCAPES}\n.txt", "-o", "trace"),
+    ]
+    for number in (1, 2):
+        asked.append(("show", "trace", "--step", number))
+        for field in ("input", "output", "tool", "observation", "success"):
+            asked.append(("show", "trace", "--step", number, "--why", field, "--source", hostile))
+    for words in asked:
+        done = run(*words)
+        assert CONTROLS.search(done.stdout + done.stderr) is None, words[:4]
+        assert len(done.stderr.split("\n")) <= 2
+
+
+def test_what_is_json_stays_json_among_control_characters(hostile: Path, here: Path) -> None:
+    events = run("events", "auto", hostile, "--no-redact", "--i-know").stdout
+    found = [json.loads(line) for line in events.split("\n")[:-1]]
+    assert any(ESCAPES in one.get("text", "") for one in found)
+    assert json.loads(run("claude-code", "logs", "-o", "traces", "--json").stdout)["refused"]
+
+
+def test_not_even_a_terminal_gets_a_logs_control_characters(hostile: Path, here: Path) -> None:
+    """On a terminal rich draws a progress line; none of the log's own sequences is in it."""
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "forsy_retrace.cli", "claude-code", "logs", "-o", "traces"],
+        stdout=slave,
+        stderr=slave,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "400"},
+    ) as process:
+        os.close(slave)
+        seen = b""
+        while True:
+            try:
+                data = os.read(master, 4096)
+            except OSError:  # Linux: the other end is closed
+                break
+            if not data:
+                break
+            seen += data
+    os.close(master)
+    assert process.returncode == 0
+    assert b"steps" in seen
+    for part in (b"\x1b[2J", b"\x1b]0;", b"\x1b]52;", "\x9b".encode(), b"\x7f", b"\b"):
+        assert part not in seen
+    assert "\u202e".encode() not in seen
+
+
+def test_a_name_that_is_no_utf8_converts(here: Path) -> None:
+    path = here / os.fsdecode(b"bad\xff.jsonl")
+    shutil.copy(LOG, path)
+    assert run("claude-code", path, "-o", "trace", "--json").exit_code == 0
+    assert run("verify", "trace", "--source", path).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["-rf.jsonl", "--help.jsonl", " lead.jsonl", "*.jsonl", "😀.jsonl"]
+)
+def test_an_odd_name_of_a_log_is_only_a_name(name: str, here: Path) -> None:
+    shutil.copy(LOG, here / name)
+    assert run("claude-code", "-o", "trace", "-q", "--", name).exit_code == 0
+    assert run("verify", "trace", "--source", name).exit_code == 0

@@ -1,0 +1,770 @@
+"""Logs made to do harm: each ends in a trace or in one line, and no secret leaves.
+
+Every log here is put together when the test runs; the canary token was never issued.
+"""
+
+import gzip
+import json
+import os
+import resource
+import secrets
+import string
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from forsy_retrace.cli import main
+from forsy_retrace.show import found_problems
+from forsy_retrace.verify import verify
+
+ARCHIVE = Path(__file__).parents[2] / "shared" / "hostile" / "files.tar.gz"
+ALNUM = string.ascii_letters + string.digits
+
+Row = dict[str, Any]
+
+
+def token() -> str:
+    return "gh" + "p_" + "".join(secrets.choice(ALNUM) for _ in range(36))
+
+
+CANARY = token()
+SESSION = "f5476776-e43b-4d36-b10d-5bbaca6a6a56"
+
+
+class Log:
+    """A Claude Code session, record by record."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+
+    def add(self, **fields: Any) -> None:
+        number = len(self.rows) + 1
+        self.rows.append(
+            {
+                "parentUuid": f"u{number - 1}" if number > 1 else None,
+                "uuid": f"u{number}",
+                "sessionId": SESSION,
+                "cwd": "/srv/shop",
+                "version": "2.1.58",
+                "gitBranch": "main",
+                "timestamp": f"2026-02-26T09:{number // 60:02}:{number % 60:02}.000Z",
+                **fields,
+            }
+        )
+
+    def says(self, text: Any, **fields: Any) -> None:
+        self.add(type="user", message={"role": "user", "content": text}, **fields)
+
+    def answers(self, *blocks: Any, **fields: Any) -> None:
+        message = {"role": "assistant", "id": f"msg_{len(self.rows)}", "content": list(blocks)}
+        self.add(type="assistant", message=message, **fields)
+
+    def calls(self, tool: Any, given: Any, output: Any = "done", **result: Any) -> None:
+        name = f"toolu_{len(self.rows):012}"
+        self.answers({"type": "tool_use", "id": name, "name": tool, "input": given})
+        answer = {"type": "tool_result", "tool_use_id": name, "content": output}
+        self.add(type="user", message={"role": "user", "content": [answer]}, **result)
+
+    def bytes(self) -> bytes:
+        return b"".join(json.dumps(row).encode() + b"\n" for row in self.rows)
+
+
+def small() -> Log:
+    log = Log()
+    log.says("list the files")
+    log.calls("Bash", {"command": "ls"}, "a.py")
+    log.answers({"type": "text", "text": "There is a.py."})
+    return log
+
+
+def ask(*words: object) -> Result:
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done
+
+
+def written(folder: Path, data: bytes, name: str = "session.jsonl") -> Path:
+    path = folder / "in" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def everything(folder: Path, data: bytes, name: str = "session.jsonl") -> bytes:
+    """All that comes of a log: files and their names, and what every command prints."""
+    path = written(folder, data, name)
+    seen = [ask("auto", path, "-o", folder / "out").output]
+    if (folder / "out").exists():
+        seen.append(ask("auto", path, "-o", folder / "out", "--json").output)
+        seen.append(ask("show", folder / "out").output)
+        seen.append(ask("validate", folder / "out").output)
+        seen.append(ask("verify", folder / "out", "--source", path).output)
+        steps = json.loads((folder / "out" / "trace.json").read_bytes())["steps"]
+        for step in steps[:6]:
+            seen.append(ask("show", folder / "out", "--step", step["step"]).output)
+            for field in ("input", "output", "observation", "tool", "started_at"):
+                why = ("--step", step["step"], "--why", field, "--source", path)
+                seen.append(ask("show", folder / "out", *why).output)
+    seen.append(ask("events", "auto", path).output)
+    parts = [text.encode("utf-8", "replace") for text in seen]
+    for found in sorted((folder / "out").rglob("*")):
+        parts.append(os.fsencode(found.relative_to(folder)))
+        parts.append(found.read_bytes() if found.is_file() else b"")
+    return b"\n".join(parts)
+
+
+def holds(folder: Path, data: bytes) -> Row:
+    """The trace of a log, which is valid and borne out by it."""
+    path = written(folder, data)
+    done = ask("claude-code", path, "-o", folder / "out", "-q")
+    assert done.exit_code == 0, done.stderr
+    assert found_problems(folder / "out") == []
+    assert verify(folder / "out", path) == []
+    manifest = json.loads((folder / "out" / "manifest.json").read_bytes())["records"]
+    left = sum(manifest["omitted"].values())
+    assert manifest["read"] == manifest["used"] + left + manifest["unreadable"]
+    trace: Row = json.loads((folder / "out" / "trace.json").read_bytes())
+    return trace
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()
+    )
+
+
+# names that act
+
+
+NAMES = [
+    "../../escape.txt",
+    "/tmp/forsy-escape.txt",
+    "..\\..\\escape.txt",
+    "C:\\Windows\\System32\\x.txt",
+    "\\\\server\\share\\x.txt",
+    "\\\\?\\C:\\x.txt",
+    "file.txt:stream",
+    "CON",
+    "aux.txt",
+    "trailing. ",
+    "a/b/../../../c",
+    "trace.json",
+    "../manifest.json",
+    "README.md",
+    ".git/hooks/post-checkout",
+    ".github/workflows/x.yml",
+    "dataset.py",
+    "index.html",
+    "K.txt",
+    "k.txt",
+    "caf\u00e9.txt",
+    "cafe\u0301.txt",
+    "new\nline.txt",
+    "nul\0byte.txt",
+    "x" * 300,
+    "",
+    ".",
+    "..",
+    "~/.bashrc",
+    "$(touch escaped).txt",
+]
+
+
+def test_no_name_from_a_log_becomes_a_path(tmp_path: Path) -> None:
+    log = Log()
+    log.says("write the files")
+    for number, name in enumerate(NAMES):
+        body = f"body of file {number}\n"
+        changed = {"type": "create", "filePath": name, "content": body, "structuredPatch": []}
+        log.calls(
+            "Write", {"file_path": name, "content": body}, "File created", toolUseResult=changed
+        )
+    trace = holds(tmp_path, log.bytes())
+    for name in files(tmp_path / "out"):
+        assert name in ("README.md", "evidence.jsonl", "manifest.json", "trace.json") or (
+            len(name) == len("artifacts/0123456789abcdef.txt")
+            and set(name[10:26]) <= set("0123456789abcdef")
+        )
+    assert files(tmp_path)[0] == "in/session.jsonl"
+    bodies = {one["content"] for one in trace["static_output"]["artifacts"]}
+    assert {f"body of file {n}\n" for n in (11, 12, 18, 19, 20, 21)} <= bodies
+    assert not Path("/tmp/forsy-escape.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["../../../escape", "/tmp/forsy-escape", "CON", "a" * 400, ".."])
+def test_no_id_from_a_log_becomes_a_path(name: str, tmp_path: Path) -> None:
+    log = small()
+    for row in log.rows:
+        row.update(sessionId=name, uuid=name, agentId=name, slug=name)
+    written(tmp_path, log.bytes() + log.bytes().replace(b'"version"', b'"v"'))
+    done = ask("claude-code", tmp_path / "in", "-o", tmp_path / "out", "-q")
+    assert done.exit_code == 0
+    (one,) = (tmp_path / "out").iterdir()
+    assert one.name.startswith("2026-02-26-list-the-files-")
+    assert {path.split("/")[0] for path in files(tmp_path)} == {"in", "out"}
+
+
+# shapes that break readers
+
+
+def nested(depth: int, opening: str) -> str:
+    closing = "]" if opening == "[" else "}"
+    return opening * depth + "1" + closing * depth
+
+
+@pytest.mark.parametrize("opening", ["[", '{"k":'])
+@pytest.mark.parametrize("depth", [400, 1200, 20_000])
+def test_deep_nesting_costs_its_own_record_at_most(
+    depth: int, opening: str, tmp_path: Path
+) -> None:
+    log = small()
+    log.calls("Bash", {"command": "DEEP"})
+    log.says("go on")
+    data = log.bytes().replace(b'"DEEP"', nested(depth, opening).encode())
+    trace = holds(tmp_path, data)
+    assert [step["input"] for step in trace["steps"] if step["actor"] == "user"] == [
+        "list the files",
+        "go on",
+    ]
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        {0: "u1"},
+        {0: "u4", 1: "u3", 2: "u2"},
+        {1: "nobody", 3: None},
+        {number: "u2" for number in range(4)},
+    ],
+    ids=["itself", "cycle", "missing", "many children"],
+)
+def test_parents_may_be_anything(links: dict[int, str | None], tmp_path: Path) -> None:
+    log = small()
+    for number, parent in links.items():
+        log.rows[number]["parentUuid"] = parent
+        log.rows[number]["logicalParentUuid"] = parent
+    trace = holds(tmp_path, log.bytes())
+    assert [step["tool"] for step in trace["steps"]].count("Bash") == 1
+
+
+def test_one_id_for_every_record_loses_none(tmp_path: Path) -> None:
+    log = small()
+    log.calls("Bash", {"command": "pwd"}, "/srv/shop")
+    for row in log.rows:
+        row["uuid"] = row["parentUuid"] = "u"
+    trace = holds(tmp_path, log.bytes())
+    assert [step["tool"] for step in trace["steps"]].count("Bash") == 2
+
+
+def test_a_chain_of_3000_parents_is_followed_without_recursion(tmp_path: Path) -> None:
+    log = Log()
+    for number in range(3000):
+        log.says(f"word {number}", isMeta=number > 2)
+    holds(tmp_path, log.bytes())
+
+
+ODD: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    2**70,
+    "",
+    "x",
+    [],
+    [[]],
+    {},
+    {"a": [None]},
+    [{"type": 1}],
+]
+
+
+def spoilt(value: Any, odd: Any) -> Iterator[Any]:
+    """Copies of a value, in each of which one value within is another's type."""
+    yield odd
+    if isinstance(value, dict):
+        for key, item in value.items():
+            for one in spoilt(item, odd):
+                yield {**value, key: one}
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            for one in spoilt(item, odd):
+                yield [*value[:place], one, *value[place + 1 :]]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: json.dumps(odd)[:12])
+def test_any_value_of_a_record_may_be_of_any_type(odd: Any, tmp_path: Path) -> None:
+    """All spoilt records of a session one after another, around a sound session."""
+    log = small()
+    log.rows[2]["toolUseResult"] = {"stdout": "a.py", "stderr": "", "interrupted": False}
+    sound = log.bytes()
+    rows = [one for row in log.rows for one in spoilt(row, odd)]
+    data = sound + b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    holds(tmp_path, data)
+
+
+@pytest.mark.parametrize("odd", [[], {}])
+def test_an_id_may_be_of_any_type_where_the_time_is_missing(odd: Any, tmp_path: Path) -> None:
+    log = small()
+    log.says("go on", uuid=odd, timestamp=None)
+    holds(tmp_path, log.bytes())
+
+
+@given(
+    st.lists(
+        st.sampled_from(small().rows).flatmap(
+            lambda row: st.fixed_dictionaries(
+                {
+                    key: st.just(value) | st.sampled_from(ODD)
+                    for key, value in row.items()
+                    if key not in ("sessionId", "uuid")
+                }
+            )
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_any_mixture_of_odd_records_converts(tmp_path: Path, rows: list[Row]) -> None:
+    data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    holds(tmp_path, small().bytes() + data)
+
+
+def test_an_answer_may_be_a_bare_text(tmp_path: Path) -> None:
+    log = small()
+    log.add(type="assistant", message={"role": "assistant", "content": "Anything else?"})
+    holds(tmp_path, log.bytes())
+
+
+TIMES: list[Any] = [
+    None,
+    0,
+    -1,
+    1e300,
+    2**70,
+    "",
+    "yesterday",
+    "2026-13-45T99:99:99Z",
+    "0000-00-00",
+    "9999-12-31T23:59:59.999999999999Z",
+    "2026-02-26T09:12:03+99:99",
+    "2026-02-26",
+    [],
+    {},
+    "9" * 5000,
+]
+
+
+def test_odd_times_are_null_and_change_no_order(tmp_path: Path) -> None:
+    log = Log()
+    for number, when in enumerate(TIMES):
+        log.says(f"task {number}", timestamp=when)
+    trace = holds(tmp_path, log.bytes())
+    said = [step["input"] for step in trace["steps"]]
+    assert said == [f"task {number}" for number in range(len(TIMES))]
+    assert trace["steps"][6]["started_at"] is None
+
+
+# sizes
+
+
+def quickly(limit: float, work: Callable[[], Any]) -> Any:
+    began = time.perf_counter()
+    found = work()
+    assert time.perf_counter() - began < limit
+    return found
+
+
+def test_a_line_of_5_mb_is_cut_in_the_trace_and_whole_in_an_artifact(tmp_path: Path) -> None:
+    log = small()
+    big = "lorem ipsum dolor\n" * (5 * 2**20 // 18)
+    log.calls("Bash", {"command": "cat big"}, big)
+    trace = quickly(4, lambda: holds(tmp_path, log.bytes()))
+    output = trace["steps"][-1]["output"]
+    assert len(output) < 2**17
+    (kept,) = (tmp_path / "out" / "artifacts").iterdir()
+    assert kept.read_text("utf-8") == big
+    assert kept.name in output
+
+
+def test_many_keys_take_linear_time(tmp_path: Path) -> None:
+    log = small()
+    log.calls("Bash", {f"key{number}": number for number in range(20_000)})
+    quickly(3, lambda: holds(tmp_path, log.bytes()))
+
+
+def test_many_records_of_one_call_take_linear_time(tmp_path: Path) -> None:
+    log = small()
+    answer = log.rows[2]
+    log.rows.extend({**answer, "uuid": f"v{number}"} for number in range(1500))
+    trace = quickly(3, lambda: holds(tmp_path, log.bytes()))
+    assert [step["tool"] for step in trace["steps"]].count("Bash") == 1
+
+
+def test_a_file_that_unpacks_to_far_more_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, gzip.compress(small().bytes() + b"x" * (12 << 20)))
+    done = quickly(1, lambda: ask("auto", path, "-o", tmp_path / "out"))
+    assert done.exit_code == 65
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_more_of_an_archive_is_read_than_its_first_layer(tmp_path: Path) -> None:
+    path = written(tmp_path, gzip.compress(gzip.compress(small().bytes())))
+    assert ask("auto", path, "-o", tmp_path / "out").exit_code == 65
+
+
+# links
+
+
+def test_links_and_pipes_below_a_folder_are_passed_over(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.jsonl"
+    log = Log()
+    log.says(f"my token is {CANARY}")
+    secret.write_bytes(log.bytes())
+    path = written(tmp_path, small().bytes())
+    (path.parent / "link.jsonl").symlink_to(secret)
+    (path.parent / "loop").symlink_to(path.parent)
+    (path.parent / "session").mkdir()
+    (path.parent / "session" / "subagents").symlink_to(tmp_path)
+    (path.parent / "agent-1.jsonl").symlink_to(secret)
+    os.mkfifo(path.parent / "pipe.jsonl")
+    (path.parent / "zero.jsonl").symlink_to("/dev/zero")
+    done = ask("claude-code", path.parent, "-o", tmp_path / "out", "--json")
+    assert done.exit_code == 0
+    assert [one["total_steps"] for one in json.loads(done.stdout)["traces"]] == [3]
+    assert len(list((tmp_path / "out").iterdir())) == 1
+
+
+# secrets
+
+
+def in_a_key(log: Log) -> None:
+    log.calls("Bash", {CANARY: 1, "deep": {f"x-{CANARY}": [CANARY]}})
+
+
+def in_odd_fields(log: Log) -> None:
+    log.says("x", timestamp=CANARY, cwd=f"/srv/{CANARY}", gitBranch=f"fix/{CANARY}", slug=CANARY)
+    log.says("y", version=CANARY, sessionId=CANARY, permissionMode=CANARY, userType=CANARY)
+
+
+def in_ids(log: Log) -> None:
+    log.answers({"type": "tool_use", "id": CANARY, "name": "Bash", "input": {"command": "ls"}})
+    answer = {"type": "tool_result", "tool_use_id": CANARY, "content": "x"}
+    log.add(type="user", message={"role": "user", "content": [answer]}, uuid=CANARY)
+
+
+def in_a_tool_name(log: Log) -> None:
+    log.calls(CANARY, {"x": 1})
+    log.calls(f"mcp__{CANARY}__read", {"x": 1})
+
+
+def in_unknown_types(log: Log) -> None:
+    log.add(type=CANARY, text="x")
+    log.add(type="system", subtype=CANARY, content=CANARY)
+    log.add(type="attachment", attachment={"type": CANARY, "text": CANARY})
+    log.answers({"type": CANARY, "text": CANARY}, {"type": "text", "text": "y"})
+
+
+def in_file_names(log: Log) -> None:
+    for tool in ("Write", "Edit", "Read"):
+        given = {"file_path": f"/srv/{CANARY}/{CANARY}.txt", "content": "x", "old_string": "x"}
+        log.calls(tool, {**given, "new_string": "y"})
+
+
+def in_results(log: Log) -> None:
+    log.calls("Bash", {"command": f"curl -H 'Authorization: token {CANARY}' x"}, f"T={CANARY}")
+    log.calls("Bash", {"command": "env"}, [{"type": "text", "text": f'{{"t":"{CANARY}"}}'}])
+    log.calls("Bash", {"command": "x"}, "x", toolUseResult={"stdout": CANARY, CANARY: CANARY})
+
+
+def in_other_words(log: Log) -> None:
+    log.says(f"use {CANARY}")
+    log.says(json.dumps(json.dumps(json.dumps({"t": CANARY}))))
+    log.says("".join(f"%{ord(letter):02x}" for letter in CANARY))
+    log.says("\u200b".join(CANARY))
+    log.says(f"\x1b[1m{CANARY}\x1b[0m and \0{CANARY}\0")
+    log.answers({"type": "thinking", "thinking": f"the token {CANARY}", "signature": CANARY})
+
+
+def in_summaries(log: Log) -> None:
+    log.rows.append({"type": "summary", "summary": CANARY, "leafUuid": CANARY})
+    log.rows.append({"type": "custom-title", "customTitle": CANARY, "sessionId": SESSION})
+    log.rows.append({"type": "file-history-snapshot", "messageId": CANARY, "snapshot": CANARY})
+
+
+def in_todos_and_agents(log: Log) -> None:
+    log.calls("TodoWrite", {"todos": [{"content": CANARY, "status": CANARY}]})
+    log.calls("Task", {"subagent_type": CANARY, "description": CANARY, "prompt": CANARY})
+    log.calls("Skill", {"skill": CANARY})
+
+
+PLACES = [
+    in_a_key,
+    in_odd_fields,
+    in_ids,
+    in_a_tool_name,
+    in_unknown_types,
+    in_file_names,
+    in_results,
+    in_other_words,
+    in_summaries,
+    in_todos_and_agents,
+]
+
+
+def is_clean(seen: bytes) -> bool:
+    """No part of the canary that is long enough to be of use."""
+    return not any(CANARY[at : at + 12].encode() in seen for at in range(0, len(CANARY) - 12))
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
+def test_a_secret_leaves_by_no_way(place: Callable[[Log], None], tmp_path: Path) -> None:
+    log = small()
+    place(log)
+    assert is_clean(everything(tmp_path, log.bytes()))
+    assert (tmp_path / "out" / "trace.json").exists()
+
+
+def test_a_secret_in_the_name_of_a_log_is_masked(tmp_path: Path) -> None:
+    assert is_clean(everything(tmp_path, small().bytes(), f"{CANARY}.jsonl"))
+    for data in (b"", b"not json", b'{"a":1}'):
+        path = written(tmp_path, data, f"{CANARY}.jsonl")
+        done = ask("auto", path, "-o", tmp_path / "none")
+        assert done.exit_code == 65
+        assert is_clean(done.output.encode())
+    written(tmp_path, small().bytes())
+    for words in ((), ("--json",)):
+        done = ask("auto", tmp_path / "in", "-o", tmp_path / "several", *words)
+        assert done.exit_code == 0
+        assert "no adapter" in done.output
+        assert is_clean(done.output.encode())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"type":"user","message":{"content":"%b" oops}',
+        b'{"type":"user","type2":%b}',
+        b'{"cut":"%b',
+        b"%b",
+    ],
+)
+def test_a_secret_beside_a_mistake_is_not_quoted(data: bytes, tmp_path: Path) -> None:
+    line = data % CANARY.encode()
+    assert is_clean(everything(tmp_path, small().bytes() + line))
+    assert is_clean(everything(tmp_path, line))
+
+
+def test_a_shadowed_value_of_a_doubled_key_is_nowhere(tmp_path: Path) -> None:
+    line = small().bytes().replace(b'"content": "list', b'"content": "%b", "content": "list')
+    assert CANARY.encode() not in line
+    assert is_clean(everything(tmp_path, line.replace(b"%b", CANARY.encode())))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_secret_is_masked_whatever_the_encoding(encoding: str, tmp_path: Path) -> None:
+    log = small()
+    in_results(log)
+    seen = everything(tmp_path, log.bytes().decode().encode(encoding))
+    assert is_clean(seen)
+    assert b"[CREDENTIAL" in seen
+
+
+def test_a_log_cannot_switch_masking_off(tmp_path: Path) -> None:
+    log = small()
+    log.calls("Bash", {"command": "x"}, f"T={CANARY} # gitleaks:allow nosecret [CREDENTIAL_7]")
+    assert is_clean(everything(tmp_path, log.bytes()))
+
+
+def test_halves_of_a_secret_are_masked_where_the_whole_is_known(tmp_path: Path) -> None:
+    log = small()
+    log.answers({"type": "text", "text": f"first half {CANARY[:20]}"})
+    log.answers({"type": "text", "text": f"second half {CANARY[20:]}"})
+    log.calls("Bash", {"command": "cat token"}, f"whole: {CANARY}")
+    path = written(tmp_path, log.bytes())
+    assert ask("auto", path, "-o", tmp_path / "out", "-q").exit_code == 0
+    found = [tmp_path / "out" / name for name in files(tmp_path / "out")]
+    assert is_clean(b"".join(one.read_bytes() for one in found))
+    assert is_clean(ask("events", "auto", path).output.encode())
+
+
+def test_halves_are_masked_where_the_whole_stands_in_a_record_left_out(tmp_path: Path) -> None:
+    log = small()
+    log.answers({"type": "text", "text": f"first half {CANARY[:20]}"})
+    orphan = {"type": "tool_result", "tool_use_id": "none", "content": f"whole: {CANARY}"}
+    log.add(type="user", message={"role": "user", "content": [orphan]})
+    path = written(tmp_path, log.bytes())
+    ask("auto", path, "-o", tmp_path / "out")
+    assert is_clean((tmp_path / "out" / "trace.json").read_bytes())
+
+
+def test_why_masks_what_the_trace_masks(tmp_path: Path) -> None:
+    word = "Wq7-" + secrets.token_hex(3) + "-zebra"
+    log = small()
+    log.calls("Bash", {"command": f"mysql -u root --password={word} shop"}, "ok")
+    log.calls("Bash", {"command": "cat note"}, f"remember {word} well")
+    path = written(tmp_path, log.bytes())
+    ask("auto", path, "-o", tmp_path / "out", "-q")
+    whole = (tmp_path / "out" / "trace.json").read_text("utf-8")
+    assert word not in whole
+    last = json.loads(whole)["steps"][-1]["step"]
+    said = ask("show", tmp_path / "out", "--step", last, "--why", "output", "--source", path)
+    assert word not in said.stdout
+
+
+def test_a_placeholder_of_the_log_is_no_placeholder_of_ours(tmp_path: Path) -> None:
+    log = small()
+    log.says(f"[CREDENTIAL_1] and {CANARY}")
+    said = holds(tmp_path, log.bytes())["steps"][-1]["input"]
+    assert said.startswith("[CREDENTIAL_1] and [CREDENTIAL_")
+    assert said != "[CREDENTIAL_1] and [CREDENTIAL_1]"
+
+
+def test_a_number_that_json_lacks_is_no_bare_word_in_any_file(tmp_path: Path) -> None:
+    log = small()
+    log.calls("Bash", {"command": "ls", "wait": "INF", "size": 2**70})
+    log.says("and now", odd="NAN")
+    data = log.bytes().replace(b'"INF"', b"-Infinity").replace(b'"NAN"', b"NaN")
+
+    def refuse(word: str) -> None:
+        raise AssertionError(word)
+
+    holds(tmp_path, data)
+    for name in ("trace.json", "manifest.json"):
+        json.loads((tmp_path / "out" / name).read_bytes(), parse_constant=refuse)
+    assert str(2**70).encode() in (tmp_path / "out" / "trace.json").read_bytes()
+
+
+# the collection beside the checkout
+
+
+def cells() -> list[Row]:
+    """The rows of the collection's manifest."""
+    if not ARCHIVE.is_file():
+        return []
+    with tarfile.open(ARCHIVE) as archive:
+        manifest = archive.extractfile("manifest.jsonl")
+        assert manifest is not None
+        return [json.loads(line) for line in manifest.read().splitlines()]
+
+
+def limited() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+
+@pytest.fixture(scope="session")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hostile")
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+CONVERTS = {
+    "files/json/deep_array_500.jsonl": 0,
+    "files/json/deep_array_1200.jsonl": 0,
+    "files/json/deep_array_20000.jsonl": 0,
+    "files/json/deep_object_20000.jsonl": 0,
+    "files/json/truncated_last_line.jsonl": 0,
+    "files/json/truncated_in_escape.jsonl": 0,
+    "files/json/truncated_in_utf8.jsonl": 0,
+    "files/json/garbage_lines.jsonl": 0,
+    "files/json/array_named_jsonl.jsonl": 0,
+    "files/json/line_separators.jsonl": 0,
+    "files/json/crlf_and_cr.jsonl": 0,
+    "files/enc/utf8_bom.jsonl": 0,
+    "files/enc/utf16le_bom.jsonl": 0,
+    "files/enc/latin1.jsonl": 0,
+    "files/enc/invalid_utf8.jsonl": 0,
+    "files/enc/nul_hole.jsonl": 0,
+    "files/graph/cycles.jsonl": 0,
+    "files/graph/chain_5000.jsonl": 0,
+    "files/graph/times.jsonl": 0,
+    "files/paths/artifact_names.jsonl": 0,
+    "files/paths/ids_as_names.jsonl": 0,
+    "files/terminal/ansi.jsonl": 0,
+    "files/json/empty.jsonl": 65,
+    "files/json/only_bom.jsonl": 65,
+    "files/zip/concat.jsonl.gz": 0,
+    "files/zip/truncated.jsonl.gz": 0,
+    "files/zip/bomb.jsonl.gz": 65,
+    "files/zip/bomb_20MB.zip": 65,
+    "files/zip/traversal.zip": 65,
+    "files/zip/traversal.tar.gz": 65,
+    "files/code/evil.pkl": 65,
+    "files/code/evil.yaml": 65,
+    "files/code/bomb.yaml": 65,
+    "files/sqlite/view_bomb.db": 65,
+    "files/sqlite/corrupt.db": 65,
+    "files/sqlite/not_a_db.db": 65,
+}
+"""What must come of a file, where the collection's manifest leaves no choice."""
+
+UNPROVEN = {"files/json/duplicate_keys.jsonl": "an answer of bare text has a wrong pointer"}
+"""What converts, but is not borne out yet."""
+
+OPEN = {
+    "files/secrets/two_halves.jsonl": "halves masked where the whole is known",
+}
+"""What the collection expects, and does not get yet."""
+
+
+@pytest.mark.corpus
+@pytest.mark.skipif(not ARCHIVE.is_file(), reason="no hostile files beside this checkout")
+@pytest.mark.parametrize("cell", cells(), ids=lambda cell: Path(cell["file"]).name)
+def test_a_hostile_file_ends_in_a_trace_or_one_line(
+    cell: Row, collection: Path, tmp_path: Path
+) -> None:
+    name = cell["file"]
+    before = files(collection)
+    command = [sys.executable, "-m", "forsy_retrace.cli", "auto", collection / name]
+    done = subprocess.run(
+        [*command, "-o", tmp_path / "out"],
+        capture_output=True,
+        timeout=60,
+        preexec_fn=limited,
+        cwd=tmp_path,
+    )
+    assert b"Traceback" not in done.stderr
+    assert done.returncode in (0, 65)
+    assert done.returncode == CONVERTS.get(name, done.returncode)
+    assert (tmp_path / "out").exists() is (done.returncode == 0)
+    assert done.stderr.count(b"\n") == (done.returncode != 0)
+    assert files(collection) == before
+    seen = [done.stdout, done.stderr]
+    for path in tmp_path.rglob("*"):
+        seen.append(os.fsencode(path.relative_to(tmp_path)))
+        seen.append(path.read_bytes() if path.is_file() else b"")
+    canary = cell.get("canary", "").encode()
+    assert not canary or canary not in b"\n".join(seen)
+    if done.returncode == 0:
+        assert found_problems(tmp_path / "out") == []
+        assert bool(verify(tmp_path / "out", collection / name)) is (name in UNPROVEN)
+
+
+@pytest.mark.corpus
+@pytest.mark.skipif(not ARCHIVE.is_file(), reason="no hostile files beside this checkout")
+@pytest.mark.xfail(strict=True, reason="known gaps: see OPEN")
+@pytest.mark.parametrize("name", OPEN)
+def test_a_hostile_file_gives_what_its_manifest_expects(
+    name: str, collection: Path, tmp_path: Path
+) -> None:
+    done = ask("auto", collection / name, "-o", tmp_path / "out", "-q")
+    assert done.exit_code == 0
+    text = (tmp_path / "out" / "trace.json").read_text("utf-8")
+    (canary,) = {cell["canary"] for cell in cells() if "canary" in cell}
+    assert canary[:16] not in text
