@@ -1,0 +1,226 @@
+"""Responses items: messages, reasoning, calls and their outputs, as events."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from forsy_retrace.dialects import arguments
+from forsy_retrace.dialects import calls as message_calls
+from forsy_retrace.events import (
+    Change,
+    Delegation,
+    Event,
+    Message,
+    Notice,
+    Skipped,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from forsy_retrace.sdk import parsed, strings
+
+from .patches import changes, patch_in, recorded
+from .results import Result, result
+from .state import State
+from .units import Unit, named
+from .users import Users, parts_of
+
+ARGUMENTS = ("arguments", "input", "action", "queries", "code")
+"""Where the kinds of calls keep what they send."""
+
+
+class Items:
+    """Reads items in order."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.users = Users(state)
+
+    def read(self, unit: Unit) -> Iterator[Event]:
+        """The events of one item."""
+        body, state = unit.body, self.state
+        role, kind = body.get("role"), str(body.get("type") or "")
+        if kind.lower() in ("message", "") and role is not None:
+            yield from self._message(unit, role)
+        elif kind == "reasoning":
+            yield from self._reasoning(unit)
+        elif kind.endswith("_output"):
+            yield from self._output(unit, "output" if "output" in body else "tools")
+        elif kind in ("function_call", "custom_tool_call") or kind.endswith("_call"):
+            yield from self._call(unit, kind)
+        elif kind in ("compaction", "compaction_summary", "context_compaction"):
+            yield from self.compacted(unit)
+        elif kind == "ghost_snapshot":
+            yield Skipped(state.here(unit, ""), "bookkeeping: ghost_snapshot")
+        else:
+            yield Skipped(state.here(unit, ""), f"unknown item{named(kind)}")
+
+    def compacted(self, unit: Unit) -> Iterator[Event]:
+        """One compaction, though it is told up to three times."""
+        if self.state.compacted:
+            yield Skipped(self.state.here(unit, ""), "repeats the compaction")
+            return
+        self.state.compacted = True
+        yield Notice(self.state.here(unit, ""), "compacted")
+
+    def _message(self, unit: Unit, role: Any) -> Iterator[Event]:
+        match role:
+            case "user":
+                yield from self.users.read(unit)
+            case "assistant":
+                yield from self._assistant(unit)
+            case "tool" | "function":
+                yield from self._output(unit, "content")
+            case "developer" | "system":
+                yield Skipped(self.state.here(unit, ""), f"injected: {role} message")
+            case _:
+                yield Skipped(self.state.here(unit, ""), f"unknown role{named(role)}")
+
+    def _assistant(self, unit: Unit) -> Iterator[Event]:
+        state, body = self.state, unit.body
+        if isinstance(body.get("reasoning"), str) and body["reasoning"].strip():
+            yield Thinking(state.agent(unit, "/reasoning"), body["reasoning"])
+        told = False
+        for path, text in parts_of(body.get("content"), "/content"):
+            if text.strip():
+                told = True
+                yield Message(state.agent(unit, path), "agent", text)
+        for call in message_calls(body, ""):
+            told = True
+            yield from self.issue(unit, call.pointer, call.id, call.name, call.input, _beside(call))
+        yield from state.models(unit)
+        if not told:
+            yield Skipped(state.here(unit, ""), "blank text")
+
+    def _reasoning(self, unit: Unit) -> Iterator[Event]:
+        state, told = self.state, False
+        for name in ("summary", "content"):
+            for path, text in parts_of(unit.body.get(name), f"/{name}"):
+                if text.strip():
+                    told = True
+                    yield Thinking(state.agent(unit, path), text)
+        if not told:
+            yield Skipped(state.here(unit, ""), "hidden reasoning")
+
+    def _call(self, unit: Unit, kind: str) -> Iterator[Event]:
+        body = unit.body
+        ident = next((i for i in (body.get("call_id"), body.get("id")) if isinstance(i, str)), "")
+        tool, where = body.get("name"), "/name"
+        if not isinstance(tool, str) or not tool:
+            tool, where = kind.removesuffix("_call"), "/type"
+        slot = next((name for name in ARGUMENTS if name in body), None)
+        sent = body if slot is None else arguments(body[slot])
+        if isinstance(sent, list):
+            sent = body
+            slot = None
+        path = "" if slot is None else f"/{slot}"
+        yield from self.issue(unit, path, ident, tool, sent, where)
+        yield from self.state.models(unit)
+        if kind.endswith("_call") and kind not in ("function_call", "custom_tool_call"):
+            yield from self._contained(unit, ident)
+
+    def _contained(self, unit: Unit, ident: str) -> Iterator[Event]:
+        """Calls that no output follows: their end stands in the call itself."""
+        body = unit.body
+        if body.get("type") in ("local_shell_call", "tool_search_call"):
+            return
+        here = self.state.here(unit, "/status", "agent")
+        if body.get("status") in ("completed", "failed"):
+            call = self.state.calls.answer(ident)
+            if call is not None:
+                self.state.heard = True
+                done = "ok" if body["status"] == "completed" else "failed"
+                basis = here.evidence.pointer
+                yield ToolResult(here, call, None, done, "status", basis)  # type: ignore[arg-type]  # one of two outcomes
+
+    def issue(
+        self,
+        unit: Unit,
+        path: str,
+        ident: str,
+        tool: str,
+        sent: Any,
+        where: str,
+        nested: bool = False,
+    ) -> Iterator[Event]:
+        """A call, unless it is a copy; `where` the tool's name stands; `nested`: code made it."""
+        state = self.state
+        call = state.calls.issue(ident, tool, sent)
+        if call is None:
+            yield Skipped(state.here(unit, path), "repeated history")
+            return
+        state.tools[call] = tool
+        if patch := patch_in(tool, sent):
+            state.patches[call] = patch
+        here = state.here(unit, path, "agent") if nested else state.agent(unit, path)
+        yield ToolCall(here, call, tool, sent, unit.prefix + where)
+
+    def _output(self, unit: Unit, slot: str) -> Iterator[Event]:
+        state, body = self.state, unit.body
+        names = (body.get("call_id"), body.get("tool_call_id"))
+        ident = next((name for name in names if isinstance(name, str)), "")
+        if ident and slot in body:
+            path = f"{unit.prefix}/{slot}"
+            found = result(body[slot], path, "")
+        elif slot in body and body.get("role") == "function":
+            found = result(body[slot], f"{unit.prefix}/{slot}", "")
+        else:
+            yield Skipped(state.here(unit, ""), "result without its call's id")
+            return
+        call = state.calls.answer(ident)
+        if call is None:
+            yield Skipped(state.here(unit, ""), "repeated history")
+            return
+        yield from self.answered(unit, call, found, ident)
+
+    def answered(self, unit: Unit, call: str, found: Result, ident: str = "") -> Iterator[Event]:
+        """A call's result, the files that it changed, and the words that came inside it."""
+        state = self.state
+        state.heard = True
+        where = state.here(unit, found.pointer.removeprefix(unit.prefix), "agent")
+        yield ToolResult(
+            where,
+            call,
+            found.output,
+            found.outcome,
+            found.rule,
+            found.basis or found.pointer,
+            found.exit_code,
+            tuple(self._changes(call, ident or call)) if found.outcome == "ok" else (),
+            found.attachments,
+        )
+        if found.rule == "answered":
+            yield from self._answers(unit, call, found)
+        elif found.rule == "agent-spawned":
+            yield from self._spawned(unit, call, found)
+
+    def _changes(self, call: str, ident: str) -> Iterator[Change]:
+        told = self.state.found.patches.get(ident)
+        if told:
+            yield from recorded(told, "")
+        elif call in self.state.patches:
+            yield from changes(self.state.patches.pop(call))
+
+    def _answers(self, unit: Unit, call: str, found: Result) -> Iterator[Event]:
+        """What the human chose or wrote in the client's question dialog."""
+        held = parsed(found.output or "")
+        answers = held["answers"] if isinstance(held, dict) else {}
+        lines = []
+        for one in answers.values():
+            picked = one.get("answers") if isinstance(one, dict) else one
+            lines.append(", ".join(strings(picked)) if isinstance(picked, list) else str(picked))
+        said = "\n".join(line for line in lines if line.strip())
+        if said:
+            path = found.pointer.removeprefix(unit.prefix) + "/answers"
+            yield Message(self.state.here(unit, path, "user"), "user", said, "answer", (), call)
+
+    def _spawned(self, unit: Unit, call: str, found: Result) -> Iterator[Event]:
+        held = parsed(found.output or "")
+        agent = held.get("agent_id") or held.get("task_name") if isinstance(held, dict) else None
+        if isinstance(agent, str):
+            actor = f"subagent:agent_{len(self.state.agents) + 1}"
+            self.state.agents.setdefault(agent, (call, actor))
+            yield Delegation(self.state.here(unit, "", "agent"), call, actor)
+
+
+def _beside(call: Any) -> str:
+    return f"{call.pointer.rpartition('/')[0]}/name"

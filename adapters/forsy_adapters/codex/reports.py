@@ -1,0 +1,197 @@
+"""Events of the client: in a rollout they mostly repeat the items, elsewhere they are all there is.
+
+`codex exec --json` of 2025 and the screen's session log hold only these. A report counts where no
+item says the same: texts are told by their words, calls by their ids.
+"""
+
+from collections.abc import Iterator
+
+from forsy_retrace.events import (
+    Event,
+    Message,
+    Notice,
+    SessionStart,
+    Skipped,
+    Thinking,
+)
+from forsy_retrace.sdk import number, text_of, words
+
+from .items import Items
+from .patches import listed, recorded
+from .runs import TOOLS, Runs, line_of, streams
+from .state import USAGE, State
+from .survey import key, texts
+from .units import Json, Unit, named
+from .words import LIMIT, human, injected
+
+QUIET = {
+    "task_started": "turn began",
+    "turn_started": "turn began",
+    "task_complete": "turn ended",
+    "turn_complete": "turn ended",
+    "stream_error": "transport retry",
+    "thread_rolled_back": "turns taken back",
+    "turn_diff": "the turn's changes so far",
+    "exec_approval_request": "approval asked",
+    "apply_patch_approval_request": "approval asked",
+    "request_permissions": "approval asked",
+    "elicitation_request": "approval asked",
+    "request_user_input": "repeats a call",
+    "terminal_interaction": "repeats a call",
+    "agent_reasoning_section_break": "streamed piece",
+    "raw_response_item": "repeats an item",
+    "item_started": "repeats an item",
+    "shutdown_complete": "bookkeeping: shutdown",
+    "thread_name_updated": "bookkeeping: title",
+    "entered_review_mode": "review mode",
+    "exited_review_mode": "review mode",
+    "background_event": "telemetry",
+    "warning": "telemetry",
+    "deprecation_notice": "telemetry",
+    "mcp_startup_update": "telemetry",
+    "mcp_startup_complete": "telemetry",
+    "skills_update_available": "telemetry",
+}
+"""Events that tell nothing of the work, or what is told elsewhere."""
+
+
+class Reports:
+    """Reads the client's events in order."""
+
+    def __init__(self, state: State, items: Items) -> None:
+        self.state, self.items = state, items
+        self.runs = Runs(state, items)
+
+    def read(self, unit: Unit) -> Iterator[Event]:
+        """The events of one report."""
+        state, body = self.state, unit.body
+        kind = body.get("type")
+        match body:
+            case {"type": "user_message", "message": str(text)}:
+                yield from self.user(unit, "/message", text)
+            case {"type": "agent_message", "message": str(text)}:
+                yield from self._said(unit, "/message", text)
+            case {"type": "agent_reasoning" | "agent_reasoning_raw_content", "text": str(text)}:
+                yield from self._said(unit, "/text", text, Thinking)
+            case {"type": "token_count"}:
+                yield self._tokens(unit)
+            case {"type": "task_complete" | "turn_complete"} if self._alone():
+                state.heard = True
+                yield Notice(state.here(unit, ""), "ended")
+            case {"type": "turn_aborted"}:
+                yield Notice(state.here(unit, ""), "interrupted")
+            case {"type": "error", "message": str(text)}:
+                sort = "limit" if LIMIT.search(text[:400]) else "model error"
+                yield Notice(state.here(unit, "/message"), sort, text)  # type: ignore[arg-type]  # one of two kinds
+            case {"type": "context_compacted"}:
+                yield from self.items.compacted(unit)
+            case {"type": "session_configured"}:
+                yield from self.configured(unit)
+            case {"type": "thread_settings_applied", "thread_settings": dict(settings)}:
+                state.speaks(unit, "/thread_settings/model", settings.get("model"))
+                yield from state.fact(unit, "/thread_settings/cwd", "cwd", settings.get("cwd"))
+                yield Skipped(state.here(unit, ""), "bookkeeping: settings")
+            case {"type": "item_completed", "item": dict(item)}:
+                yield from self._completed(unit, item)
+            case {"type": str(name)} if name in TOOLS:
+                yield from self.runs.begun(unit, name)
+            case {"type": str(name), "call_id": str(call)} if name.endswith("_end"):
+                yield from self.runs.ended(unit, name, call)
+            case {"type": str(name)} if name in QUIET:
+                if name == "exec_approval_request":
+                    self.runs.asked.append(unit)
+                yield Skipped(state.here(unit, ""), QUIET[name])
+            case {"type": str(name)} if name.endswith("_delta"):
+                yield Skipped(state.here(unit, ""), "streamed piece")
+            case {"type": str(name)} if name.startswith("collab_"):
+                yield Skipped(state.here(unit, ""), "repeats a call")
+            case _:
+                yield Skipped(state.here(unit, ""), f"unknown event{named(kind)}")
+
+    def _alone(self) -> bool:
+        """Whether the log has no items: then no human's words tell where a turn ends."""
+        return not self.state.found.calls and not self.state.found.texts
+
+    def user(self, unit: Unit, path: str, text: str) -> Iterator[Event]:
+        """A human's words, where no item has them."""
+        state = self.state
+        if key(text) in state.found.texts or not text.strip():
+            yield Skipped(state.here(unit, path), "repeats an item")
+        elif state.found.subagent:
+            yield Skipped(state.here(unit, path), "a subagent's brief")
+        elif why := injected(text):
+            yield Skipped(state.here(unit, path), why)
+        else:
+            state.heard = True
+            said = human(text)
+            yield Message(state.here(unit, path, "user"), "user", said, within=said != text)
+
+    def _said(
+        self, unit: Unit, path: str, text: str, kind: type[Message] | type[Thinking] = Message
+    ) -> Iterator[Event]:
+        if key(text) in self.state.found.texts or not text.strip():
+            yield Skipped(self.state.here(unit, path), "repeats an item")
+        elif kind is Message:
+            yield Message(self.state.agent(unit, path), "agent", text)
+            yield from self.state.models(unit)
+        else:
+            yield Thinking(self.state.agent(unit, path), text)
+
+    def _tokens(self, unit: Unit) -> Event:
+        match unit.body:
+            case {"info": {"total_token_usage": dict(totals)}}:
+                return self.state.usage(unit, "/info/total_token_usage", totals)
+            case {"input_tokens": int()}:  # before 0.39: one answer's own count
+                held = dict(self.state.totals)
+                grown = {
+                    name: held.get(name, 0) + count
+                    for name in USAGE
+                    if (count := number(unit.body.get(name))) is not None
+                }
+                return self.state.usage(unit, "", grown)
+        return Skipped(self.state.here(unit, ""), "telemetry")
+
+    def configured(self, unit: Unit) -> Iterator[Event]:
+        """A session's start, as the client tells it to its screen."""
+        state, body = self.state, unit.body
+        name = body.get("session_id")
+        if isinstance(name, str) and name and name != state.session:
+            state.session = name
+            yield SessionStart(state.here(unit, "/session_id"), name)
+        state.speaks(unit, "/model", body.get("model"))
+        yield from state.fact(unit, "/cwd", "cwd", body.get("cwd"))
+        yield Skipped(state.here(unit, ""), "bookkeeping: session_configured")
+
+    def _completed(self, unit: Unit, item: Json) -> Iterator[Event]:
+        """What versions from 0.15x tell in place of the older events."""
+        state, kind = self.state, item.get("type")
+        ident = words(item.get("id"))
+        match item:
+            case {"type": "UserMessage", "content": content}:
+                yield from self.user(unit, "/item/content", "\n".join(texts(content)))
+            case {"type": "AgentMessage", "content": list(content)}:
+                for index, part in enumerate(content):
+                    text = part.get("text") if isinstance(part, dict) else None
+                    path = f"/item/content/{index}/text"
+                    yield from self._said(unit, path, text if isinstance(text, str) else "")
+            case {"type": "Reasoning"}:
+                yield Skipped(state.here(unit, "/item"), "repeats an item")
+            case {"type": "Plan", "text": str(text)}:
+                yield from self._said(unit, "/item/text", text)
+            case {"type": "ContextCompaction"}:
+                yield from self.items.compacted(unit)
+            case {"type": str(name)} if ident in state.found.calls:
+                yield Skipped(state.here(unit, "/item"), f"repeats a call{named(name)}")
+            case {"type": "CommandExecution", "command": list(parts)}:
+                sent, path = line_of(parts, item, "/item/command", "/item")
+                yield from self.runs.whole(unit, path, sent, streams(item, f"{unit.prefix}/item"))
+            case {"type": "FileChange", "changes": dict() as told}:
+                found = streams(item, f"{unit.prefix}/item")
+                files = tuple(recorded(told, "")) if found.outcome == "ok" else ()
+                yield from self.runs.whole(unit, "/item/changes", told, found, files)
+            case {"type": "FileChange", "changes": list() as told}:
+                found = streams(item, f"{unit.prefix}/item")
+                files = tuple(listed(told, "")) if found.outcome == "ok" else ()
+                yield from self.runs.whole(unit, "/item/changes", text_of(told), found, files)
+            case _:
+                yield Skipped(state.here(unit, ""), f"repeats an item{named(kind)}")

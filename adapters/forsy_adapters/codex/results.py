@@ -1,0 +1,158 @@
+"""What a call's output says of it: whether it worked, by whose word, and its exit status.
+
+Three forms were met: a text of JSON with `metadata.exit_code` (2025, and patches to 2026), a text
+that opens with `Exit code: N` or `Process exited with code N`, and plain words without a code.
+`status: completed` of a call says nothing.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+from forsy_retrace.dialects import attachments
+from forsy_retrace.events import Attachment, Outcome
+from forsy_retrace.sdk import number, parsed, text_of
+
+
+class Result(NamedTuple):
+    """The output that the model saw, where it stands, and what it tells."""
+
+    output: str | None
+    pointer: str
+    outcome: Outcome = "unknown"
+    rule: str = ""
+    basis: str = ""
+    exit_code: int | None = None
+    attachments: tuple[Attachment, ...] = ()
+
+
+CODE = re.compile(
+    r"(?:Chunk ID: [^\n]*\n)?(?:Wall time:? [^\n]*\n)?(?:Process exited with code|Exit code:)"
+    r" (-?\d{1,10})(?:\n|\Z)"
+)
+TIMED_OUT = re.compile(r"command timed out after|sandbox error: command timed out")
+
+SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
+    # Checked in order on the beginning of an output that has no exit code.
+    (
+        "still-running",
+        re.compile(
+            r"(?:Chunk ID: [^\n]*\n)?(?:Wall time:? [^\n]*\n)?Process running with session ID"
+        ),
+        "launched",
+    ),
+    ("script-ended", re.compile(r"Script completed"), "ok"),
+    ("script-failed", re.compile(r"Script (?:failed|error|terminated)"), "failed"),
+    ("script-running", re.compile(r"Script running"), "launched"),
+    (
+        "rejected-by-user",
+        re.compile(r"(?:[\w ]{1,40} )?rejected by (?:the )?user|patch rejected by user"),
+        "rejected",
+    ),
+    ("aborted-by-user", re.compile(r"(?:tool call )?aborted(?: by user)?\b"), "interrupted"),
+    (
+        "approval-policy",
+        re.compile(
+            r".{0,200}(?:approval policy is Never|rejected by user approval settings)", re.S
+        ),
+        "blocked",
+    ),
+    ("no-such-tool", re.compile(r"unsupported (?:custom tool )?call"), "blocked"),
+    ("input-refused", re.compile(r"failed to parse function arguments"), "blocked"),
+    ("timed-out", re.compile(r".{0,80}(?:command )?timed out after \d"), "timed_out"),
+    ("sandbox-denied", re.compile(r"failed in sandbox"), "failed"),
+    (
+        "patch-refused",
+        re.compile(r"apply_patch verification failed|error: (?:invalid|Failed)"),
+        "failed",
+    ),
+    (
+        "error-text",
+        re.compile(
+            r"execution error:|exec_command failed|write_stdin failed|tool call (?:error|failed)"
+            r"|error: |Error: |unable to |collab \w+ failed"
+        ),
+        "failed",
+    ),
+    ("plan-updated", re.compile(r"Plan updated\s*\Z"), "ok"),
+    ("picture-shown", re.compile(r"attached local image"), "ok"),
+)
+"""What a plain output says, and what that means."""
+
+
+def result(value: Any, pointer: str, tool: str) -> Result:
+    """An output in any of its forms; `pointer` is where it stands."""
+    match value:
+        case str() if value[:1] == "{":
+            inner = parsed(value)
+            match inner:
+                case {"output": str(), "metadata": _} | {"output": str(), "exit_code": _}:
+                    return _structured(inner, pointer)
+                case {"answers": dict()}:
+                    return Result(value, pointer, "ok", "answered", pointer)
+                case {"agent_id": str()} | {"task_name": str()}:
+                    return Result(value, pointer, "launched", "agent-spawned", pointer)
+                case {"status": dict(), "timed_out": bool(late)}:
+                    waited: Outcome = "timed_out" if late else "ok"
+                    return Result(value, pointer, waited, "wait-ended", f"{pointer}/timed_out")
+            return Result(value, pointer)
+        case str():
+            return _told(value, pointer, pointer)
+        case list():
+            return _parts(value, pointer)
+        case {"content": str() | list(), **rest}:
+            found = result(value["content"], f"{pointer}/content", tool)
+            flag = rest.get("success")
+            if isinstance(flag, bool) and found.outcome in ("unknown", "ok", "failed"):
+                said: Outcome = "ok" if flag else "failed"
+                return found._replace(outcome=said, rule="success-flag", basis=f"{pointer}/success")
+            return found
+        case None:
+            return Result(None, pointer)
+    return Result(text_of(value), pointer)
+
+
+def _structured(inner: dict[str, Any], pointer: str) -> Result:
+    text = inner["output"]
+    meta = inner.get("metadata")
+    where = f"{pointer}/metadata/exit_code" if isinstance(meta, dict) else f"{pointer}/exit_code"
+    code = number(meta.get("exit_code") if isinstance(meta, dict) else inner.get("exit_code"))
+    if code is None:
+        return _told(text, f"{pointer}/output", f"{pointer}/output")
+    outcome, rule = by_code(code, text)
+    return Result(text, f"{pointer}/output", outcome, rule, where, code)
+
+
+def by_code(code: int, text: str) -> tuple[Outcome, str]:
+    """What an exit status means."""
+    if code != 0 and TIMED_OUT.search(text[:2000]):
+        return "timed_out", "timed-out"
+    return ("ok" if code == 0 else "failed"), "exit-code"
+
+
+def _told(text: str, pointer: str, basis: str) -> Result:
+    head = text[:600]
+    if found := CODE.match(head):
+        code = int(found[1])
+        outcome, rule = by_code(code, head)
+        return Result(text, pointer, outcome, rule, basis, code)
+    for rule, pattern, outcome in SAYS:
+        if pattern.match(head):
+            return Result(text, pointer, outcome, rule, basis)
+    return Result(text, pointer)
+
+
+def _parts(value: list[Any], pointer: str) -> Result:
+    """A list of content parts; pictures are shown by name, their bytes stay in the log."""
+    shown = attachments(value, pointer)
+    texts = [
+        (index, part["text"])
+        for index, part in enumerate(value)
+        if isinstance(part, dict) and isinstance(part.get("text"), str)
+    ]
+    if not shown:
+        return _told(text_of(value), pointer, pointer)
+    if not texts:
+        return Result(None, pointer, "ok", "picture-shown", pointer, None, shown)
+    index, text = max(texts, key=lambda one: len(one[1]))
+    told = _told(text, f"{pointer}/{index}/text", f"{pointer}/{index}/text")
+    return told._replace(attachments=shown)

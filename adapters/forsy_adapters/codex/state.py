@@ -1,0 +1,127 @@
+"""What a reader of a Codex log remembers: the session's facts, open calls, who spoke last."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from forsy_retrace.events import Event, Fact, Origin, Skipped
+from forsy_retrace.sdk import compact
+
+from .survey import Survey
+from .units import Json, Unit
+
+USAGE = (
+    "input_tokens",
+    "cached_input_tokens",
+    "cache_write_input_tokens",
+    "output_tokens",
+    "reasoning_output_tokens",
+    "total_tokens",
+)
+
+
+class Calls:
+    """Gives each call an id of its own: the harness's, unless the log uses that twice."""
+
+    def __init__(self) -> None:
+        self.issued: dict[str, list[tuple[str, int]]] = {}
+        self.open: dict[str, list[str]] = {}
+        self.closed: set[str] = set()
+
+    def issue(self, ident: str, tool: str, sent: Any) -> str | None:
+        """An id for a call; None where it is a copy of an earlier one."""
+        held = self.issued.setdefault(ident, [])
+        print_ = hash((tool, compact(sent)))
+        if ident and any(print_ == other for _, other in held):
+            return None
+        name = ident if ident and not held else f"{ident or 'unnamed'}#{len(held) + 1}"
+        held.append((name, print_))
+        self.open.setdefault(ident, []).append(name)
+        return name
+
+    def answer(self, ident: str) -> str | None:
+        """The earliest unanswered call of that id; None where it has its answer.
+
+        A result whose call the log lacks keeps its own id.
+        """
+        waiting = self.open.get(ident)
+        if waiting:
+            name = waiting.pop(0)
+        elif ident and ident not in self.issued:
+            name = ident
+        else:
+            return None
+        if name in self.closed:
+            return None
+        self.closed.add(name)
+        return name
+
+
+class State:
+    """One file's state; the readers of items and of events share it."""
+
+    def __init__(self, found: Survey) -> None:
+        self.found = found
+        self.calls = Calls()
+        self.session = ""
+        self.facts: dict[str, Any] = {}
+        self.tools: dict[str, str] = {}
+        self.patches: dict[str, str] = {}
+        self.agents: dict[str, tuple[str, str]] = {}
+        self.response = 0
+        self.heard = True
+        """Whether something came in since the model last spoke: then it answers anew."""
+        self.model: tuple[str, Origin] | None = None
+        self.modelled = 0
+        self.totals: dict[str, int] = {}
+        self.compacted = False
+
+    def here(self, unit: Unit, path: str, actor: str = "system", message: str = "") -> Origin:
+        """The origin of an event at a pointer below the unit."""
+        evidence = unit.record.here.at(unit.prefix + path)
+        branch = self.found.branches.get(unit.number, "")
+        return Origin(evidence, unit.at, actor, message or None, branch)
+
+    def agent(self, unit: Unit, path: str) -> Origin:
+        """The origin of something that the model said or asked for."""
+        if self.heard:
+            self.response += 1
+            self.heard = False
+        self.compacted = False
+        return self.here(unit, path, "agent", f"response-{self.response}")
+
+    def models(self, unit: Unit) -> Iterator[Event]:
+        """Which model gives the answer under way, told once for each."""
+        if self.model is not None and self.modelled < self.response:
+            self.modelled = self.response
+            name, place = self.model
+            where = Origin(place.evidence, unit.at, "system", f"response-{self.response}")
+            yield Fact(where, "model", name)
+
+    def fact(self, unit: Unit, path: str, name: str, value: Any) -> Iterator[Event]:
+        """A fact of the session where it is new."""
+        if isinstance(value, str) and value and self.facts.get(name) != value:
+            self.facts[name] = value
+            yield Fact(self.here(unit, path), name, value)
+
+    def speaks(self, unit: Unit, path: str, name: Any) -> None:
+        """From here on this model answers."""
+        if isinstance(name, str) and name:
+            self.model = (name, self.here(unit, path))
+
+    def usage(self, unit: Unit, path: str, totals: Json) -> Event:
+        """What running totals grew by: most of them repeat the one before."""
+        counted = {name: totals[name] for name in USAGE if _is_count(totals.get(name))}
+        if counted == self.totals or not counted:
+            return Skipped(
+                self.here(unit, path), "repeated token count" if counted else "telemetry"
+            )
+        old = self.totals
+        if any(counted.get(name, 0) < value for name, value in old.items()):
+            old = {}
+        self.totals = counted
+        grown = {name: value - old.get(name, 0) for name, value in counted.items()}
+        return Fact(self.here(unit, path), "usage", grown)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -1,0 +1,166 @@
+"""A first look through the file, for what a record alone does not say.
+
+Rollouts tell most things twice, and copy history when they fork: which texts and calls the items
+hold, what the human typed by the events' word, what was copied, and what was taken back.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from forsy_retrace.sdk import number, strings, text_of
+from forsy_retrace.source import Source
+
+from .units import STREAM, Json, Unit, units
+
+COPIED_WITHIN = 0.01
+"""Seconds: copied lines all carry the time of the fork."""
+
+
+class Survey(msgspec.Struct):
+    """What the whole file says, by hashes of its texts."""
+
+    said: set[int] = msgspec.field(default_factory=set)
+    """What the human typed, by the events' word."""
+    texts: set[int] = msgspec.field(default_factory=set)
+    """The texts of messages and reasoning that stand in items."""
+    calls: set[str] = msgspec.field(default_factory=set)
+    patches: dict[str, Any] = msgspec.field(default_factory=dict)
+    """Changes that events record, by call."""
+    aborts: bool = False
+    failures: set[str] = msgspec.field(default_factory=set)
+    branches: dict[int, str] = msgspec.field(default_factory=dict)
+    """Records of turns that the user took back."""
+    copied: int = 0
+    """How many of the first records are another session's."""
+    copied_from: str = ""
+    subagent: bool = False
+    streamed: bool = False
+    """What `codex exec --json` prints: other programs may print between its lines."""
+    last: int = 0
+    """The number of the last record."""
+
+
+def key(text: str) -> int:
+    """Texts are told apart by hash: a rollout may be hundreds of megabytes."""
+    return hash(text.strip())
+
+
+def survey(source: Source) -> Survey:
+    """Reads the file once."""
+    look = _Look()
+    for place, record in enumerate(source.records()):
+        look.found.last = place
+        if not record.problem:
+            for unit in units(record, place):
+                look.take(unit)
+    if look.found.copied_from:
+        look.found.copied = look.stamped
+    return look.found
+
+
+class _Look:
+    def __init__(self) -> None:
+        self.found = Survey()
+        self.owner = ""
+        self.forked: float | None = None
+        self.stamped = 0
+        self.turns: list[int] = []
+        self.began = 0
+        self.rollbacks = 0
+
+    def take(self, unit: Unit) -> None:
+        self._stamp(unit)
+        body = unit.body
+        self.found.streamed = self.found.streamed or unit.kind in STREAM
+        match unit.kind:
+            case "session_meta":
+                self._meta(body)
+            case "response_item":
+                self._item(body)
+            case "event_msg":
+                self._event(unit, body)
+            case "turn.failed":
+                match body:
+                    case {"error": {"message": str(text)}}:
+                        self.found.failures.add(text)
+
+    def _stamp(self, unit: Unit) -> None:
+        """Counts the records that were written in the moment of the fork."""
+        if unit.at is None or unit.number != self.stamped:
+            return
+        now = datetime.fromisoformat(unit.at).timestamp()
+        if unit.number == 0:
+            self.stamped = 1
+        elif self.forked is None or abs(now - self.forked) <= COPIED_WITHIN:
+            self.forked = now if self.forked is None else self.forked
+            self.stamped += 1
+
+    def _meta(self, body: Json) -> None:
+        name = body.get("id")
+        if not isinstance(name, str):
+            return
+        if not self.owner:
+            self.owner = name
+            source = body.get("source")
+            self.found.subagent = isinstance(source, dict) and "subagent" in source
+            if isinstance(body.get("forked_from_id"), str):
+                self.found.copied_from = body["forked_from_id"]
+        elif name != self.owner and not self.found.copied_from:
+            self.found.copied_from = name
+
+    def _item(self, body: Json) -> None:
+        for ident in (body.get("call_id"), body.get("id")):
+            if isinstance(ident, str):
+                self.found.calls.add(ident)
+        if body.get("role") in ("user", "assistant") or body.get("type") == "reasoning":
+            parts = list(texts(body.get("content"))) + list(texts(body.get("summary")))
+            self.found.texts.update(key(text) for text in [*parts, "\n".join(parts)])
+
+    def _event(self, unit: Unit, body: Json) -> None:
+        match body:
+            case {"type": "user_message", "message": str(text)}:
+                self.found.said.add(key(text))
+                self._turn(unit)
+            case {"type": "item_completed", "item": {"type": "UserMessage", "content": content}}:
+                parts = list(texts(content))
+                self.found.said.update(key(text) for text in [*parts, "\n".join(parts)])
+                self._turn(unit)
+            case {"type": "turn_aborted"}:
+                self.found.aborts = True
+            case {"type": "task_started" | "turn_started"}:
+                self.began = unit.number
+            case {"type": "patch_apply_begin" | "patch_apply_end", "call_id": str(call)}:
+                if body.get("changes"):
+                    self.found.patches[call] = body["changes"]
+            case {"type": "thread_rolled_back"}:
+                self._rollback(unit, number(body.get("num_turns")) or 0)
+
+    def _turn(self, unit: Unit) -> None:
+        before = self.turns[-1] if self.turns else -1
+        self.turns.append(self.began if self.began > before else unit.number)
+
+    def _rollback(self, unit: Unit, count: int) -> None:
+        if count < 1 or not self.turns:
+            return
+        self.rollbacks += 1
+        first = self.turns[-count] if count <= len(self.turns) else self.turns[0]
+        del self.turns[-count:]
+        for place in range(first, unit.number + 1):
+            self.found.branches.setdefault(place, f"b{self.rollbacks}")
+
+
+def texts(content: Any) -> list[str]:
+    """The texts of a content, part by part."""
+    if isinstance(content, str):
+        return [content]
+    parts = content if isinstance(content, list) else []
+    return [
+        *strings(parts),
+        *(
+            text_of(p["text"])
+            for p in parts
+            if isinstance(p, dict) and isinstance(p.get("text"), str)
+        ),
+    ]
