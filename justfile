@@ -22,3 +22,12 @@ gold:
 
 docs:
     .venv/bin/python -m forsy_retrace.commands.page > docs/commands.md
+    .venv/bin/python -m forsy_retrace.builder.page > docs/judgement.md
+
+# Coverage-guided fuzzing: `just fuzz source 600`, `just fuzz redactor 600` (extra `fuzz`).
+fuzz target seconds="60":
+    .venv/bin/python benchmarks/fuzz.py {{target}} {{seconds}}
+
+# The confidence that stripped logs claim, against what they hold.
+calibrate:
+    .venv/bin/python benchmarks/calibrate.py

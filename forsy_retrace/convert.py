@@ -21,6 +21,8 @@ from forsy_retrace.writers.atomic import check_target, is_ours
 from forsy_retrace.writers.folder import MAX_OUTPUT, Written, write_folder
 
 Json = dict[str, Any]
+LFS = "version https://git-lfs.github.com/spec/"
+"""How the file begins that Git LFS leaves where a big one belongs."""
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -111,6 +113,8 @@ def _why_not(source: Source, adapter: str) -> str:
     head = source.head
     if not head:
         return f"{source.name}: empty"
+    if source.size < 1024 and (source.text(1024) or "").startswith(LFS):
+        return f"{source.name}: a Git LFS pointer; fetch the log itself with git lfs pull"
     if all(record.problem for record in head):
         return f"{source.name}: no JSON records in it"
     if adapter == "auto":

@@ -37,6 +37,8 @@ class Origin(msgspec.Struct, frozen=True):
     actor: str = "agent"
     message: str | None = None
     branch: str = ""
+    pieces: tuple[Evidence, ...] = ()
+    """Every place of a value that a stream spreads over several: their texts joined, in order."""
 
 
 class Attachment(msgspec.Struct, frozen=True):

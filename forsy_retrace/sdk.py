@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -101,12 +102,13 @@ def pointer(*parts: str | int) -> str:
 def resolve(value: Any, path: str) -> Any:
     """What a JSON pointer names; raises LookupError where it names nothing.
 
-    It goes on into a text that holds JSON itself: harnesses nest arguments and results so.
+    It goes on into a text that holds JSON itself: harnesses nest arguments and results so. A
+    server-sent stream counts as the list of its objects.
     """
     for part in path.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, str):
-            value = parsed(value)
+            value = streamed(value) or parsed(value)
         match value:
             case dict() if key in value:
                 value = value[key]
@@ -123,6 +125,15 @@ def parsed(text: str) -> Any:
         return DECODE(text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return None
+
+
+@lru_cache(maxsize=1)
+def streamed(text: str) -> list[Any]:
+    """The JSON objects of a server-sent stream (`data: {…}` lines); empty if it is none."""
+    if not text.lstrip().startswith(("data:", "event:", ":")):
+        return []
+    lines = (line[5:].strip() for line in text.splitlines() if line.startswith("data:"))
+    return [value for line in lines if isinstance(value := parsed(line), dict)]
 
 
 def compact(value: Any) -> str:
@@ -178,7 +189,9 @@ def base64_size(data: str) -> int:
 
 
 def attachment_text(kind: str, media: str, size: int) -> str:
-    """`[image: image/png 34 kB]`"""
+    """`[image: image/png 34 kB]`; without a size where the log has only a link."""
+    if not size:
+        return f"[{kind}: {media}]"
     shown = f"{size / 1000:.0f} kB" if size >= 1000 else f"{size} B"
     return f"[{kind}: {media} {shown}]"
 

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import msgspec
 import orjson
 
+from forsy_retrace.dialects import content_text
 from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.evidence import Evidence
-from forsy_retrace.sdk import compact, parsed, resolve, text_of, when
+from forsy_retrace.sdk import compact, parsed, resolve, streamed, text_of, when
 from forsy_retrace.source import Source, decode, discover
 
 Json = Mapping[str, Any]
@@ -178,7 +179,13 @@ def _holds(value: Any, entry: Json, values: Sequence[Any], folder: Path) -> str:
     except (LookupError, IndexError):
         return "the log has nothing at the place that it names"
     if entry["grade"] == "verbatim" and isinstance(value, str):
-        return _copied(value, "\n\n".join(text_of(text) for text in texts), entry, folder)
+        why = _copied(value, "\n\n".join(text_of(text) for text in texts), entry, folder)
+        shown = "\n\n".join(content_text(text) for text in texts) if why else ""
+        return why and _copied(value, shown, entry, folder)  # OpenAI's pictures and parts
+    if entry.get("rule") == "pieces-joined" and isinstance(value, str):
+        whole = "".join(text_of(text) for text in texts)
+        why = _copied(value, whole, entry, folder)
+        return why if "".join(value.split()) != "".join(whole.split()) else ""
     check = RECHECKS.get(entry.get("rule", ""))
     if check is not None and texts and not check(value, texts[0]):
         return "the log says something else there"
@@ -264,6 +271,8 @@ def _times(whole: _Whole) -> frozenset[str | None]:
             held.extend(one.values())
         elif isinstance(one, list):
             held.extend(one)
+        elif isinstance(one, str) and (inner := streamed(one)):
+            held.extend(inner)
         else:
             found.add(when(one))
     return frozenset(found - {None})

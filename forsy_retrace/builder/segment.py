@@ -168,7 +168,7 @@ class _Segments:
             return
         text, ground = _joined(self.pending.pop(here.actor, []))
         sent = event.input if isinstance(event.input, str) else compact(event.input)
-        grounds = {"input": verbatim(here.evidence), **_times(here, None)}
+        grounds = {"input": copied(here), **_times(here, None)}
         if event.named is None:
             grounds["tool"] = derived("kind-of-record", here.evidence.at(""))
         else:
@@ -298,7 +298,7 @@ class _Segments:
         text: str | None = None
         if said:
             text, spoken = _joined(said)
-            grounds["output"] = spoken or verbatim(here.evidence)
+            grounds["output"] = spoken or copied(here)
         if ends and said:
             grounds["input"] = grounds["output"]
         self._add(
@@ -325,7 +325,15 @@ def _joined(parts: Sequence[Message | Thinking]) -> tuple[str | None, Ground | N
     if not parts:
         return None, None
     text = "\n\n".join(part.text for part in parts)
-    return text, verbatim(*(part.origin.evidence for part in parts))
+    return text, copied(*(part.origin for part in parts))
+
+
+def copied(*origins: Origin) -> Ground:
+    """Copied from these places; joined, where a stream spreads a value over several."""
+    if any(one.pieces for one in origins):
+        places = (place for one in origins for place in one.pieces or (one.evidence,))
+        return derived("pieces-joined", *places)
+    return verbatim(*(one.evidence for one in origins))
 
 
 def _times(start: Origin, end: Origin | None) -> dict[str, Ground]:

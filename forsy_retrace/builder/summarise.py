@@ -120,6 +120,9 @@ def _config(trace: Trace, shows: Shows) -> dict[str, Any]:
     usage = _usage(trace)
     if usage:
         config["token_usage"] = usage
+    prompts = [text for text in _values(trace, "system_prompt") if isinstance(text, str)]
+    if prompts:
+        config["system_prompt_hash"] = "\n\n".join(dict.fromkeys(prompts))
     memory = [text for text in _values(trace, "memory") if isinstance(text, str)]
     if memory:
         config["memory_hash"] = "\n\n".join(dict.fromkeys(memory))

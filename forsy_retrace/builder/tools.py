@@ -27,6 +27,8 @@ SHELLS: dict[str, str] = {
     "run_terminal_cmd": "bash",
     "execute_command": "bash",
     "run_shell_command": "bash",
+    "bash": "bash",
+    "terminal": "bash",
 }
 """Tools whose argument is a command line, and in which shell's language."""
 
@@ -34,6 +36,7 @@ TOOLS: dict[str, Kind] = {
     "Read": Kind("read", "file"),
     "NotebookRead": Kind("read", "file"),
     "view_image": Kind("read", "file"),
+    "file_search": Kind("search", "file"),
     "LSP": Kind("read", "file"),
     "Glob": Kind("search", "file"),
     "Grep": Kind("search", "file"),
@@ -85,6 +88,10 @@ TOOLS: dict[str, Kind] = {
     "WebSearch": Kind("search", "search"),
     "web_search": Kind("search", "search"),
     "ToolSearch": Kind("search", "other_tool"),
+    "code_interpreter": Kind("execute", "other_tool"),
+    "program": Kind("execute", "other_tool"),
+    "computer": Kind("execute", "computer_use"),
+    "image_generation": Kind("write", "other_tool"),
     "ListMcpResourcesTool": Kind("search", "mcp_resource"),
     "ReadMcpResourceTool": Kind("read", "mcp_resource"),
     "list_mcp_resources": Kind("search", "mcp_resource"),
@@ -170,6 +177,8 @@ def command_of(tool: str | None, sent: Any) -> tuple[str, str] | None:
     match sent:
         case {"command": str(line)} | {"cmd": str(line)}:
             return line, shell
+        case {"commands": [*lines]} if lines and all(isinstance(line, str) for line in lines):
+            return "\n".join(lines), shell
         case {"command": [*words]} if words and all(isinstance(word, str) for word in words):
             if len(words) == 3 and words[1] in ("-c", "-lc"):
                 return words[2], shell

@@ -7,7 +7,7 @@ import orjson
 
 from forsy_retrace.adapter import Adapter
 from forsy_retrace.errors import RetraceError, UnreadableInput
-from forsy_retrace.events import ToolCall, ToolResult
+from forsy_retrace.events import SessionStart, ToolCall, ToolResult
 from forsy_retrace.registry import bundled, load
 from forsy_retrace.source import Source
 from forsy_retrace.testing.account import lost, miscounted
@@ -109,7 +109,9 @@ def answers_follow_calls(adapter: Adapter | str, case: Case) -> None:
     answered: dict[str, int] = {}
     for event in found.events:
         line = event.origin.evidence.line
-        if isinstance(event, ToolCall):
+        if isinstance(event, SessionStart):
+            issued, answered = {}, {}  # an id is unique within its session
+        elif isinstance(event, ToolCall):
             if event.call in issued:
                 raise BrokenLaw(f"the call at line {line} was issued at line {issued[event.call]}.")
             if event.call in answered:

@@ -121,10 +121,12 @@ class Reader:
             return
         uuid = line.body.get("uuid")
         if isinstance(uuid, str) and not line.prefix:
-            if ("uuid", uuid) in self.seen:
+            # Copies keep their uuid and time; one id for everything is no copy.
+            record = ("uuid", uuid, line.at, _content_key(line.body))
+            if record in self.seen:
                 yield Skipped(here, "repeated history")
                 return
-            self.seen.add(("uuid", uuid))
+            self.seen.add(record)
         yield from self._session_facts(line, here)
         if line.lane and not line.brief and line.lane not in self.delegated:
             yield from self._unbriefed(line, here)
@@ -170,7 +172,9 @@ class Reader:
         ident = uid if isinstance(uid, str) else None
         here = self._origin(line, "agent", "/message", ident)
         content = message.get("content")
-        blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        blocks = content if isinstance(content, list) else []
+        if isinstance(content, str) and content.strip():
+            blocks = [content]
         if model == "<synthetic>" or line.body.get("isApiErrorMessage") is True:
             yield self._synthetic(line, here, text_of(content))
             return
@@ -180,8 +184,12 @@ class Reader:
         fresh = False
         for index, block in enumerate(blocks):
             path = pointer("message", "content", index) if content is blocks else "/message/content"
-            block = block if isinstance(block, dict) else {"type": "text", "text": block}
-            event = self._block(line, self._origin(line, "agent", path, ident), block, ident)
+            origin = self._origin(line, "agent", path, ident)
+            if isinstance(block, str):
+                key = (ident or uid_of(line), "text", block)
+                event = self._once(key, Message(origin, "agent", block))
+            else:
+                event = self._block(line, origin, block if isinstance(block, dict) else {}, ident)
             if event is not None:
                 fresh = fresh or not isinstance(event, Skipped)
                 yield event
@@ -194,7 +202,7 @@ class Reader:
     def _block(self, line: Line, here: Origin, block: Json, ident: str | None) -> Event | None:
         """One block of an answer; None where an earlier record already gave it."""
         kind = block.get("type")
-        unit = ident or line.body.get("uuid")
+        unit = ident or uid_of(line)
         match block:
             case {"type": "text", "text": str(text)}:
                 if text.strip() in ("", "(no content)"):
@@ -288,7 +296,7 @@ class Reader:
     ) -> Event | None:
         """A picture that no words came with."""
         shown = [block for block in blocks if isinstance(block, dict) and _is_picture(block)]
-        key = ("picture", line.at or line.body.get("uuid"), *(str(block)[:200] for block in shown))
+        key = ("picture", line.at or uid_of(line), *(str(block)[:200] for block in shown))
         if line.body.get("isMeta") is True or line.lane:
             return Skipped(here, "injected: picture")
         text = text_of(shown)
@@ -312,7 +320,7 @@ class Reader:
         self, line: Line, here: Origin, text: str, pictures: tuple[Attachment, ...] = ()
     ) -> Iterator[Event]:
         """What of a user turn's text is a human's."""
-        key = ("said", line.at or line.body.get("uuid"), text)
+        key = ("said", line.at or uid_of(line), text)
         if key in self.seen:
             return
         self.seen.add(key)
@@ -473,7 +481,7 @@ class Reader:
                     yield Message(here, "user", event.text, "queued", within=event.within)
                 case _:
                     yield event
-        if ("said", line.at or line.body.get("uuid"), text) not in self.seen:
+        if ("said", line.at or uid_of(line), text) not in self.seen:
             yield Skipped(here, "repeated history")
 
     def _progress(self, here: Origin, data: Json) -> Iterator[Event]:
@@ -550,6 +558,18 @@ class Queue:
 
 
 Handler = Callable[[Line], Iterator[Event]]
+
+
+def uid_of(line: Line) -> Any:
+    """What tells a record without a time from every other: its uuid, or its place."""
+    uuid = line.body.get("uuid")
+    return uuid if isinstance(uuid, str) else line.record.here.record
+
+
+def _content_key(body: Json) -> int:
+    """The kind and size of what a record says: tells copies from records that share an id."""
+    message = str(body.get("message"))
+    return hash((str(body.get("type")), len(message), message[:200]))
 
 
 def _named(kind: Any) -> str:
