@@ -1,0 +1,47 @@
+"""Logs in the shape of OpenAI's API: chat messages, responses, streams, recorded exchanges.
+
+They lie wherever a program dumped them: message lists bare or in one of many wrappers, JSON lines
+of requests that repeat the whole history, batch and fine-tuning files, SWE-agent trajectories,
+Assistants threads, Agents SDK traces. Call ids repeat, results lack flags, and times are rare.
+Learnt from logs of 2023 to 2026 by OpenAI, vLLM, Groq, OpenRouter, DeepSeek, SWE-agent, ToolBench.
+"""
+
+from collections.abc import Iterator
+
+from forsy_retrace.events import Event
+from forsy_retrace.sdk import Shows
+from forsy_retrace.source import Source
+
+from . import log
+from .shapes import is_foreign, is_ours
+
+SHOWS = Shows(
+    words="yes",
+    calls="yes",
+    results="yes",
+    exit_status="rarely",
+    time="sometimes",
+    cwd="no",
+    reasoning="sometimes",
+    edits="no",
+    subagents="no",
+    harness="OpenAI-style API",
+    cannot=(
+        "whether a call worked, unless its result says so",
+        "when things happened, but for the time of a reply",
+        "the working directory and what a call changed in files",
+        "which messages in the user's role a person typed and which a program wrote",
+        "reasoning that the provider keeps encrypted",
+    ),
+)
+
+
+def sniff(source: Source) -> bool:
+    """Messages, replies, streams or spans of this API, and no other harness's records."""
+    records = [record for record in source.head if not record.problem]
+    return not any(is_foreign(one.value) for one in records) and any(map(is_ours, records))
+
+
+def read(source: Source) -> Iterator[Event]:
+    """The log's conversations one after the other, each in its own order."""
+    yield from log.read(source)

@@ -1,0 +1,111 @@
+"""What comes back from the API: a reply, a list of messages or items, a stream; whole or cut."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from forsy_retrace.sdk import when
+
+from .chat import Chat, is_message
+from .items import Items, is_item
+from .place import Json, Place, Told, text_in
+from .replies import about, body, completion, failure, is_completion, is_response, response
+from .streams import Chunks, cut_words, is_chunk, items_of, sse, whole_of
+
+REPLIES = ("response", "completion", "output", "result")
+
+
+def is_talk(value: Any) -> bool:
+    """A list of messages or items; a few strangers among them don't matter."""
+    if not isinstance(value, list) or not value:
+        return False
+    known = sum(is_message(one) or is_item(one) for one in value)
+    return known * 2 > len(value) and (is_message(value[0]) or is_item(value[0]) or known > 1)
+
+
+def read_list(listed: list[Any], here: Place) -> Iterator[Told]:
+    """The messages and items of a list; what one reply said in several items is one message."""
+    items = Items()
+    last: Place | None = None
+    for index, one in enumerate(listed):
+        where = here.deeper(index)
+        own = isinstance(one, dict) and "type" in one and one.get("type") != "message"
+        if own and str(one["type"]).endswith(("_call", "reasoning")):
+            last = last or where
+            where = where._replace(message=last.name)
+        elif own:
+            where = where._replace(message=where.name)
+            last = None
+        else:
+            last = None
+        yield from items.read(one, where)
+
+
+def answered(value: Any, here: Place) -> tuple[list[Told], str]:
+    """What a reply tells, and its id."""
+    value, here = body(value, here)
+    if isinstance(value, str):
+        value = sse(value) or value
+    if isinstance(value, dict) and not is_completion(value) and not is_response(value):
+        for key in REPLIES:
+            if isinstance(value.get(key), (dict, list)):
+                return answered(value[key], here.deeper(key))
+    match value:
+        case dict() if is_completion(value):
+            return list(completion(value, here)), ""
+        case dict() if is_response(value):
+            return list(response(value, here)), text_in(value, "id")
+        case dict() if is_message(value):
+            return list(Chat().read(value, here)), ""
+        case dict():
+            return list(failure(value, here)), ""
+        case list() if is_talk(value):
+            return list(read_list(value, here)), ""
+        case list():
+            places = [body(one, here.deeper(index)) for index, one in enumerate(value)]
+            return streamed([(at, one) for one, at in places if isinstance(one, dict)])
+    return [], ""
+
+
+def streamed(parts: list[tuple[Place, Json]]) -> tuple[list[Told], str]:
+    """What the chunks or events of one stream tell, and the response's id."""
+    told: list[Told] = []
+    chunks = [(here, one) for here, one in parts if is_chunk(one)]
+    if chunks:
+        merged = Chunks()
+        first = chunks[0][0]
+        for here, one in chunks:
+            merged.add(one, _chunk_place(one, here, first))
+        told += merged.told()
+        for here, one in reversed(chunks):
+            if isinstance(one.get("usage"), dict) or here == first:
+                told += about(one, _chunk_place(one, here, first))
+                break
+        for here, one in parts:
+            told += [] if is_chunk(one) else failure(one, here)
+        return told, ""
+    whole = whole_of(parts)
+    if whole is not None:
+        here, event = whole
+        return list(response(event["response"], here.deeper("response"))), _response_id(event)
+    opening = next((one for _, one in parts if isinstance(one.get("response"), dict)), {})
+    started = opening.get("response", {})
+    ident = _response_id(opening)
+    items = Items()
+    for here, found in items_of(parts):
+        place = here._replace(message=ident or here.name)
+        told += [cut_words(found)] if isinstance(found, list) else items.read(found, place)
+    for here, one in parts:
+        if one is opening:
+            told += about(started, here.deeper("response")._replace(message=ident or here.name))
+        elif one.get("type") == "error" or "error" in one:
+            told += failure(one if "error" in one else {"error": one}, here)
+    return told, ident
+
+
+def _chunk_place(chunk: Json, here: Place, first: Place) -> Place:
+    ident = text_in(chunk, "id") or first.name
+    return here._replace(at=when(chunk.get("created")) or here.at, message=ident)
+
+
+def _response_id(event: Json) -> str:
+    return text_in(event.get("response"), "id")

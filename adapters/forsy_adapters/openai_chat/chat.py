@@ -1,0 +1,159 @@
+"""What a chat message says: words, reasoning in its dialects, calls, results."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from forsy_retrace.dialects import Call, attachments, calls, content_text
+from forsy_retrace.events import Fact, Message, Skipped, ToolResult
+from forsy_retrace.sdk import strings, when
+
+from .place import Json, Place, Told, named, text_in
+from .speech import called, executed, offered, reasoning, said, spoken
+from .verdicts import verdict
+
+AGENT = ("assistant", "model", "ai")
+PROMPT = ("system", "developer")
+ROLES = ("user", "tool", "function", *PROMPT, *AGENT)
+TIMES = ("timestamp", "created_at", "created")
+DEMONSTRATION = "injected: demonstration"
+INJECTED = ("This is not the first time you try this task, all previous trails failed.",)
+"""Openings of what a driver writes in the user's role (ToolBench)."""
+
+
+def is_message(value: Any) -> bool:
+    """A dict with a role of the format and something under a name that messages have."""
+    match value:
+        case {"role": str(role), "content": None | str() | list()} if role in ROLES:
+            return "parts" not in value
+        case {"role": str(role)} if role in AGENT:
+            return isinstance(value.get("tool_calls"), list) or isinstance(
+                value.get("function_call"), dict
+            )
+    return False
+
+
+class Chat:
+    """Reads the messages of one conversation in order."""
+
+    def __init__(self) -> None:
+        self.acted = False
+        """SWE-agent before tool calls: the next user message is what the action printed."""
+
+    def read(self, message: Any, here: Place) -> Iterator[Told]:
+        """At least one event for each message."""
+        if not isinstance(message, dict):
+            yield Told(None, Skipped(here.origin("system"), "not a message"))
+            return
+        here = _placed(message, here)
+        role = message.get("role")
+        acted, self.acted = self.acted, False
+        told = list(self._by_role(role, message, here, acted))
+        yield from told or [Told(None, Skipped(here.origin("system"), "blank text"))]
+
+    def _by_role(self, role: Any, message: Json, here: Place, acted: bool) -> Iterator[Told]:
+        match role:
+            case "user" if acted and isinstance(message.get("content"), (str, list)):
+                yield from _result(message, here, "", "")
+            case "user":
+                yield from _human(message, here)
+            case "tool" | "function":
+                yield from _results(message, here)
+            case "session_meta":
+                yield from offered(message, here)
+            case str() if role in PROMPT:
+                text = content_text(message.get("content"))
+                key = ("prompt", text.strip())
+                yield Told(
+                    key, Fact(here.deeper("content").origin("system"), "system_prompt", text)
+                )
+            case str() if role in AGENT:
+                yield from self._agent(message, here)
+            case str() if role.startswith("_"):
+                yield Told(None, Skipped(here.origin("system"), f"bookkeeping{named(role)}"))
+            case _:
+                yield Told(None, Skipped(here.origin("system"), f"unknown role{named(role)}"))
+
+    def _agent(self, message: Json, here: Place) -> Iterator[Told]:
+        model = message.get("model")
+        if isinstance(model, str) and model:
+            yield Told(None, Fact(here.deeper("model").origin(), "model", model))
+        yield from reasoning(message, here)
+        found = list(calls(message, here.pointer))
+        action = text_in(message, "action")
+        self.acted = bool(action) and not found
+        idea = text_in(message, "thought")
+        if self.acted and idea:
+            yield said(idea, here.deeper("thought").origin())
+        else:
+            for told in spoken(message, here):
+                # Its calls tell such a message; clients rewrite the words when they send it again.
+                yield told._replace(key=None) if any(call.id for call in found) else told
+        for call in found:
+            yield called(call, here)
+        if self.acted:
+            path = f"{here.pointer}/action"
+            yield called(Call("", "shell", action, path, None), here)
+        yield from executed(message.get("executed_tools"), here.deeper("executed_tools"))
+
+
+def _placed(message: Json, here: Place) -> Place:
+    """The message's own time and id, where it has them."""
+    times = [when(message.get(key)) for key in TIMES]
+    extra = message.get("_metadata")
+    times.append(when(extra.get("timestamp")) if isinstance(extra, dict) else None)
+    at = next((time for time in times if time), here.at)
+    ident = message.get("id")
+    known = ident if isinstance(ident, str) and ident else None
+    return here._replace(at=at, message=here.message or known or here.name)
+
+
+def _human(message: Json, here: Place) -> Iterator[Told]:
+    content = message.get("content")
+    if message.get("is_demo") is True or message.get("message_type") == "demonstration":
+        yield Told(("user", "demo"), Skipped(here.origin("user"), DEMONSTRATION))
+        return
+    if content_text(content).startswith(INJECTED):
+        yield Told(("user", "driver"), Skipped(here.origin("user"), "injected: the driver's words"))
+        return
+    where = here.deeper("content")
+    parts = content if isinstance(content, list) else []
+    rest = []
+    for index, part in enumerate(parts):
+        match part:
+            case {"type": "tool_result", "tool_use_id": str(call)}:
+                yield from _result(part, where.deeper(index), call, "")
+            case _:
+                rest.append(part)
+    text = content_text(rest if len(rest) < len(parts) else content)
+    pictures = attachments(content, where.pointer)
+    if text.strip():
+        within = len(rest) < len(parts)
+        origin = where.origin("user")
+        event = Message(origin, "user", text, attachments=pictures, within=within)
+        yield Told(("user", text.strip()), event)
+
+
+def _results(message: Json, here: Place) -> Iterator[Told]:
+    """What came back; SWE-agent names its calls in a list."""
+    listed = list(strings(message.get("tool_call_ids")))
+    call = text_in(message, "tool_call_id", "call_id")
+    for one in [call] if call or not listed else listed:
+        yield from _result(message, here, one, text_in(message, "name"))
+
+
+def _result(message: Json, here: Place, call: str, tool: str) -> Iterator[Told]:
+    base = here.pointer
+    content = message.get("content")
+    found = verdict(message, base, "content")
+    text = content_text(content)
+    event = ToolResult(
+        here.deeper("content").origin(),
+        call,
+        text,
+        found.outcome,
+        found.rule,
+        found.basis,
+        found.exit_code,
+        attachments=attachments(content, f"{base}/content"),
+    )
+    yield Told(("result", call, text.strip()), event, tool)

@@ -1,0 +1,232 @@
+"""What an item of the Responses API says: messages, reasoning, and a call for each kind of tool."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from forsy_retrace.dialects import Call, arguments, attachments, content_text
+from forsy_retrace.events import Change, Notice, Skipped, ToolResult
+
+from .chat import Chat
+from .place import Json, Place, Told, named, text_in
+from .speech import called, offered, thought
+from .verdicts import Verdict, of_shell, verdict
+
+
+class Kind(NamedTuple):
+    """A kind of call: its tool's name, where its input and its own result stand."""
+
+    tool: str
+    sent: str
+    results: tuple[str, ...] = ()
+
+
+CALLS: dict[str, Kind] = {
+    # A tool with an empty name is named by the item itself.
+    "function_call": Kind("", "arguments"),
+    "custom_tool_call": Kind("", "input"),
+    "mcp_call": Kind("", "arguments", ("output",)),
+    "local_shell_call": Kind("local_shell", "action"),
+    "shell_call": Kind("shell", "action"),
+    "apply_patch_call": Kind("apply_patch", "operation"),
+    "computer_call": Kind("computer", "action"),
+    "tool_search_call": Kind("tool_search", "arguments"),
+    "program": Kind("program", "code"),
+    "web_search_call": Kind("web_search", "action", ("results",)),
+    "file_search_call": Kind("file_search", "queries", ("results",)),
+    "code_interpreter_call": Kind("code_interpreter", "code", ("outputs",)),
+    "image_generation_call": Kind("image_generation", "revised_prompt"),
+}
+OUTPUTS: dict[str, tuple[str, str]] = {
+    # Where what came back stands, and the tool where the item's kind tells it.
+    "function_call_output": ("output", ""),
+    "custom_tool_call_output": ("output", ""),
+    "local_shell_call_output": ("output", "local_shell"),
+    "shell_call_output": ("output", "shell"),
+    "apply_patch_call_output": ("output", "apply_patch"),
+    "computer_call_output": ("output", "computer"),
+    "tool_search_output": ("tools", "tool_search"),
+    "program_output": ("result", "program"),
+}
+ASIDE = {
+    "item_reference": "repeated history",
+    "mcp_approval_request": "approval request",
+    "mcp_approval_response": "approval answer",
+}
+PATCHES = {"create_file": "created", "update_file": "modified", "delete_file": "deleted"}
+
+
+def is_item(value: Any) -> bool:
+    """An item with a type of this API; a message without a type is a chat message."""
+    match value:
+        case {"type": "message", "role": str(), "content": str() | list()}:
+            return True
+        case {"type": "reasoning", "summary": list()}:
+            return True
+        case {"type": str(kind)} if kind in CALLS:
+            kind_of = CALLS[kind]
+            return kind_of.sent in value or "call_id" in value or "status" in value
+        case {"type": str(kind)} if kind in OUTPUTS:
+            return "call_id" in value
+    return False
+
+
+class Items:
+    """Reads the items of one conversation in order."""
+
+    def __init__(self) -> None:
+        self.chat = Chat()
+        self.patches: dict[str, Json] = {}
+
+    def read(self, item: Any, here: Place) -> Iterator[Told]:
+        """At least one event for each item."""
+        kind = item.get("type", "message") if isinstance(item, dict) else None
+        match kind:
+            case "message":
+                yield from self.chat.read(item, here)
+            case "reasoning":
+                yield from _reasoning(item, here)
+            case str() if kind in CALLS:
+                yield from self._call(item, CALLS[kind], here)
+            case str() if kind in OUTPUTS:
+                yield from self._output(item, here, *OUTPUTS[kind])
+            case "mcp_list_tools" | "additional_tools":
+                told = list(offered(item, here))
+                yield from told or [_skipped(here, "no tools on offer")]
+            case "compaction" | "compaction_summary":
+                yield Told(None, Notice(here.origin("system"), "compacted"))
+            case str() if kind in ASIDE:
+                yield _skipped(here, ASIDE[kind])
+            case str() if kind.endswith("_call"):
+                name = kind.removesuffix("_call")
+                call = Call(_id(item), name, item, here.pointer, f"{here.pointer}/type")
+                yield called(call, _alone(item, here))
+            case _:
+                yield _skipped(here, f"unknown item{named(kind)}")
+
+    def _call(self, item: Json, kind: Kind, here: Place) -> Iterator[Told]:
+        ident = _id(item)
+        tool = text_in(item, "name") if not kind.tool else kind.tool
+        if not tool:
+            yield _skipped(here, "a call without a name")
+            return
+        hosted = bool(kind.results) or kind.tool == "image_generation"
+        place = _alone(item, here) if hosted else here
+        path = here.pointer
+        named = f"{path}/{'type' if kind.tool else 'name'}"
+        if item.get(kind.sent) is None:
+            # A picture's bytes are no input; where its prompt is missing, its kind stands for it.
+            picture = kind.tool == "image_generation"
+            call = Call(ident, tool, item["type"] if picture else item, path, named)
+            call = call._replace(pointer=f"{path}/type") if picture else call
+        else:
+            sent = arguments(item[kind.sent])
+            if isinstance(sent, list):
+                sent = content_text(sent)  # `queries`
+            call = Call(ident, tool, sent, f"{path}/{kind.sent}", named if kind.tool else "")
+        if kind.tool == "apply_patch" and isinstance(call.input, dict):
+            self.patches[ident] = call.input
+        told = called(call, place)
+        # Without a call id, a copy in a later request may have another id, or other arguments.
+        yield told if text_in(item, "call_id") else told._replace(key=None)
+        if hosted:
+            yield from _own_result(item, kind, ident, place)
+
+    def _output(self, item: Json, here: Place, key: str, tool: str) -> Iterator[Told]:
+        ident = text_in(item, "call_id")
+        base = here.pointer
+        output = item.get(key)
+        where = here.deeper(key)
+        text = content_text(output)
+        found = verdict(item, base, key)
+        if tool == "shell":
+            found = of_shell(output, f"{base}/{key}")
+            match output:
+                case [{"stdout": str(printed), "stderr": ""}]:
+                    text, where = printed, where.deeper(0, "stdout")
+        if found.outcome == "unknown" and tool == "apply_patch" and item.get("status"):
+            found = Verdict("ok", "status", f"{base}/status")
+        event = ToolResult(
+            where.origin(),
+            ident,
+            text,
+            found.outcome,
+            found.rule,
+            found.basis,
+            found.exit_code,
+            _changes(self.patches.get(ident), found) if tool == "apply_patch" else (),
+            attachments([output] if isinstance(output, dict) else output, f"{base}/{key}"),
+        )
+        yield Told(("result", ident, text.strip()) if ident else None, event, tool)
+
+
+def _changes(patch: Json | None, found: Verdict) -> tuple[Change, ...]:
+    """What the harness's own patch tool says that it did."""
+    match patch:
+        case {"type": str(kind), "path": str(path)} if kind in PATCHES and found.outcome == "ok":
+            return (Change(path, PATCHES[kind]),)  # type: ignore[arg-type]  # the table's values
+    return ()
+
+
+def _own_result(item: Json, kind: Kind, ident: str, here: Place) -> Iterator[Told]:
+    """What a hosted tool's item holds of its result; nothing where it holds none."""
+    base = here.pointer
+    failed = item.get("error") or item.get("status") in ("failed", "incomplete")
+    # Code that raised has completed too.
+    done = item.get("status") == "completed" and kind.tool != "code_interpreter"
+    found = Verdict("ok", "status", f"{base}/status") if done else Verdict()
+    if failed:
+        found = verdict(item, base, "error")
+    for key in (*kind.results, *(("error", "status") if failed else ())):
+        output = item.get(key)
+        if output:
+            where = here.deeper(key)
+            match output:
+                case [{"type": "logs", "logs": str(text)}]:
+                    where = where.deeper(0, "logs")
+                case _:
+                    text = content_text(output)
+            pictures = attachments(output, f"{base}/{key}")
+            origin = where.origin()
+            event = ToolResult(
+                origin, ident, text, found.outcome, found.rule, found.basis, attachments=pictures
+            )
+            yield Told(None, event)
+            return
+    if isinstance(item.get("result"), str):
+        pictures = attachments([item], "")
+        event = ToolResult(
+            here.origin(), ident, content_text(item), found.outcome, found.rule, found.basis,
+            attachments=tuple(pictures),
+        )  # fmt: skip
+        yield Told(None, event)
+    elif found.outcome == "ok":
+        at = here.deeper("status").origin()
+        yield Told(None, ToolResult(at, ident, None, found.outcome, found.rule, found.basis))
+
+
+def _reasoning(item: Json, here: Place) -> Iterator[Told]:
+    """The model's own words where they are there, else their summary; else it is hidden."""
+    for key in ("content", "summary"):
+        parts = item.get(key)
+        told = [
+            thought(part["text"], here.deeper(key, index, "text").origin())
+            for index, part in enumerate(parts if isinstance(parts, list) else ())
+            if text_in(part, "text")
+        ]
+        if told:
+            yield from told
+            return
+    yield _skipped(here, "hidden reasoning")
+
+
+def _id(item: Json) -> str:
+    return text_in(item, "call_id", "id")
+
+
+def _alone(item: Json, here: Place) -> Place:
+    """A tool that the server ran before the model went on: it is no call of a parallel group."""
+    return here._replace(message=text_in(item, "id") or here.name)
+
+
+def _skipped(here: Place, reason: str) -> Told:
+    return Told(None, Skipped(here.origin("system"), reason))

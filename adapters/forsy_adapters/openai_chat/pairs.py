@@ -1,0 +1,67 @@
+"""Which result answers which call, where ids repeat inside a run or are missing."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from forsy_retrace.events import Event, Skipped, ToolCall, ToolResult
+
+from .place import Told
+
+
+class Pairs:
+    """The calls of one session, each under an id of its own."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.open: list[tuple[str, ToolCall]] = []
+        """Calls without an answer yet: the id as logged, and the call."""
+        self.answered: set[tuple[str, str | None]] = set()
+
+    def call(self, event: ToolCall) -> ToolCall:
+        logged = event.call
+        own = self._own(logged or "no id")
+        event = msgspec.structs.replace(event, call=own)
+        self.open.append((logged, event))
+        return event
+
+    def result(self, event: ToolResult, tool: str) -> Event:
+        """The nearest earlier call of that id that has no answer; by tool or place without id."""
+        logged = event.call
+        fits = [one for one in self.open if self._fits(one, logged, tool)]
+        if not fits:
+            if (logged, event.output) in self.answered:
+                return Skipped(event.origin, "repeated history")
+            return msgspec.structs.replace(event, call=self._own(f"{logged or 'no id'} unasked"))
+        message = fits[-1][1].origin.message
+        chosen = next(one for one in fits if one[1].origin.message == message)
+        self.open.remove(chosen)
+        self.answered.add((logged, event.output))
+        return msgspec.structs.replace(event, call=chosen[1].call)
+
+    def _fits(self, one: tuple[str, ToolCall], logged: str, tool: str) -> bool:
+        ident, call = one
+        if logged:
+            return ident == logged
+        return not tool or call.tool == tool or not any(c.tool == tool for _, c in self.open)
+
+    def _own(self, name: str) -> str:
+        own, number = name, 1
+        while own in self.names:
+            number += 1
+            own = f"{name}#{number}"
+        self.names.add(own)
+        return own
+
+
+def paired(told: list[Told]) -> Iterator[Event]:
+    """The events of a session, each call under an id of its own and its result under the same."""
+    pairs = Pairs()
+    for _, event, tool in told:
+        match event:
+            case ToolCall():
+                yield pairs.call(event)
+            case ToolResult():
+                yield pairs.result(event, tool)
+            case _:
+                yield event

@@ -1,0 +1,67 @@
+"""Where a value stands and when it was logged, and what is told of it."""
+
+import re
+from typing import Any, NamedTuple
+
+from forsy_retrace.events import Event, Origin
+from forsy_retrace.sdk import parsed, pointer
+from forsy_retrace.source import Record
+
+Json = dict[str, Any]
+Key = tuple[Any, ...]
+
+SAFE = re.compile(r"[A-Za-z0-9_.:/-]{1,40}")
+
+
+class Told(NamedTuple):
+    """An event, and by what a later copy of it is known; None where copies don't matter."""
+
+    key: Key | None
+    event: Event
+    tool: str = ""
+    """A result's tool, where the log names it: old results have no call id."""
+
+
+class Place(NamedTuple):
+    """A value inside a record: its pointer, its time, the id of the message that it is of."""
+
+    record: Record
+    pointer: str = ""
+    at: str | None = None
+    message: str | None = None
+    branch: str = ""
+
+    def deeper(self, *parts: str | int) -> "Place":
+        """A value inside this one."""
+        return self._replace(pointer=self.pointer + pointer(*parts))
+
+    def to(self, path: str) -> "Place":
+        """Another value of the same record."""
+        return self._replace(pointer=path)
+
+    def origin(self, actor: str = "agent") -> Origin:
+        return Origin(self.record.here.at(self.pointer), self.at, actor, self.message, self.branch)
+
+    @property
+    def name(self) -> str:
+        """Stands for the id of a message that has none."""
+        return f"{self.record.here.start}{self.pointer}"
+
+
+def opened(value: Any) -> Any:
+    """The JSON that a text holds, where it holds an object or a list; else the value."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        inner = parsed(value)
+        return inner if isinstance(inner, (dict, list)) else value
+    return value
+
+
+def named(kind: Any) -> str:
+    """A kind's name where it is a plain word: names come from the log."""
+    return f": {kind}" if isinstance(kind, str) and SAFE.fullmatch(kind) else ""
+
+
+def text_in(value: Any, *keys: str) -> str:
+    """The first of these fields that is text with something in it."""
+    held = value if isinstance(value, dict) else {}
+    return next((held[k] for k in keys if isinstance(held.get(k), str) and held[k].strip()), "")

@@ -1,0 +1,157 @@
+"""Replies of the API: a chat completion, a response, an error, and what each says of its run."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from forsy_retrace.dialects import content_text
+from forsy_retrace.events import Event, Fact, Notice, Skipped
+from forsy_retrace.sdk import number, when
+
+from .chat import Chat
+from .items import Items
+from .place import Json, Place, Told, opened, text_in
+from .speech import offered
+
+USAGE = (
+    ("input_tokens", ("prompt_tokens", "input_tokens")),
+    ("output_tokens", ("completion_tokens", "output_tokens")),
+)
+DETAILS = (
+    ("cached_input_tokens", ("prompt_tokens_details", "input_tokens_details"), "cached_tokens"),
+    (
+        "reasoning_output_tokens",
+        ("completion_tokens_details", "output_tokens_details"),
+        "reasoning_tokens",
+    ),
+)
+
+
+def is_completion(value: Any) -> bool:
+    """A chat reply, also where a gateway left out `object`."""
+    match value:
+        case {"choices": [{"message": dict()}, *_]}:
+            return True
+        case {"object": "chat.completion", "choices": list()}:
+            return True
+    return False
+
+
+def is_response(value: Any) -> bool:
+    """A reply of the Responses API."""
+    match value:
+        case {"object": "response", "output": list()}:
+            return True
+    return False
+
+
+def completion(reply: Json, here: Place) -> Iterator[Told]:
+    """A chat reply; every choice but the first is an alternative that was not taken up."""
+    here = _placed(reply, here, "created")
+    choices = reply.get("choices")
+    listed = list(enumerate(choices if isinstance(choices, list) else ()))
+    for index, choice in (*listed[1:], *listed[:1]):
+        message = choice.get("message") if isinstance(choice, dict) else None
+        where = here.deeper("choices", index, "message")
+        if index:
+            where = where._replace(branch=f"choice {index}", message=where.name)
+        for told in Chat().read(message, where):
+            yield told._replace(key=None) if index else told
+    yield from about(reply, here)
+
+
+def response(reply: Json, here: Place) -> Iterator[Told]:
+    """A reply of the Responses API, item by item."""
+    here = _placed(reply, here, "created_at")
+    yield from instructions(reply, here)
+    yield from offered(reply, here)
+    items = Items()
+    for index, item in enumerate(reply["output"] if isinstance(reply.get("output"), list) else ()):
+        told = list(items.read(item, here.deeper("output", index)))
+        yield from told
+        alone = {one.event.origin.message for one in told} - {here.message}
+        for ident in sorted(name for name in alone if name):
+            yield from about({"model": reply.get("model")}, here._replace(message=ident))
+    yield from about(reply, here)
+
+
+def instructions(holder: Json, here: Place) -> Iterator[Told]:
+    """The system prompt of a request or a response."""
+    value = holder.get("instructions")
+    if isinstance(value, str) and value.strip():
+        event = Fact(here.deeper("instructions").origin("system"), "system_prompt", value)
+        yield Told(None, event)
+
+
+def about(reply: Json, here: Place) -> Iterator[Told]:
+    """Model, usage, and how the reply ended."""
+    model = reply.get("model")
+    if isinstance(model, str) and model:
+        yield Told(None, Fact(here.deeper("model").origin(), "model", model))
+    counted = usage(reply.get("usage"))
+    if counted:
+        yield Told(None, Fact(here.deeper("usage").origin(), "usage", counted))
+    yield from failure(reply, here)
+    details = reply.get("incomplete_details")
+    if reason := text_in(details, "reason"):
+        where = here.deeper("incomplete_details", "reason")
+        yield Told(None, Notice(where.origin("system"), "limit", reason))
+
+
+def failure(reply: Json, here: Place, key: str = "error") -> Iterator[Told]:
+    """An error that came instead of an answer."""
+    error = reply.get(key)
+    where = here.deeper(key)
+    event: Event
+    match error:
+        case {"message": str(text)} if text.strip():
+            event = Notice(where.deeper("message").origin("system"), "model error", text)
+        case str() if error.strip():
+            event = Notice(where.origin("system"), "model error", error)
+        case dict() if error:
+            event = Notice(where.origin("system"), "model error", content_text(error))
+        case _:
+            return
+    yield Told(None, event)
+
+
+def usage(value: Any) -> dict[str, int]:
+    """Token counts under one set of names; cached and reasoning ones are a part of the others."""
+    if not isinstance(value, dict):
+        return {}
+    found = {}
+    for name, keys in USAGE:
+        count = next((n for key in keys if (n := number(value.get(key))) is not None), None)
+        if count is not None:
+            found[name] = count
+    for name, places, key in DETAILS:
+        for place in places:
+            details = value.get(place)
+            count = number(details.get(key)) if isinstance(details, dict) else None
+            if count:
+                found[name] = count
+    return found
+
+
+def body(value: Any, here: Place) -> tuple[Any, Place]:
+    """What a request or reply carries, out of the envelopes that recorders put around it."""
+    for _ in range(4):
+        value = opened(value)
+        match value:
+            case {"body": dict() | list() | str()}:
+                value, here = value["body"], here.deeper("body")
+            case {"__data__": dict()}:
+                value, here = value["__data__"], here.deeper("__data__")
+            case _:
+                break
+    return value, here
+
+
+def _placed(reply: Json, here: Place, key: str) -> Place:
+    """The reply's own time and id. Recorders write 0 for a time that they left out."""
+    ident = text_in(reply, "id")
+    return here._replace(at=when(reply.get(key)) or here.at, message=ident or here.name)
+
+
+def nothing(here: Place, reason: str) -> Told:
+    """A record, or a part of one, that tells nothing."""
+    return Told(None, Skipped(here.origin("system"), reason))

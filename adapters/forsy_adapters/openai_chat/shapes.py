@@ -1,0 +1,80 @@
+"""How such a log is told from others that also have roles and contents."""
+
+from typing import Any
+
+from forsy_retrace.source import Record
+
+from .assistants import objects
+from .chat import is_message
+from .items import is_item
+from .place import Place, opened
+from .spans import is_span
+from .streams import is_chunk, is_stream_event
+from .talks import talks
+
+CODEX = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+CODEX_STREAM = ("thread.started", "turn.started", "turn.completed", "item.completed")
+ANTHROPIC = ("tool_use", "tool_result")
+INJECTED = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions")
+"""Texts with which Codex opens a session; its bare rollouts are items of this API."""
+
+
+def is_ours(record: Record) -> bool:
+    """Whether a record holds a conversation of this API, or a piece of one."""
+    value, here = record.value, Place(record)
+    if is_chunk(value) or is_stream_event(value) or is_span(value):
+        return True
+    if is_message(value) or is_item(value):
+        return True
+    if next(objects(value, here), None) is not None:
+        return True
+    return any(any(one.key is not None for one in talk.told) for talk in talks(opened(value), here))
+
+
+def is_foreign(value: Any) -> bool:
+    """Whether a record is another harness's, whatever else it looks like."""
+    match value:
+        case {"sessionId": str()} | {"parentUuid": _} | {"mapping": dict()}:
+            return True
+        case {"type": str(kind), "payload": dict()} if kind in CODEX:
+            return True
+        case {"type": str(kind)} if kind in CODEX_STREAM:
+            return True
+        case {"record_type": str()} | {"chat_messages": list()} | {"nbformat": _, "cells": _}:
+            return True
+        case {"id": str(), "timestamp": str(), "instructions": _}:
+            return True
+        case {"session": dict(), "items": list()}:
+            return True
+        case {"schema_version": str(version)} if version.startswith(("ATIF", "forsy")):
+            return True
+        case {"openapi": _} | {"swagger": _} | {"$schema": _}:
+            return True
+        case {"role": str(), "content": list(parts)}:
+            return _is_anthropic(parts) or _is_injected(parts)
+        case {"type": "message", "role": str(), "content": list(parts)}:
+            return _is_injected(parts)
+        case {"messages": list(listed)} | {"history": list(listed)}:
+            return _all_anthropic(listed)
+        case list():
+            return _all_anthropic(value)
+    return False
+
+
+def _is_anthropic(parts: list[Any]) -> bool:
+    return any(isinstance(part, dict) and part.get("type") in ANTHROPIC for part in parts)
+
+
+def _all_anthropic(listed: list[Any]) -> bool:
+    """Calls and results among the parts, and none of this API's own anywhere."""
+    messages = [one for one in listed if isinstance(one, dict)]
+    own = any(one.get("role") == "tool" or one.get("tool_calls") for one in messages)
+    parts = [one["content"] for one in messages if isinstance(one.get("content"), list)]
+    return not own and any(_is_anthropic(one) for one in parts)
+
+
+def _is_injected(parts: list[Any]) -> bool:
+    return any(
+        isinstance(part, dict) and str(part.get("text", "")).lstrip().startswith(INJECTED)
+        for part in parts
+    )

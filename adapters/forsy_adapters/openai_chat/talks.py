@@ -1,0 +1,206 @@
+"""Which conversations a record holds: the wrappers in which message lists are met."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from forsy_retrace.events import Fact, Message
+from forsy_retrace.sdk import number, when
+
+from .answers import REPLIES, answered, is_talk, read_list
+from .items import Items
+from .place import Json, Place, Told, opened, text_in
+from .replies import about, body, failure, instructions, is_completion, is_response
+from .speech import offered
+from .streams import is_chunk, is_stream_event
+
+LISTS = ("messages", "history", "traj", "trajectory", "conversation", "dialogue", "conversations")
+TIMES = ("timestamp", "created_at", "started_at", "time")
+IDS = ("session_id", "conversation_id", "thread_id", "chat_id")
+DEPTH = 6
+
+
+class Talk(NamedTuple):
+    """What one record tells of one conversation: as much of it as had passed by then."""
+
+    told: list[Told]
+    id: str = ""
+    """The conversation's id, where the log gives one."""
+    after: str = ""
+    """The id of the response that it goes on from."""
+    response: str = ""
+    """The id of the response that it ends with."""
+
+
+def talks(value: Any, here: Place, depth: int = DEPTH) -> Iterator[Talk]:
+    """Every conversation in a value; none where it holds none."""
+    value = opened(value)
+    if not depth or not isinstance(value, (dict, list)):
+        return
+    if isinstance(value, list):
+        yield from _listed(value, here, depth)
+        return
+    ident = next((value[k] for k in IDS if isinstance(value.get(k), str) and value[k]), "")
+    for talk in _held(value, here, depth):
+        yield talk._replace(id=talk.id or ident)
+
+
+def _held(value: Json, here: Place, depth: int) -> Iterator[Talk]:
+    match value:
+        case {"request": dict() | str()}:
+            yield from _exchange(value, here)
+        case {"response": {"body": dict()}, "custom_id": _}:
+            yield from _reply_alone(value["response"], here.deeper("response"))
+        case {"custom_id": _, "body": dict(asked)}:
+            yield from _asked(asked, here.deeper("body"))
+        case {"answer_generation": {"train_messages": list(runs)} as answer}:
+            where = here.deeper("answer_generation")
+            facts = list(offered({"functions": answer.get("function")}, where))
+            for index, run in enumerate(runs):
+                for talk in talks(run, where.deeper("train_messages", index), depth - 1):
+                    yield talk._replace(told=[*facts, *talk.told])
+        case {"samples": list(samples)}:
+            for index, sample in enumerate(samples):
+                yield from _sample(sample, here.deeper("samples", index), depth)
+        case {"$schemaVersion": str(), "original_input": _}:
+            yield from _run_state(value, here)
+        case _ if is_completion(value) or is_response(value):
+            yield from _reply_alone(value, here)
+        case {"object": "list", "data": list(data)} | {"data": [dict(), *_] as data}:
+            yield from _listed(data, here.deeper("data"), depth)
+        case _:
+            yield from _asked(value, here)
+
+
+def _listed(value: list[Any], here: Place, depth: int) -> Iterator[Talk]:
+    """A list of messages, of items, of chunks, or of conversations."""
+    if any(is_chunk(one) or is_stream_event(one) for one in value):
+        yield from _reply_alone(value, here)
+    elif is_talk(value):
+        yield Talk(list(read_list(value, here)))
+    else:
+        for index, one in enumerate(value):
+            if isinstance(one, (dict, list)):
+                yield from talks(one, here.deeper(index), depth - 1)
+
+
+def _asked(value: Json, here: Place) -> Iterator[Talk]:
+    """A request, or a whole conversation with what is known of it; its reply may stand beside."""
+    told = [*offered(value, here), *instructions(value, here)]
+    found = False
+    for key in LISTS:
+        listed = opened(value.get(key))
+        if is_talk(listed):
+            told += read_list(listed, here.deeper(key))
+            found = True
+            break
+    if not found:
+        listed = opened(value.get("input"))
+        where = here.deeper("input")
+        if is_talk(listed):
+            told += read_list(listed, where)
+            found = True
+        elif isinstance(listed, dict) and is_talk(opened(listed.get("messages"))):
+            told += read_list(opened(listed["messages"]), where.deeper("messages"))
+            found = True
+        elif isinstance(listed, str) and listed.strip() and isinstance(value.get("model"), str):
+            told.append(_typed(listed, where))
+            found = True
+    if not found:
+        return
+    answer = ""
+    for key in REPLIES:
+        if value.get(key):
+            more, answer = answered(value[key], here.deeper(key))
+            told += more
+            break
+    facts = {key: value.get(key) for key in ("model", "usage", "error")}
+    told += about(facts, here._replace(message=here.name))
+    told += _ending(value, here)
+    yield Talk(told, _conversation(value), text_in(value, "previous_response_id"), answer)
+
+
+def _ending(value: Json, here: Place) -> Iterator[Told]:
+    """What a run's own writer says of how it went: a reward, an exit status."""
+    info = value.get("info")
+    status = text_in(info, "exit_status")
+    facts: Json = {"exit_status": status} if status and len(status) < 80 else {}
+    for key in ("reward", "resolved", "success", "is_correct"):
+        if isinstance(value.get(key), (bool, int, float)):
+            facts[key] = value[key]
+    if facts:
+        yield Told(None, Fact(here.origin("system"), "run_end", facts))
+
+
+def _typed(text: str, here: Place) -> Told:
+    """An input that is a text: the user's words."""
+    return Told(("user", text.strip()), Message(here.origin("user"), "user", text))
+
+
+def _conversation(value: Json) -> str:
+    held = value.get("conversation")
+    return held if isinstance(held, str) else text_in(held, "id")
+
+
+def _is_model(one: Told) -> bool:
+    return isinstance(one.event, Fact) and one.event.name == "model"
+
+
+def _exchange(value: Json, here: Place) -> Iterator[Talk]:
+    """A request and what came back, or the error that did."""
+    asked, there = body(value["request"], here.deeper("request"))
+    at = next((time for key in TIMES if (time := when(value.get(key)))), None)
+    here = here._replace(at=at)
+    if not isinstance(asked, dict):
+        return
+    without = {key: asked[key] for key in asked if key not in REPLIES}
+    for talk in _asked(without, there):
+        reply, answer = answered(value.get("response"), here.deeper("response"))
+        # A request asks for a model by its short name; the reply says which one answered.
+        answers = any(_is_model(one) for one in reply)
+        told = [one for one in talk.told if not (answers and _is_model(one))]
+        told += [*reply, *failure(value, here)]
+        yield talk._replace(told=told, response=answer or talk.response)
+
+
+def _reply_alone(value: Any, here: Place) -> Iterator[Talk]:
+    """A reply whose request is not in the log."""
+    told, answer = answered(value, here)
+    if told:
+        after = text_in(value, "previous_response_id")
+        yield Talk(told, _conversation(value) if isinstance(value, dict) else "", after, answer)
+
+
+def _sample(sample: Any, here: Place, depth: int) -> Iterator[Talk]:
+    """A sample of an evaluation log; one input may be tried in several epochs."""
+    if not isinstance(sample, dict):
+        return
+    epoch = number(sample.get("epoch"))
+    name = sample.get("id")
+    ident = text_in(sample, "uuid") or (f"sample {name}" if isinstance(name, (str, int)) else "")
+    listed = opened(sample.get("messages"))
+    if is_talk(listed):
+        told = list(read_list(listed, here.deeper("messages")))
+        told += failure(sample, here)
+        yield Talk(told, f"{ident} epoch {epoch}" if ident and epoch else ident)
+
+
+def _run_state(state: Json, here: Place) -> Iterator[Talk]:
+    """A paused run of the Agents SDK: its input, then what was generated."""
+    told: list[Told] = []
+    asked = state["original_input"]
+    where = here.deeper("original_input")
+    if isinstance(asked, str) and asked.strip():
+        told.append(_typed(asked, where))
+    elif isinstance(asked, list):
+        told += read_list(asked, where)
+    seen = {one.key for one in told}
+    key = "session_items" if state.get("session_items") else "generated_items"
+    items = Items()
+    for index, item in enumerate(state[key] if isinstance(state.get(key), list) else ()):
+        if isinstance(item, dict) and isinstance(item.get("raw_item"), dict):
+            place = here.deeper(key, index, "raw_item")
+            more = items.read(item["raw_item"], place)
+            # Nested runs write their own history into both lists.
+            told += [one for one in more if one.key is None or one.key not in seen]
+    if told:
+        yield Talk(told, "", text_in(state, "previous_response_id"))
