@@ -13,9 +13,10 @@ from forsy_retrace.builder import build
 from forsy_retrace.document import draft, left_out
 from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.events import Event, Session, sessions
-from forsy_retrace.redact import Redacted, Rules, redact
+from forsy_retrace.evidence import Evidence
+from forsy_retrace.redact import Redacted, Rules, leaves, redact
 from forsy_retrace.registry import identify, load
-from forsy_retrace.source import Source, discover, is_regular
+from forsy_retrace.source import Source, decode, discover, is_regular
 from forsy_retrace.trace import Trace
 from forsy_retrace.writers.atomic import check_target, is_ours
 from forsy_retrace.writers.folder import MAX_OUTPUT, Written, write_folder
@@ -204,17 +205,19 @@ def _redacted(
 
 
 MOST_LEARNT = 200_000
-"""Bytes of a record left out from which redaction learns: beyond lies a picture or a snapshot."""
+"""Bytes of a record left out that redaction learns from; a larger one is a picture or snapshot."""
 
 
-def _unwritten(trace: Trace, source: Source, adapter: Adapter) -> Iterator[str]:
+def _unwritten(trace: Trace, source: Source, adapter: Adapter) -> Iterator[tuple[str, str]]:
     """The records that gave nothing to the trace: a secret may stand whole only there."""
     ranges = left_out(trace)
     for one in (source, *companions(adapter, source)):
         held = ranges.get(one.name)
         data = one.whole() if held else b""
         for start, end in held or ():
-            yield data[start : min(end, start + MOST_LEARNT)].decode("utf-8", "replace")
+            if end - start <= MOST_LEARNT:
+                record = decode(data[start:end], Evidence(one.name, 0, start, end))
+                yield from leaves(record.value)
 
 
 def _written(

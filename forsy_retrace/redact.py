@@ -98,11 +98,11 @@ HASHED = ("memory_hash", "system_prompt_hash")
 def redact(
     content: Draft,
     rules: Rules = Rules(),  # noqa: B008 (Rules is frozen)
-    also: Iterable[str] = (),
+    also: Iterable[tuple[str, str]] = (),
 ) -> Redacted:
     """Masks every text of a draft; equal values get equal placeholders over the whole folder.
 
-    `also` are texts that are not written but may give a secret away: records left out.
+    `also` are texts, with their fields' names, that are not written but may give a secret away.
     """
     if rules.off:
         _hash_prompts(content.trace)
@@ -110,8 +110,8 @@ def redact(
     masker = masker_of(rules)
     for text, key in _texts(content):
         masker.learn(text, key)
-    for text in also:
-        masker.learn(text)
+    for text, key in also:
+        masker.learn(text, key)
     masker.seal()
     before = [{name: step[name] for name in FIELDS} for step in content.trace["steps"]]
     trace = masked(content.trace, masker)
