@@ -12,13 +12,17 @@ types:
 golden:
     FORSY_UPDATE_GOLDENS=1 .venv/bin/pytest tests/test_adapters.py
 
+# The whole of the laws, over every fixture.
+laws:
+    FORSY_LAWS=thorough .venv/bin/pytest tests/test_adapters.py
+
 # Real logs kept beside the checkout.
 corpus:
-    .venv/bin/pytest -m corpus -s
+    .venv/bin/pytest -n 0 -m corpus -s
 
 # Scores against labelled sessions kept beside the checkout.
 gold:
-    .venv/bin/pytest -m gold -s
+    .venv/bin/pytest -n 0 -m gold -s
 
 docs:
     .venv/bin/python -m forsy_retrace.commands.page > docs/commands.md

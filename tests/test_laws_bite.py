@@ -29,7 +29,7 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.registry import load
 from forsy_retrace.source import Source
-from forsy_retrace.testing import BrokenLaw, Case, Law, digest
+from forsy_retrace.testing import BrokenLaw, Case, Law, digest, hardship
 
 NAME = "claude-code"
 HONEST = load(NAME)
@@ -320,6 +320,14 @@ def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FORSY_UPDATE_GOLDENS", raising=False)
     monkeypatch.setattr("forsy_retrace.testing.reading.PATIENCE", 1.0)
+
+
+@pytest.fixture(autouse=True)
+def thorough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault is looked for with the whole of the laws."""
+    monkeypatch.setattr(hardship, "MUTATIONS", 56)
+    monkeypatch.setattr(hardship, "CUTS", 10)
+    monkeypatch.setattr(hardship, "ENDS", 1000)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

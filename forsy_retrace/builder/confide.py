@@ -17,6 +17,7 @@ from forsy_retrace.sdk import Shows
 from forsy_retrace.trace import Deduction, Step, Trace
 
 from .outcome import never_ran
+from .tools import command_of
 
 HIGHEST = 90
 """A trace made from a log never claims more."""
@@ -29,6 +30,9 @@ A count of its own would shrink with its log, and what is left would look the be
 """
 ENOUGH = 0.25
 """Words and thoughts of the agent for each message that makes calls, in a log that keeps them."""
+
+FEW = 2
+"""Results that every log is taken to have more: one stray result condemns no short log."""
 
 VALUE = re.compile(r"[\w./@:~#%+-]{12,}", re.A)
 """What is too distinctive to stand in two places by chance."""
@@ -46,7 +50,7 @@ class Told:
         self.trace = trace
         self.shows_results = shows.results != "no"
         self.spoken = any(isinstance(e, Message | Thinking) for e in trace.session.events)
-        self.several_tools = len({step.tool for step in trace.steps if step.call}) > 1
+        self.several_tools = len({_tool(step) for step in trace.steps if step.call}) > 1
         self.events = [e for e in trace.session.events if _lane(e.origin.actor) == MAIN]
         """What the main log holds: a subagent's own log is judged by its calls alone."""
         self.answered = _answered(self.events)
@@ -136,6 +140,13 @@ class OfCalls:
 
 def _lane(actor: str) -> str:
     return actor if actor.startswith("subagent") else MAIN
+
+
+def _tool(step: Step) -> str | None:
+    """The tool of a call; all shells are one."""
+    if step.call is not None and command_of(step.tool, step.call.input):
+        return "shell"
+    return step.tool
 
 
 def _answered(events: list[Event]) -> bool:
@@ -255,14 +266,14 @@ def _reasoning(told: Told) -> float:
     return min(1.0, said / (ENOUGH * messages)) if messages else float(told.answered)
 
 
-def _whole(told: Told) -> float:
+def _kept(told: Told) -> float:
     """1, less the share of calls that the log has lost, as results without a call tell it.
 
     Of the results that are there, so many have lost their call: of all calls as many are lost.
     """
     calls = {event.call for event in told.events if isinstance(event, ToolCall)}
     results = {event.call for event in told.events if isinstance(event, ToolResult)}
-    return len(results & calls) / len(results) if results else 1.0
+    return 1 - len(results - calls) / (len(results) + FEW)
 
 
 def _readable(told: Told) -> float:
@@ -307,7 +318,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("words", 5, _words, "no human words in the log"),
     Fact("answers", 6, _answers, "no answer of the agent in the log"),
     Fact("reasoning", 2, _reasoning, "reasoning that the log hides or lacks"),
-    Fact("calls", 60, _whole, "lost calls, by the results that are left of them"),
+    Fact("calls", 70, _kept, "lost calls, by the results that are left of them"),
     Fact("subagents", 70, _subagents, "subagents without a log of their own"),
     Fact("readable", 15, _readable, "records that could not be read"),
     Fact("compaction", 2, _uncompacted, "history that the agent saw only in summary"),

@@ -182,7 +182,7 @@ class _Linker:
 
     def _briefed(self, step: Step, lane: _Lane) -> Step:
         """A subagent's first step takes its input from the brief."""
-        start = self.trace.delegations.get(step.actor)
+        start = self._start(step)
         if lane.started or start is None:
             return step
         source = {
@@ -205,7 +205,7 @@ class _Linker:
                 None,
             )
         if step.actor.startswith("subagent") and not lane.started:
-            start = self.trace.delegations.get(step.actor)
+            start = self._start(step)
             if start is not None:
                 lane.flow.hear(self.steps[start].input or "")
                 return [start], "delegated_work", f"Step {start} started this subagent.", None
@@ -214,6 +214,11 @@ class _Linker:
         if lane.batch:
             return self._received(step, lane)
         return [], None, "", None
+
+    def _start(self, step: Step) -> int | None:
+        """The step that started a subagent, where it stands before this one."""
+        start = self.trace.delegations.get(step.actor)
+        return start if start is not None and start < step.step else None
 
     def _asked(self, asker: Step) -> Position:
         first = self.users <= 1

@@ -1,0 +1,8 @@
+"""Set before anything of the laws is imported: here they are run often, on many logs.
+
+`FORSY_LAWS=thorough pytest tests/test_adapters.py` runs the whole of them.
+"""
+
+import os
+
+os.environ.setdefault("FORSY_LAWS", "quick")
