@@ -200,7 +200,7 @@ def _redacted(
     session: Session, source: Source, name: str, options: Options
 ) -> tuple[Trace, Redacted]:
     trace = build(session, name, load(name).SHOWS)
-    also = _unwritten(trace, source, load(name))
+    also = unwritten(trace, source, load(name))
     return trace, redact(draft(trace), options.rules, also)
 
 
@@ -208,7 +208,7 @@ MOST_LEARNT = 200_000
 """Bytes of a record left out that redaction learns from; a larger one is a picture or snapshot."""
 
 
-def _unwritten(trace: Trace, source: Source, adapter: Adapter) -> Iterator[tuple[str, str]]:
+def unwritten(trace: Trace, source: Source, adapter: Adapter) -> Iterator[tuple[str, str]]:
     """The records that gave nothing to the trace: a secret may stand whole only there."""
     ranges = left_out(trace)
     for one in (source, *companions(adapter, source)):

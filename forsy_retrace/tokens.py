@@ -14,7 +14,8 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,17 +50,30 @@ BLANKS = 100_000  # tiktoken's regex overflows its stack on longer runs of white
 NEAR = 8  # a cut moves to the end of a line within an eighth of its part
 
 
+ESTIMATING: ContextVar[bool] = ContextVar("ESTIMATING", default=False)
+
+
 def count(text: str) -> int:
     """Tokens of a text, by the method that `method` names."""
     size = _size(text)
-    if size > EXACT_UP_TO or (encoding := _encoding()) is None:
+    if size > EXACT_UP_TO or ESTIMATING.get() or (encoding := _encoding()) is None:
         return _estimate(size)
     return sum(len(encoding.encode_ordinary(piece)) for piece in _pieces(text))
 
 
 def method() -> str:
     """How `count` counts on this machine, in words for the manifest."""
-    return ESTIMATE if _encoding() is None else EXACT
+    return ESTIMATE if ESTIMATING.get() or _encoding() is None else EXACT
+
+
+@contextmanager
+def estimated() -> Iterator[None]:
+    """Inside, tokens are estimated whatever tables lie here: the figures are the same anywhere."""
+    token = ESTIMATING.set(True)
+    try:
+        yield
+    finally:
+        ESTIMATING.reset(token)
 
 
 def fits(text: str, limit: int) -> bool:

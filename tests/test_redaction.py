@@ -467,9 +467,9 @@ def test_time_grows_as_the_text_does(piece: str) -> None:
         data = (piece * (size // len(piece))).encode()
         best = 9.0
         for _ in range(2):
-            start = time.perf_counter()
+            start = time.process_time()
             rules().scan(data)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
     seconds(1000)

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from forsy_retrace.adapter import Adapter
-from forsy_retrace.convert import Options, _origins, _slug, _why_not
+from forsy_retrace.convert import Options, _origins, _slug, _why_not, unwritten
 from forsy_retrace.document import draft
 from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.redact import redact
@@ -19,6 +19,7 @@ from forsy_retrace.source import Source
 from forsy_retrace.testing.account import lost
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.reading import Reading, care, named, reading
+from forsy_retrace.tokens import estimated
 from forsy_retrace.writers.events import event_lines
 from forsy_retrace.writers.folder import contents
 
@@ -94,7 +95,7 @@ def folder_of(adapter: Adapter, case: Case, found: Reading) -> dict[str, bytes]:
     taken: set[str] = set()
     for trace in traces:
         with care("redact"):
-            redacted = redact(draft(trace))
+            redacted = redact(draft(trace), also=unwritten(trace, source, adapter))
         lead = ""
         if len(found.traces) > 1:
             slug = _slug(redacted)
@@ -103,7 +104,8 @@ def folder_of(adapter: Adapter, case: Case, found: Reading) -> dict[str, bytes]:
             taken.add(slug)
             lead = f"{slug}/"
         origins = _origins(trace, source, adapter, Options())
-        written, _ = contents(redacted, origins, adapter.SHOWS)
+        with estimated():
+            written, _ = contents(redacted, origins, adapter.SHOWS)
         files.update({lead + name: data for name, data in sorted(written.items())})
     return files
 
