@@ -2,7 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from forsy_retrace.adapter import Adapter, companions
 from forsy_retrace.builder import build
 from forsy_retrace.document import draft, left_out
 from forsy_retrace.errors import RetraceError, UnreadableInput
-from forsy_retrace.events import Event, Session, sessions
+from forsy_retrace.events import Event, Fact, Session, sessions
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.redact import Redacted, Rules, leaves, redact
 from forsy_retrace.registry import identify, load
@@ -36,6 +37,10 @@ class Options(msgspec.Struct, frozen=True):
     """Adds a digest of each log's raw bytes to the manifest."""
     strict: bool = False
     """Unknown kinds of records are findings."""
+    conversation: str = ""
+    since: str = ""
+    title: str = ""
+    """Only the session of this id, those begun this day or later, those with this in the title."""
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -66,12 +71,13 @@ def convert(
     check_target(target) if not _is_shelf(target) else None
     source = _named(path)
     progress(source.name)
-    name, found = _read(source, adapter)
-    if len(found) == 1:
-        yield _write(found[0], source, name, target, options)
+    name, found = _read(source, adapter, options)
+    first = list(islice(found, 2))
+    if len(first) == 1:
+        yield _write(first[0], source, name, target, options)
         return
     _check_shelf(target)
-    yield from _several(found, source, name, target, options, set())
+    yield from _several(_with(first, found), source, name, target, options, set())
 
 
 def read(path: Path, adapter: str = "auto") -> Iterator[Event]:
@@ -123,12 +129,33 @@ def _why_not(source: Source, adapter: str) -> str:
     return f"{source.name}: not a log that {adapter} reads"
 
 
-def _read(source: Source, adapter: str) -> tuple[str, list[Session]]:
+def _read(source: Source, adapter: str, options: Options) -> tuple[str, Iterator[Session]]:
+    """The sessions of a log one at a time; at least one."""
     name = _adapter_for(source, adapter)
-    found = [one for one in sessions(load(name).read(source)) if one.events]
-    if not found:
+    read = sessions(load(name).read(source))
+    found = (one for one in read if one.events and _is_wanted(one, options))
+    first = list(islice(found, 1))
+    if not first:
         raise UnreadableInput(f"{source.name}: no session in it")
-    return name, found
+    return name, _with(first, found)
+
+
+def _with(held: list[Session], rest: Iterator[Session]) -> Iterator[Session]:
+    """What was looked at, then the rest; nothing is kept."""
+    while held:
+        yield held.pop(0)
+    yield from rest
+
+
+def _is_wanted(session: Session, options: Options) -> bool:
+    if options.conversation and session.id != options.conversation:
+        return False
+    if options.since:
+        times = [event.origin.at for event in session.events if event.origin.at]
+        if not times or min(times) < options.since:
+            return False
+    titles = (e.value for e in session.events if isinstance(e, Fact) and e.name == "title")
+    return not options.title or options.title.lower() in str(next(titles, "")).lower()
 
 
 def _folder(
@@ -156,7 +183,7 @@ def _folder(
             continue
         progress(source.name)
         try:
-            name, found_sessions = _read(source, adapter)
+            name, found_sessions = _read(source, adapter, options)
             for result in _several(found_sessions, source, name, target, options, taken):
                 done = done or isinstance(result, Written)
                 yield result
@@ -170,7 +197,7 @@ def _folder(
 
 
 def _several(
-    found: list[Session],
+    found: Iterable[Session],
     source: Source,
     name: str,
     target: Path,
@@ -178,15 +205,21 @@ def _several(
     taken: set[str],
 ) -> Iterator[Written | Refused]:
     for session in found:
-        trace, redacted = _redacted(session, source, name, options)
-        if not trace.steps:
-            yield Refused(source.name, f"{source.name}: no steps in it")
-            continue
-        slug = _slug(redacted)
-        while slug in taken:
-            slug += "-again"
-        taken.add(slug)
-        yield _written(trace, redacted, source, name, target / slug, options)
+        yield _one(session, source, name, target, options, taken)
+        del session  # the next one is read without it
+
+
+def _one(
+    session: Session, source: Source, name: str, target: Path, options: Options, taken: set[str]
+) -> Written | Refused:
+    trace, redacted = _redacted(session, source, name, options)
+    if not trace.steps:
+        return Refused(source.name, f"{source.name}: no steps in it")
+    slug = _slug(redacted)
+    while slug in taken:
+        slug += "-again"
+    taken.add(slug)
+    return _written(trace, redacted, source, name, target / slug, options)
 
 
 def _write(session: Session, source: Source, name: str, target: Path, options: Options) -> Written:
@@ -212,11 +245,9 @@ def unwritten(trace: Trace, source: Source, adapter: Adapter) -> Iterator[tuple[
     """The records that gave nothing to the trace: a secret may stand whole only there."""
     ranges = left_out(trace)
     for one in (source, *companions(adapter, source)):
-        held = ranges.get(one.name)
-        data = one.whole() if held else b""
-        for start, end in held or ():
+        for start, end in ranges.get(one.name, ()):
             if end - start <= MOST_LEARNT:
-                record = decode(data[start:end], Evidence(one.name, 0, start, end))
+                record = decode(one.span(start, end), Evidence(one.name, 0, start, end))
                 yield from leaves(record.value)
 
 
@@ -247,7 +278,7 @@ def _origins(
             entry["first_record"] = f"{held[places[0]]}:{places[0][0]}"
             entry["last_record"] = f"{held[places[-1]]}:{places[-1][0]}"
         if options.source_hash:
-            entry["sha256"] = hashlib.sha256(one.path.read_bytes()).hexdigest()
+            entry["sha256"] = hashlib.sha256(one.raw()).hexdigest()
         found.append(entry)
     return found
 

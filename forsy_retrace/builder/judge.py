@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
+from forsy_retrace.events import Fact
 from forsy_retrace.evidence import Vote, derived, inferred
 from forsy_retrace.trace import Check, Step, Trace, put
 
@@ -14,6 +15,7 @@ from .files import first_error
 from .flow import TOKEN, WORD, is_camel
 from .outcome import never_ran
 from .tools import PLAN_EXITS
+from .variants import steps_by_message
 
 
 def judge(trace: Trace) -> Trace:
@@ -35,6 +37,12 @@ class Hindsight:
             for step in trace.steps
             if step.action == "user_message" and step.retry_of is not None
         }
+        self.thumbs = _thumbs(trace)
+        self.generated_again = {
+            step.retry_of: step.step
+            for step in trace.steps
+            if step.retry_of is not None and step.grounds["retry_of"].rule == "regenerated"
+        }
         self.checked: dict[int, list[Check]] = {}
         for check in trace.checks.values():
             for edit in check.edits:
@@ -49,6 +57,27 @@ class Hindsight:
         """A check that failed over an edit before a step, with none that passed in between."""
         held = [c for c in self.checked.get(edit, ()) if c.step < before and c.passed is not None]
         return held[-1] if held and not held[-1].passed else None
+
+
+def _thumbs(trace: Trace) -> dict[int, Fact]:
+    """Step to the thumb that the user gave it."""
+    given = [e for e in trace.session.events if isinstance(e, Fact) and e.name == "thumb"]
+    by_message = steps_by_message(trace) if given else {}
+    found = {}
+    for fact in given:
+        step = by_message.get(fact.origin.message or "")
+        if step is not None and isinstance(fact.value, dict):
+            found[step.step] = fact
+    return found
+
+
+def _thumb(step: Step, later: Hindsight, rating: str) -> str:
+    """What the thumb says, in a sentence; empty where there is none of that rating."""
+    fact = later.thumbs.get(step.step)
+    if fact is None or fact.value.get("rating") != rating:
+        return ""
+    words = fact.value.get("text")
+    return f"The user gave it a thumbs {rating}" + (f': "{words}"' if words else ".")
 
 
 def _answers(trace: Trace) -> dict[int, int]:
@@ -183,11 +212,15 @@ class Good(NamedTuple):
 def _bad(step: Step, later: Hindsight) -> Bad | None:
     """A failure, a rejection, something undone, replaced or corrected."""
     successor = later.retried.get(step.step)
+    if down := _thumb(step, later, "down"):
+        return Bad(down, "thumb", 1.0, successor)
     if step.origin is not None and step.origin.branch:
         anew = later.anew.get(step.origin.branch)
         reason = "The user went back to before this step."
         if anew is not None:
             reason = f"The user went back to before this step and typed step {anew} instead."
+        elif (other := later.generated_again.get(step.step)) is not None:
+            reason, anew = f"The user had it generated again: step {other}.", other
         return Bad(reason, "left-behind", 1.0, anew)
     if step.action == "error":
         return Bad("The harness reported an error.", "error-step", 1.0, successor)
@@ -223,6 +256,8 @@ def _failed(step: Step, check: Check | None, successor: int | None) -> Bad:
 
 def _good(step: Step, later: Hindsight) -> Iterator[Good]:
     """All that speaks for a step, the strongest first: checks, the user, uses, repeats."""
+    if up := _thumb(step, later, "up"):
+        yield Good(up, "thumb", 0.95, ())
     check = later.trace.checks.get(step.step)
     if check is not None and check.passed and check.fresh:
         edits = ", ".join(str(number) for number in check.edits)

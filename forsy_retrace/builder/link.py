@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from forsy_retrace.events import Fact
 from forsy_retrace.evidence import Ground, derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
@@ -16,6 +17,7 @@ from .flow import Flow, Source
 from .outcome import never_ran
 from .retries import Again, Retries
 from .touches import EDITORS, WRITERS
+from .variants import variants
 
 BY_ROLE = {
     "answer_to_agent_question": "answer_to_agent_question",
@@ -63,12 +65,16 @@ class _Linker:
         self.asker: Step | None = None
         """The user message that the main agent has yet to act on."""
         self.users = 0
-        self.last_output: Step | None = None
         self.uses: dict[int, int] = {}
+        self.variants = variants(trace)
+        self.tells = any(
+            isinstance(event, Fact) and event.name == "replaces" for event in trace.session.events
+        )
         self.left_behind: Step | None = None
         """The first message of a line that the user went back on."""
 
     def take(self, step: Step) -> Step:
+        step = self._again(step)
         while self.boundaries and self.boundaries[0][0] < step.step:
             self.boundaries.pop(0)
             self._boundary()
@@ -115,8 +121,24 @@ class _Linker:
         rule = "reacts-to"
         return _caused(step, [before.step], kind, f"{verb} step {before.step}.", derived(rule))
 
+    def _again(self, step: Step) -> Step:
+        """What was edited or generated again; both answers answer the same message."""
+        variant = self.variants.get(step.step)
+        if variant is None:
+            return step
+        if variant.rule == "regenerated":
+            earlier = range(variant.step - 1, 0, -1)
+            asked = (self.steps[n] for n in (*(self.steps[variant.step].caused_by or ()), *earlier))
+            self.asker = next((one for one in asked if one.action == "user_message"), None)
+            ground = derived("regenerated", steps=(variant.step,))
+        else:
+            ground = inferred("edited-message", variant.confidence, steps=(variant.step,))
+        return put(step, {"retry_of": ground}, retry_of=variant.step)
+
     def _typed_anew(self, step: Step) -> Step:
         """The message that took the place of one the user went back on."""
+        if self.tells:
+            return step
         left = self.left_behind
         if _branch(step):
             self.left_behind = left or step
@@ -133,12 +155,15 @@ class _Linker:
             return self.steps.get(step.answers)
         branch = _branch(step)
         seen = [s for s in self.steps.values() if _branch(s) in ("", branch)]
+        own = [s for s in seen if _branch(s) == branch]
+        if branch and any(s.action != "user_message" for s in own):
+            seen = own  # the line goes on; what was said on the visible one is not before it
         last = next((s for s in reversed(seen) if s.action != "user_message"), None)
         if last is None:
             return None
         if last.call is not None or last.action == "error":
             return last
-        return self.last_output or last
+        return next((s for s in reversed(seen) if s.action == "output"), last)
 
     def _corrected(self, step: Step, before: Step | None) -> None:
         """What the user called wrong may be attempted again: edits of the turn, or the plan."""
@@ -316,7 +341,6 @@ class _Linker:
             return done
         causes, kind, note, sure = self._position(step, lane, None)
         if step.action == "output":
-            self.last_output = step
             lane.batch = [step]
         if step.actor == "agent":
             self.asker = None

@@ -158,6 +158,9 @@ LINK = (
         for rule in AGAIN
     ),
     _derived("typed-anew", "The message that took the place of one that the user went back on."),
+    _derived("regenerated", "The answer generated in place of an earlier one to the same message."),
+    _inferred("edited-message",
+              "A message edited in place of an earlier one, near enough to ask the same; surer within ten minutes.", 0.6, 0.9),
     _inferred("showed-the-replaced-text", "The latest step that showed the text that an edit replaces.", 0.7, 0.92),
     _inferred("listed-entry", "A path that is a listing's or a hit's folder joined with its entry.", 0.7, 0.85),
     _inferred("range-holds-a-hit", "A range of lines that holds a line which a hit named.", 0.7, 0.85),
@@ -186,6 +189,7 @@ FEEDBACK = (
 
 JUDGE = (
     _derived("left-behind", "−1: the user went back to before this step."),
+    _inferred("thumb", "−1 or +1: the user gave it a thumbs down or up.", 0.95, 1.0),
     _derived("error-step", "−1: the model or the harness failed."),
     _derived("never-ran", "−1: the call was rejected or blocked."),
     _derived("failed-check", "−1: a check that failed, in its runner's own words."),

@@ -3,8 +3,10 @@
 import msgspec
 
 from forsy_retrace.events import ToolResult
-from forsy_retrace.evidence import derived, verbatim
+from forsy_retrace.evidence import derived
 from forsy_retrace.trace import Step, Trace, put
+
+from .segment import copied
 
 
 def pair(trace: Trace) -> Trace:
@@ -22,7 +24,10 @@ def _answered(step: Step, results: dict[str, ToolResult]) -> Step:
     if result is None:
         return step
     here = result.origin
-    grounds = {} if result.output is None else {"output": verbatim(here.evidence)}
+    ground = copied(here)
+    if here.pieces and result.attachments:
+        ground = derived("words-and-pictures", *here.pieces)
+    grounds = {} if result.output is None else {"output": ground}
     ended = here.at
     if ended is not None and step.started_at is not None and ended < step.started_at:
         ended = None  # a clock that ran backwards says nothing of the end

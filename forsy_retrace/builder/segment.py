@@ -63,8 +63,12 @@ class _Segments:
         self.calls: dict[str, int] = {}
         self.outcomes: dict[str, Outcome] = {}
         self.administration: set[str] = set()
+        self.branch = ""
 
     def take(self, event: Event) -> None:
+        if event.origin.branch != self.branch and not isinstance(event, Fact | Skipped):
+            self._ends_turn()  # another line of the conversation: what was said stands as it is
+            self.branch = event.origin.branch
         match event:
             case Message(role="user"):
                 self._ends_turn()

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from forsy_retrace.events import Fact, Skipped
-from forsy_retrace.sdk import Shows
+from forsy_retrace.sdk import Shows, strings
 from forsy_retrace.trace import Step, Trace
 
 from .ending import ending
@@ -172,7 +172,8 @@ def _skills(trace: Trace) -> tuple[str, ...] | None:
         and isinstance(step.call.input, dict)
         and isinstance(step.call.input.get("skill"), str)
     ]
-    return tuple(dict.fromkeys(found)) or None
+    named = [one for listed in _values(trace, "skills") for one in strings(listed)]
+    return tuple(dict.fromkeys([*found, *named])) or None
 
 
 def _learning(trace: Trace) -> str | None:

@@ -21,6 +21,7 @@ SHELLS: dict[str, str] = {
     "shell": "bash",
     "exec_command": "bash",
     "local_shell": "bash",
+    "container.exec": "bash",
     "shell_command": "bash",
     "command_execution": "bash",
     "CommandExecution": "bash",
@@ -98,6 +99,23 @@ TOOLS: dict[str, Kind] = {
     "read_mcp_resource": Kind("read", "mcp_resource"),
     "Artifact": Kind("write", "other_tool"),
     "ReportFindings": Kind("other", "other_tool"),
+    "python": Kind("execute", "other_tool"),
+    "bio": Kind("write", "other_tool"),
+    "dalle.text2im": Kind("write", "other_tool"),
+    "t2uay3k.sj1i4kz": Kind("write", "other_tool"),
+    "image_gen.text2im": Kind("write", "other_tool"),
+    "image_gen.edit_image": Kind("edit", "other_tool"),
+    "canmore.create_textdoc": Kind("write", "file"),
+    "canmore.update_textdoc": Kind("edit", "file"),
+    "canmore.comment_textdoc": Kind("other", "file"),
+    "file_search.msearch": Kind("search", "file"),
+    "web.search": Kind("search", "search"),
+    "browser.search": Kind("search", "search"),
+    "browser.open": Kind("read", "browser"),
+    "browser.find": Kind("read", "browser"),
+    "browser.click": Kind("read", "browser"),
+    "container.open_image": Kind("read", "file"),
+    "computer.do": Kind("execute", "computer_use"),
 }
 
 BROWSERS = re.compile(r"(?i)browser|chrome|playwright|puppeteer|selenium")
@@ -124,6 +142,11 @@ VERBS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ("writes", re.compile(r"(?i)(?:^|[_-])(?:write|save)(?:_|-|$)"), "write"),
 )
 
+LOOKING = ("browser", "web", "web.run")
+"""Tools that search or open pages, as their arguments say."""
+ACTION = "__jit_plugin."
+"""Between the host and the operation of a custom GPT's action."""
+
 PLAN_FILE = re.compile(r"[/\\]\.claude[/\\]plans[/\\][^/\\]+\.md$")
 """Where Claude Code keeps the plan that plan mode writes."""
 
@@ -144,11 +167,26 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
             return Kind("read", "browser")
     if tool in TOOLS:
         return TOOLS[tool]
+    if tool in LOOKING:
+        return _looking(sent)
+    if ACTION in tool:
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool.partition(ACTION)[2])
+        verb = next((operation for _, pattern, operation in VERBS if pattern.search(name)), None)
+        return Kind(verb or "execute", "api", "mcp-verb-action")
     if tool.startswith("mcp__"):
         return _mcp(tool)
     if "__" in tool.strip("_"):  # Codex of 2025 named an MCP tool `server__tool`
         return _mcp(f"mcp__{tool}")
     return Kind("other", "other_tool", "unknown-tool")
+
+
+def _looking(sent: Any) -> Kind:
+    """ChatGPT's browsers: `search("x")`, `click(1)`, or an object of lists of such commands."""
+    if isinstance(sent, dict):
+        searches = any(key.endswith("query") for key in sent)
+    else:
+        searches = str(sent).lstrip().startswith("search")
+    return Kind("search", "search") if searches else Kind("read", "browser")
 
 
 def _mcp(tool: str) -> Kind:
@@ -179,7 +217,9 @@ def command_of(tool: str | None, sent: Any) -> tuple[str, str] | None:
             return line, shell
         case {"commands": [*lines]} if lines and all(isinstance(line, str) for line in lines):
             return "\n".join(lines), shell
-        case {"command": [*words]} if words and all(isinstance(word, str) for word in words):
+        case {"command": [*words]} | {"cmd": [*words]} if words and all(
+            isinstance(word, str) for word in words
+        ):
             if len(words) == 3 and words[1] in ("-c", "-lc"):
                 return words[2], shell
             import shlex

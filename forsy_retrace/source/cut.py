@@ -39,6 +39,11 @@ class Cutter:
         self.held: list[bytes] = []
         self.begun, self.mark, self.size = position, 0, 0
 
+    @property
+    def place(self) -> int:
+        """How far it has come, in bytes from the start of the file."""
+        return self.base + self.here
+
     def elements(self) -> Iterator[Piece]:
         """What stands in the array that opens next, scalars included."""
         if self._seek(TO_BRACKET) < 0:
@@ -154,6 +159,19 @@ class Cutter:
         if body:
             start = self.begun + _lead(data)
             yield Piece(start, start + len(body), body, closed, text)
+
+
+def first_line(stream: BinaryIO) -> tuple[int, bool]:
+    """Where the first line ends, and whether anything but blanks follows it; nothing is held."""
+    position, end = 0, -1
+    while chunk := stream.read(CHUNK):
+        stop = chunk.find(b"\n") if end < 0 else -1
+        if stop >= 0:
+            end = position + stop
+        if end >= 0 and chunk[stop + 1 :].strip():
+            return end, True
+        position += len(chunk)
+    return (end if end >= 0 else position), False
 
 
 def lines(stream: BinaryIO) -> Iterator[tuple[int, int, bytes, bool]]:

@@ -2,7 +2,6 @@
 
 import io
 import os
-import re
 import stat
 from collections.abc import Iterator
 from functools import cached_property
@@ -13,7 +12,8 @@ from zipfile import ZipInfo
 from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.evidence import Evidence
 
-from .cut import Cutter, Piece, lines
+from .cut import Cutter, Piece, first_line, lines
+from .layout import MARK, NOWHERE, PREFIX, assigned, first_value, glued, opens_array
 from .unpack import ZIP, Bounded, contents, decoded, member
 from .values import MAX_LINE, Problem, Record, decode
 
@@ -22,12 +22,6 @@ LEAD = 1 << 16
 HEAD = 40
 HEAD_BYTES = 1 << 20
 COMMENT = b"//"
-PREFIX = re.compile(rb"\[\d{4}-\d\d-\d\dT[\d:.]+Z?\] \[[A-Z]{1,8}\] (?=\{)")
-"""What a program puts before each line of another whose output it logs."""
-MARK = b"\xef\xbb\xbf"
-SCRIPT = re.compile(rb"\b(?:var|let|const)\s+\w+\s*=\s*(?=[\[{])")
-"""A value that a page or a module assigns: ChatGPT's chat.html holds its conversations so."""
-NOWHERE = Evidence("", 0, 0, 0)
 
 
 class Source:
@@ -53,7 +47,7 @@ class Source:
             yield from self._document(0, array=True)
         elif body[:1] == b"{" and self._are_values(body):
             yield from self._document(0, array=False)
-        elif found := _assigned(body, lead):
+        elif found := assigned(body, lead):
             yield from self._script(lead, found)
         else:
             with self._open() as stream:
@@ -145,22 +139,23 @@ class Source:
             record = decode(line.strip(), NOWHERE)
             if not record.problem:
                 return not rest.strip()
-            return _first(line) is None and _opens_array(body)
-        return _opens_array(body) and not self._is_line()
+            return first_value(line) is None and opens_array(body)
+        return opens_array(body) and not self._is_line()
 
     def _is_line(self) -> bool:
         """Whether the first line, a long one, is an array of its own, and others follow."""
         with self._open() as stream:
-            found = lines(stream)
-            first = next(found, None)
-            if first is None or not any(data.strip() for _, _, data, _ in found):
-                return False
-        return _first(first[2]) is not None
+            end, goes_on = first_line(stream)
+        if not goes_on:
+            return False
+        with self._open() as stream:
+            cutter = Cutter(stream)
+            return all(piece.end <= end for piece in cutter.elements()) and cutter.place <= end
 
     def _are_values(self, body: bytes) -> bool:
         """Whether objects of several lines stand one after another."""
         line, ended, _ = body.partition(b"\n")
-        if not ended or not decode(line.strip(), NOWHERE).problem or _first(line) is not None:
+        if not ended or not decode(line.strip(), NOWHERE).problem or first_value(line) is not None:
             return False
         with self._open() as stream:
             first = next((piece for piece in Cutter(stream).values() if not piece.text), None)
@@ -190,7 +185,7 @@ class Source:
             if not record.problem:
                 yield record
                 return
-        values = list(_glued(body, here))
+        values = list(glued(body, here))
         if values and all(not value.problem for value in values):
             yield from values
         else:
@@ -270,43 +265,5 @@ def discover(root: Path) -> Iterator[Source]:
                 yield Source(path, path.relative_to(root).as_posix())
 
 
-def _first(data: bytes) -> Piece | None:
-    """The first whole value in some bytes."""
-    found = Cutter(io.BytesIO(data)).values()
-    return next((piece for piece in found if piece.closed and not piece.text), None)
-
-
-def _opens_array(body: bytes) -> bool:
-    """Whether `[` opens an array, and no line of another log: `[2026-01-31 12:00] INFO`."""
-    first = next(Cutter(io.BytesIO(body)).elements(), None)
-    if first is None or first.data is None:
-        return False
-    opening = first.data[:1]
-    if opening in (b"{", b'"', b"["):
-        return opening == b"{" or not first.closed or not decode(first.data, NOWHERE).problem
-    return not decode(first.data, NOWHERE).problem
-
-
-def _assigned(body: bytes, lead: bytes) -> int:
-    """Where the value begins that a page or module assigns first; 0 where there is none."""
-    if body[:1] == b"<" or re.match(rb"(?:export\s+)?(?:var|let|const)\s", body):
-        found = SCRIPT.search(lead)
-        return found.end() if found else 0
-    return 0
-
-
 def _unheld(piece: Piece) -> Problem:
     return "unreadable: not JSON" if piece.text else "unreadable: line too long"
-
-
-def _glued(body: bytes, here: Evidence) -> Iterator[Record]:
-    """Several values on one line (a lost newline), if nothing else stands between them."""
-    for piece in Cutter(io.BytesIO(body)).values():
-        if piece.text:
-            yield Record(here, problem="unreadable: not JSON")
-        elif piece.closed:
-            place = Evidence(here.file, here.line, here.start + piece.start, here.start + piece.end)
-            yield decode(piece.data or b"", place)
-        else:
-            place = Evidence(here.file, here.line, here.start + piece.start, here.end)
-            yield Record(place, problem="unreadable: cut off")
