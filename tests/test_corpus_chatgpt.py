@@ -1,0 +1,112 @@
+"""Every real ChatGPT log kept beside the checkout converts, or is refused for a listed reason.
+
+Run with `pytest -m corpus -s`: it prints a table of files, conversations, steps and seconds.
+"""
+
+import json
+import re
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forsy_retrace.convert import Refused, convert
+from forsy_retrace.errors import RetraceError
+from forsy_retrace.registry import identify
+from forsy_retrace.show import found_problems
+from forsy_retrace.source import Source, discover
+from forsy_retrace.verify import verify
+from forsy_retrace.writers import Written
+
+CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "chatgpt"
+
+pytestmark = [
+    pytest.mark.corpus,
+    pytest.mark.skipif(not CORPUS.is_dir(), reason="no real logs beside this checkout"),
+]
+
+REFUSED = {
+    "EXCERPT-export_manifest.json": "the list of an export's files, without a conversation",
+    "src/mock/conversation.js": "a program's test data: several values in one module, no export",
+}
+"""Files that give no trace, by the end of their path, and why."""
+
+FILES = [source.path for source in discover(CORPUS)] if CORPUS.is_dir() else []
+
+
+def calls_in(path: Path) -> Counter[str]:
+    """The ids of assistant messages to a tool, each as often as a conversation has it."""
+    text = path.read_text("utf-8-sig")
+    start = re.search(r"[\[{]", text)
+    value, _ = json.JSONDecoder().raw_decode(text[start.start() :]) if start else (None, 0)
+    found: Counter[str] = Counter()
+    _walk(value, found)
+    return found
+
+
+def _walk(value: Any, found: Counter[str]) -> None:
+    if isinstance(value, dict) and isinstance(value.get("author"), dict):
+        if value["author"].get("role") == "assistant" and value.get("recipient") not in (
+            None,
+            "all",
+        ):
+            found[value["id"]] += 1
+    elif isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
+            _walk(item, found)
+
+
+def results_of(path: Path, target: Path) -> list[Written | Refused]:
+    return list(convert(path, "chatgpt", target))
+
+
+def call_ids(folder: Path) -> list[str]:
+    rows = [
+        json.loads(line) for line in (folder / "evidence.jsonl").read_text("utf-8").splitlines()
+    ]
+    return [row["ids"]["call"].partition("#")[0] for row in rows if "call" in row.get("ids", {})]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def check(path: Path, one: Written) -> None:
+    """A written trace is valid, holds against its log, and accounts for every record."""
+    records = one.manifest["records"]
+    total = records["used"] + sum(records["omitted"].values()) + records["unreadable"]
+    assert records["read"] == total
+    assert found_problems(one.folder) == []
+    assert verify(one.folder, path) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_file_converts_or_is_refused_for_a_listed_reason(path: Path, tmp_path: Path) -> None:
+    name = path.relative_to(CORPUS).as_posix()
+    why = next((why for end, why in REFUSED.items() if name.endswith(end)), None)
+    began = time.perf_counter()
+    try:
+        results = results_of(path, tmp_path / "once")
+    except RetraceError as error:
+        print(f"\nrefused  {name}: {error}")
+        assert why is not None
+        assert identify(Source(path)) == []
+        return
+    seconds = time.perf_counter() - began
+    assert why is None
+    assert identify(Source(path)) == ["chatgpt"]
+    written = [one for one in results if isinstance(one, Written)]
+    assert len(written) == len(results) > 0
+    for one in written:
+        check(path, one)
+    results_of(path, tmp_path / "twice")
+    assert contents(tmp_path / "once") == contents(tmp_path / "twice")
+    assert Counter(call for one in written for call in call_ids(one.folder)) == calls_in(path)
+    steps = sum(one.manifest["total_steps"] for one in written)
+    print(f"\n{seconds:6.2f} s {len(written):4} conversations {steps:5} steps  {name}")
