@@ -102,6 +102,21 @@ def conversion(command: Any) -> Any:
             help="Add a digest of each log's raw bytes to the manifest (it confirms guesses of short secrets).",
         ),
         click.option(
+            "--conversation", default="", metavar="ID", help="Only the session of this id."
+        ),
+        click.option(
+            "--since",
+            default="",
+            metavar="DATE",
+            help="Only sessions that began on this day or later (2026-01-31).",
+        ),
+        click.option(
+            "--title",
+            default="",
+            metavar="TEXT",
+            help="Only conversations with this text in their title.",
+        ),
+        click.option(
             "--redact-term",
             multiple=True,
             metavar="TEXT",
@@ -162,6 +177,9 @@ def run(
     strict: bool,
     max_output_tokens: int,
     source_hash: bool,
+    conversation: str,
+    since: str,
+    title: str,
     redact_term: Sequence[str],
     redact_pattern: Sequence[str],
     names: bool,
@@ -177,7 +195,7 @@ def run(
     if no_redact and not i_know:
         raise RetraceError("--no-redact writes secrets as they stand; add --i-know if you mean it")
     rules = Rules(tuple(redact_term), tuple(redact_pattern), names, no_redact)
-    options = Options(rules, max_output_tokens, source_hash, strict)
+    options = Options(rules, max_output_tokens, source_hash, strict, conversation, since, title)
     results = []
     with report.progress(quiet or as_json) as step:
         for result in convert(path, adapter, output, options, step):
