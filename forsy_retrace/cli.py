@@ -66,6 +66,33 @@ def main() -> None:
     """
 
 
+def wishes(command: Any) -> Any:
+    """The options that say what else is private."""
+    options: tuple[Any, ...] = (
+        click.option(
+            "--redact-term",
+            multiple=True,
+            metavar="TEXT",
+            help="Mask this text everywhere; may be repeated.",
+        ),
+        click.option(
+            "--redact-pattern",
+            multiple=True,
+            metavar="REGEX",
+            help="Mask what matches (RE2 syntax); may be repeated.",
+        ),
+        click.option(
+            "--names/--no-names",
+            default=True,
+            show_default=True,
+            help="Mask names of people learnt from the text.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def conversion(command: Any) -> Any:
     """The options that every conversion has."""
     options = (
@@ -117,28 +144,11 @@ def conversion(command: Any) -> Any:
             help="Only conversations with this text in their title.",
         ),
         click.option(
-            "--redact-term",
-            multiple=True,
-            metavar="TEXT",
-            help="Mask this text everywhere; may be repeated.",
-        ),
-        click.option(
-            "--redact-pattern",
-            multiple=True,
-            metavar="REGEX",
-            help="Mask what matches (RE2 syntax); may be repeated.",
-        ),
-        click.option(
-            "--names/--no-names",
-            default=True,
-            show_default=True,
-            help="Mask names of people learnt from the log.",
-        ),
-        click.option(
             "--no-redact", is_flag=True, help="Write everything as it stands; needs --i-know."
         ),
         click.option("--i-know", is_flag=True, help="Confirms --no-redact."),
     )
+    command = wishes(command)
     for option in reversed(options):
         command = option(command)
     return command
@@ -299,33 +309,6 @@ def adapters() -> None:
     from forsy_retrace.report import adapter_table
 
     click.echo(safe(adapter_table()))
-
-
-def wishes(command: Any) -> Any:
-    """The options that say what else is private."""
-    options: tuple[Any, ...] = (
-        click.option(
-            "--redact-term",
-            multiple=True,
-            metavar="TEXT",
-            help="Mask this text everywhere; may be repeated.",
-        ),
-        click.option(
-            "--redact-pattern",
-            multiple=True,
-            metavar="REGEX",
-            help="Mask what matches (RE2 syntax); may be repeated.",
-        ),
-        click.option(
-            "--names/--no-names",
-            default=True,
-            show_default=True,
-            help="Mask names of people learnt from the text.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 @main.command("redact", epilog="\b\nExample:\n  forsy-retrace redact session.jsonl > masked.jsonl")
