@@ -71,7 +71,8 @@ def convert(
     check_target(target) if not _is_shelf(target) else None
     source = _named(path)
     progress(source.name)
-    name, found = _read(source, adapter, options)
+    name = _adapter_for(source, adapter)
+    found = _read(source, name, options)
     first = list(islice(found, 2))
     if len(first) == 1:
         yield _write(first[0], source, name, target, options)
@@ -106,17 +107,18 @@ def _adapter_for(source: Source, adapter: str) -> str:
     """The adapter that was named, if it knows the log; or the one that claims it."""
     if adapter != "auto":
         if not load(adapter).sniff(source):
-            raise UnreadableInput(_why_not(source, adapter))
+            raise UnreadableInput(why_not(source, adapter))
         return adapter
     found = identify(source)
     if not found:
-        raise UnreadableInput(_why_not(source, "auto"))
+        raise UnreadableInput(why_not(source, "auto"))
     if len(found) > 1:
         raise RetraceError(f"{source.name}: claimed by {' and '.join(found)}; name one")
     return found[0]
 
 
-def _why_not(source: Source, adapter: str) -> str:
+def why_not(source: Source, adapter: str) -> str:
+    """The reason, in one line, why the adapter does not read a log."""
     head = source.head
     if not head:
         return f"{source.name}: empty"
@@ -129,15 +131,14 @@ def _why_not(source: Source, adapter: str) -> str:
     return f"{source.name}: not a log that {adapter} reads"
 
 
-def _read(source: Source, adapter: str, options: Options) -> tuple[str, Iterator[Session]]:
+def _read(source: Source, name: str, options: Options) -> Iterator[Session]:
     """The sessions of a log one at a time; at least one."""
-    name = _adapter_for(source, adapter)
     read = sessions(load(name).read(source))
     found = (one for one in read if one.events and _is_wanted(one, options))
     first = list(islice(found, 1))
     if not first:
         raise UnreadableInput(f"{source.name}: no session in it")
-    return name, _with(first, found)
+    return _with(first, found)
 
 
 def _with(held: list[Session], rest: Iterator[Session]) -> Iterator[Session]:
@@ -166,12 +167,12 @@ def _folder(
     logs = list(discover(path))
     owned: set[Path] = set()
     names: dict[Path, str] = {}
-    refused: list[Refused] = []
+    refused: dict[Path, Refused] = {}
     for source in logs:
         try:
             names[source.path] = _adapter_for(source, adapter)
         except RetraceError as error:
-            refused.append(Refused(source.name, str(error)))
+            refused[source.path] = Refused(source.name, str(error))
     for source in logs:
         if source.path in names:
             found = companions(load(names[source.path]), source)
@@ -183,15 +184,14 @@ def _folder(
             continue
         progress(source.name)
         try:
-            name, found_sessions = _read(source, adapter, options)
+            name = names[source.path]
+            found_sessions = _read(source, name, options)
             for result in _several(found_sessions, source, name, target, options, taken):
                 done = done or isinstance(result, Written)
                 yield result
         except UnreadableInput as error:
             yield Refused(source.name, str(error))
-    for one in refused:
-        if not any(path.name == one.name or str(path).endswith(one.name) for path in owned):
-            yield one
+    yield from (one for path, one in refused.items() if path not in owned)
     if not done:
         raise UnreadableInput(f"{path.name}: no session below this folder")
 
@@ -215,11 +215,7 @@ def _one(
     trace, redacted = _redacted(session, source, name, options)
     if not trace.steps:
         return Refused(source.name, f"{source.name}: no steps in it")
-    slug = _slug(redacted)
-    while slug in taken:
-        slug += "-again"
-    taken.add(slug)
-    return _written(trace, redacted, source, name, target / slug, options)
+    return _written(trace, redacted, source, name, target / slug(redacted, taken), options)
 
 
 def _write(session: Session, source: Source, name: str, target: Path, options: Options) -> Written:
@@ -255,11 +251,11 @@ def _written(
     trace: Trace, redacted: Redacted, source: Source, name: str, target: Path, options: Options
 ) -> Written:
     adapter = load(name)
-    origins = _origins(trace, source, adapter, options)
+    origins = origins_of(trace, source, adapter, options)
     return write_folder(redacted, target, origins, adapter.SHOWS, options.max_output)
 
 
-def _origins(
+def origins_of(
     trace: Trace, source: Source, adapter: Adapter, options: Options
 ) -> list[Mapping[str, Any]]:
     """The files of a trace: size in bytes, records, where the first and the last one stand."""
@@ -283,12 +279,19 @@ def _origins(
     return found
 
 
-def _slug(trace: Redacted) -> str:
-    """A stable, readable name: the day, words of the masked task, part of the trace's id."""
+def slug(trace: Redacted, taken: set[str]) -> str:
+    """A stable, readable name: the day, words of the masked task, part of the trace's id.
+
+    It is added to the names that are taken.
+    """
     day = (trace.trace["started_at"] or "undated")[:10]
     title = re.sub(r"\[[A-Z_]+(?:_\d+)?\]", " ", trace.trace["dataset_summary"]["title"])
     words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-")
-    return "-".join(part for part in (day, words, trace.trace["trace_id"][-8:]) if part)
+    name = "-".join(part for part in (day, words, trace.trace["trace_id"][-8:]) if part)
+    while name in taken:
+        name += "-again"
+    taken.add(name)
+    return name
 
 
 def _is_shelf(target: Path) -> bool:

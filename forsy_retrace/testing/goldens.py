@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from forsy_retrace.adapter import Adapter
-from forsy_retrace.convert import Options, _origins, _slug, _why_not, unwritten
+from forsy_retrace.convert import Options, origins_of, slug, unwritten, why_not
 from forsy_retrace.document import draft
 from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.redact import redact
@@ -85,7 +85,7 @@ def folder_of(adapter: Adapter, case: Case, found: Reading) -> dict[str, bytes]:
     """The files that `convert` would write; raises what `convert` would raise."""
     source = Source(case.path)
     if found.claimed is not True:
-        raise UnreadableInput(_why_not(source, case.adapter))
+        raise UnreadableInput(why_not(source, case.adapter))
     if not found.traces:
         raise UnreadableInput(f"{source.name}: no session in it")
     traces = [trace for trace in found.traces if trace.steps]
@@ -96,14 +96,8 @@ def folder_of(adapter: Adapter, case: Case, found: Reading) -> dict[str, bytes]:
     for trace in traces:
         with care("redact"):
             redacted = redact(draft(trace), also=unwritten(trace, source, adapter))
-        lead = ""
-        if len(found.traces) > 1:
-            slug = _slug(redacted)
-            while slug in taken:
-                slug += "-again"
-            taken.add(slug)
-            lead = f"{slug}/"
-        origins = _origins(trace, source, adapter, Options())
+        lead = f"{slug(redacted, taken)}/" if len(found.traces) > 1 else ""
+        origins = origins_of(trace, source, adapter, Options())
         with estimated():
             written, _ = contents(redacted, origins, adapter.SHOWS)
         files.update({lead + name: data for name, data in sorted(written.items())})
