@@ -242,9 +242,10 @@ def _lines(count: int) -> str:
 
 
 def _gained(step: Step, touched: list[Touch]) -> str:
+    """What a read put before the agent; a search on the same line showed hits, not its files."""
     names = []
     for touch in touched:
-        if touch.kind == "read":
+        if touch.kind == "read" and not touch.hits:
             lines = f", lines {touch.first}-{touch.last}" if touch.first and touch.last else ""
             names.append(f"{shown(touch.path, step.cwd)}{lines}")
     what = "; ".join(dict.fromkeys(names)) if names else "its output"

@@ -68,7 +68,8 @@ def _of_call(step: Step) -> Iterator[Touch]:
                     yield _touch(step, absolute(path, cwd), kind)
             for path in simple.reads:
                 if not set(path) & UNRESOLVED:
-                    yield _touch(step, absolute(path, cwd), "read")
+                    hits = simple.operation == "search"
+                    yield _touch(step, absolute(path, cwd), "read", hits=hits)
         return
     for change in recorded:
         yield _recorded(step, change)
