@@ -9,7 +9,7 @@ from forsy_retrace.sdk import when
 
 from .place import Json, Place, Told, named, text_in
 from .replies import about, failure, instructions
-from .speech import called, offered, said
+from .speech import called, offered, printed, said
 from .talks import Talk
 from .verdicts import Verdict, in_content
 
@@ -126,12 +126,7 @@ def _call(call: Any, step: Json, here: Place) -> Iterator[Told]:
     for result in ("output", "outputs", "results"):
         output = holder.get(result)
         if output:
-            at = where.deeper(result)
-            match output:
-                case [{"type": "logs", "logs": str(text)}]:
-                    at = at.deeper(0, "logs")
-                case _:
-                    text = content_text(output)
+            text, at = printed(output, where.deeper(result))
             found = in_content(output, f"{path}/{result}")
             if failed:
                 found = Verdict("failed", "status", "/status")

@@ -8,7 +8,7 @@ from forsy_retrace.events import Change, Notice, Skipped, ToolResult
 
 from .chat import Chat
 from .place import Json, Place, Told, named, text_in
-from .speech import called, offered, thought
+from .speech import called, offered, printed, thought
 from .verdicts import Verdict, of_shell, verdict
 
 
@@ -179,12 +179,7 @@ def _own_result(item: Json, kind: Kind, ident: str, here: Place) -> Iterator[Tol
     for key in (*kind.results, *(("error", "status") if failed else ())):
         output = item.get(key)
         if output:
-            where = here.deeper(key)
-            match output:
-                case [{"type": "logs", "logs": str(text)}]:
-                    where = where.deeper(0, "logs")
-                case _:
-                    text = content_text(output)
+            text, where = printed(output, here.deeper(key))
             pictures = attachments(output, f"{base}/{key}")
             origin = where.origin()
             event = ToolResult(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from forsy_retrace.dialects import Call, arguments, part_text
+from forsy_retrace.dialects import Call, arguments, content_text, part_text
 from forsy_retrace.events import (
     Event,
     Fact,
@@ -97,6 +97,14 @@ def called(call: Call, here: Place) -> Told:
     key = ("call", call.id, call.name, "" if call.id else sent)
     origin = here.to(call.pointer).origin()
     return Told(key, ToolCall(origin, call.id, call.name, call.input, call.named))
+
+
+def printed(output: Any, here: Place) -> tuple[str, Place]:
+    """What came back of a call as text, and where it stands: the code interpreter's logs alone."""
+    match output:
+        case [{"type": "logs", "logs": str(text)}]:
+            return text, here.deeper(0, "logs")
+    return content_text(output), here
 
 
 def executed(tools: Any, here: Place) -> Iterator[Told]:
