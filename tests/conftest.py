@@ -5,4 +5,7 @@
 
 import os
 
+import pytest
+
 os.environ.setdefault("FORSY_LAWS", "quick")
+pytest.register_assert_rewrite("folders")

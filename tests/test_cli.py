@@ -14,6 +14,7 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner, Result
+from folders import contents
 
 from forsy_retrace.cli import main
 from forsy_retrace.registry import bundled
@@ -66,14 +67,6 @@ def shell(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """One command in a process of its own, its output in pipes."""
     command = [sys.executable, "-m", "forsy_retrace.cli", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def names(folder: Path) -> list[str]:

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import call_ids, check, contents, traces
 
 from forsy_retrace.convert import Refused, convert
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.registry import identify
-from forsy_retrace.show import found_problems
 from forsy_retrace.source import Source, discover
-from forsy_retrace.verify import verify
 from forsy_retrace.writers import Written
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "chatgpt"
@@ -62,30 +61,6 @@ def results_of(path: Path, target: Path) -> list[Written | Refused]:
     return list(convert(path, "chatgpt", target))
 
 
-def call_ids(folder: Path) -> list[str]:
-    rows = [
-        json.loads(line) for line in (folder / "evidence.jsonl").read_text("utf-8").splitlines()
-    ]
-    return [row["ids"]["call"].partition("#")[0] for row in rows if "call" in row.get("ids", {})]
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
-def check(path: Path, one: Written) -> None:
-    """A written trace is valid, holds against its log, and accounts for every record."""
-    records = one.manifest["records"]
-    total = records["used"] + sum(records["omitted"].values()) + records["unreadable"]
-    assert records["read"] == total
-    assert found_problems(one.folder) == []
-    assert verify(one.folder, path) == []
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_file_converts_or_is_refused_for_a_listed_reason(path: Path, tmp_path: Path) -> None:
     name = path.relative_to(CORPUS).as_posix()
@@ -101,12 +76,13 @@ def test_every_file_converts_or_is_refused_for_a_listed_reason(path: Path, tmp_p
     seconds = time.perf_counter() - began
     assert why is None
     assert identify(Source(path)) == ["chatgpt"]
-    written = [one for one in results if isinstance(one, Written)]
+    written = traces(results)
     assert len(written) == len(results) > 0
     for one in written:
-        check(path, one)
+        check(one, path)
     results_of(path, tmp_path / "twice")
     assert contents(tmp_path / "once") == contents(tmp_path / "twice")
-    assert Counter(call for one in written for call in call_ids(one.folder)) == calls_in(path)
+    calls = [call.partition("#")[0] for one in written for call in call_ids(one.folder)]
+    assert Counter(calls) == calls_in(path)
     steps = sum(one.manifest["total_steps"] for one in written)
     print(f"\n{seconds:6.2f} s {len(written):4} conversations {steps:5} steps  {name}")

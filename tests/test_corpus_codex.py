@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import call_ids, check, contents, traces, unknown
 
-from forsy_retrace.convert import Refused, convert
+from forsy_retrace.convert import convert
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.registry import identify
-from forsy_retrace.show import found_problems
 from forsy_retrace.source import Source, discover
-from forsy_retrace.verify import verify
 from forsy_retrace.writers import Written
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "codex"
@@ -102,36 +101,10 @@ UNNAMED = re.compile(r"^unnamed#\d+$|item_\d+@\d+$|^plan-\d+$")
 """Our names of calls without an id, and of a plan's later states, which are calls of their own."""
 
 
-def call_ids(results: list[Written | Refused]) -> list[str]:
-    found = []
-    for one in traces(results):
-        for line in (one.folder / "evidence.jsonl").read_text("utf-8").splitlines():
-            ids = json.loads(line).get("ids", {})
-            found += [ids["call"]] if "call" in ids else []
-    return found
-
-
-def traces(results: list[Written | Refused]) -> list[Written]:
-    return [one for one in results if isinstance(one, Written)]
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
-def check(path: Path, one: Written) -> tuple[int, int, int]:
-    """A written trace is valid, holds against its log, and accounts for every record."""
-    records = one.manifest["records"]
-    total = records["used"] + sum(records["omitted"].values()) + records["unreadable"]
-    assert records["read"] == total
-    assert found_problems(one.folder) == []
-    assert verify(one.folder, path) == []
-    unknown = sum(n for reason, n in records["omitted"].items() if reason.startswith("unknown"))
-    return one.manifest["total_steps"], records["unreadable"], unknown
+def checked(path: Path, one: Written) -> tuple[int, int, int]:
+    """A trace holds; its steps, and its records that are unreadable or of an unknown kind."""
+    check(one, path)
+    return one.manifest["total_steps"], one.manifest["records"]["unreadable"], unknown(one)
 
 
 def test_every_file_converts_or_is_refused_for_a_listed_reason(tmp_path: Path) -> None:
@@ -148,17 +121,17 @@ def test_every_file_converts_or_is_refused_for_a_listed_reason(tmp_path: Path) -
             assert calls_in(path) == set()
             continue
         seconds = time.perf_counter() - began
-        told = [check(path, one) for one in traces(results)]
-        steps, unread, unknown = (sum(column) for column in zip(*told, strict=True))
+        told = [checked(path, one) for one in traces(results)]
+        steps, unread, strange = (sum(column) for column in zip(*told, strict=True))
         again = tmp_path / f"{number}-again"
         list(convert(path, "codex", again))
         assert contents(target) == contents(again), path
-        found = call_ids(results)
+        found = [call for one in traces(results) for call in call_ids(one.folder)]
         assert len(found) == len(set(found)), path
         want = calls_in(path)
         assert want <= set(found), path
         assert all(UNNAMED.search(call) for call in set(found) - want), path
-        print(f"{seconds:8.2f} {len(told):6} {steps:6} {unread:6} {unknown:5}  {name}")
+        print(f"{seconds:8.2f} {len(told):6} {steps:6} {unread:6} {strange:5}  {name}")
     for name, why in refused.items():
         print(f"refused  {name}: {why}")
     assert [name for name in refused if not name.endswith(tuple(REFUSED))] == []

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import call_ids, check, contents, traces, unknown
 
 from forsy_retrace.convert import Refused, convert
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.registry import identify, load
-from forsy_retrace.show import found_problems
 from forsy_retrace.source import Source, discover
-from forsy_retrace.verify import verify
 from forsy_retrace.writers import Written
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
@@ -69,12 +68,12 @@ def values(path: Path) -> Iterator[Any]:
                 continue
 
 
-def call_ids(value: Any) -> Iterator[str]:
+def calls_in(value: Any) -> Iterator[str]:
     """The id of each call that a value issues, however deep; streams as text are looked into."""
     match value:
         case list():
             for item in value:
-                yield from call_ids(item)
+                yield from calls_in(item)
         case dict():
             if value.get("type") in ITEMS and value.get("status") != "in_progress":
                 # A stream announces an item under an id that may be another one when it is done.
@@ -87,16 +86,11 @@ def call_ids(value: Any) -> Iterator[str]:
             for call in calls if isinstance(calls, list) else ():
                 yield from [call["id"]] if call.get("id") else []
             for item in value.values():
-                yield from call_ids(item)
+                yield from calls_in(item)
         case str() if value.startswith(("data:", "event:", ":")):
             for line in value.splitlines():
                 if line.startswith("data: {"):
-                    yield from call_ids(json.loads(line[6:]))
-
-
-def written_ids(folder: Path) -> list[str]:
-    rows = [json.loads(line) for line in (folder / "evidence.jsonl").read_bytes().splitlines()]
-    return [row["ids"]["call"] for row in rows if "call" in row.get("ids", {})]
+                    yield from calls_in(json.loads(line[6:]))
 
 
 def logged(name: str) -> str:
@@ -104,33 +98,17 @@ def logged(name: str) -> str:
     return "" if name.startswith("no id") else name.partition("#")[0]
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
-def check(path: Path, results: list[Written | Refused]) -> Counter[str]:
-    """Each trace is valid, holds against its log, and has each of its calls once."""
+def checked(path: Path, results: list[Written | Refused]) -> Counter[str]:
+    """Each trace holds and has each of its calls once; its figures, added up."""
     told: Counter[str] = Counter()
-    for one in results:
-        if isinstance(one, Refused):
-            continue
-        records = one.manifest["records"]
-        total = records["used"] + sum(records["omitted"].values()) + records["unreadable"]
-        assert records["read"] == total, path
-        assert found_problems(one.folder) == [], path
-        assert verify(one.folder, path) == [], path
-        ids = written_ids(one.folder)
+    for one in traces(results):
+        check(one, path)
+        ids = call_ids(one.folder)
         assert len(ids) == len(set(ids)), path
         told["traces"] += 1
         told["steps"] += one.manifest["total_steps"]
-        told["unreadable"] += records["unreadable"]
-        told["unknown"] += sum(
-            count for reason, count in records["omitted"].items() if reason.startswith("unknown")
-        )
+        told["unreadable"] += one.manifest["records"]["unreadable"]
+        told["unknown"] += unknown(one)
     return told
 
 
@@ -147,17 +125,12 @@ def test_every_file_converts_or_is_refused_for_a_listed_reason(tmp_path: Path) -
             refused[name] = str(error)
             continue
         seconds = time.perf_counter() - began
-        told = check(path, results)
+        told = checked(path, results)
         again = tmp_path / f"{number}-again"
         list(convert(path, "openai-chat", again))
         assert contents(target) == contents(again), path
-        found = {
-            logged(ident)
-            for one in results
-            if isinstance(one, Written)
-            for ident in written_ids(one.folder)
-        } - {""}
-        assert found == {ident for value in values(path) for ident in call_ids(value)}, path
+        found = {logged(call) for one in traces(results) for call in call_ids(one.folder)} - {""}
+        assert found == {ident for value in values(path) for ident in calls_in(value)}, path
         print(
             f"{seconds:8.2f} {told['traces']:6} {told['steps']:6} {told['unreadable']:6}"
             f" {told['unknown']:5}  {name}"
