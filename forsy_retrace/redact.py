@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import orjson
 
 from forsy_retrace.document import Draft, Json
 from forsy_retrace.errors import RetraceError
@@ -66,10 +67,18 @@ class Redacted:
 
     def leaks_of_document(self, data: bytes) -> Sequence[Leak]:
         """The same of a JSON document: it is read back, and a text that stands often read once."""
-        if self._masker is None:
-            return ()
-        texts = dict.fromkeys(text for text, _ in leaves(msgspec.json.decode(data)))
-        return self._masker.leaks(data, texts=texts)
+        return self._leaks(data, (text for text, _ in leaves(msgspec.json.decode(data))))
+
+    def leaks_of_rows(self, data: bytes) -> Sequence[Leak]:
+        """The same of JSON lines of figures and few texts."""
+        return self._leaks(data, texts_of(data))
+
+    def leaks_of_text(self, data: bytes) -> Sequence[Leak]:
+        """The same of a text file."""
+        return self._leaks(data, (data.decode("utf-8", "surrogateescape"),))
+
+    def _leaks(self, data: bytes, texts: Iterable[str]) -> Sequence[Leak]:
+        return self._masker.leaks(data, texts=dict.fromkeys(texts)) if self._masker else ()
 
 
 _TOKEN = object()
@@ -87,6 +96,10 @@ STRUCTURAL: dict[str, re.Pattern[str]] = {
 }
 """Fields that pass unread where their value has its one shape; a name alone exempts nothing."""
 
+JSON_TEXT = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"')
+JSON_IDS = re.compile(
+    "|".join(f'"{name}":"(?:{STRUCTURAL[name].pattern})"' for name in ("call", "message")).encode()
+)
 WORDS = re.compile(r"[a-z_-]{1,40}")
 FORMAT_WORDS = frozenset(
     [
@@ -111,6 +124,8 @@ FORMAT_WORDS = frozenset(
 )
 """Fields that hold one of the format's own words, or a rule's name."""
 
+SHAPES = {**STRUCTURAL, **dict.fromkeys(FORMAT_WORDS, WORDS)}
+
 HASHED = ("memory_hash", "system_prompt_hash")
 
 
@@ -127,14 +142,19 @@ def redact(
         _hash_prompts(content.trace)
         return Redacted(_TOKEN, content, None)
     masker = masker_of(rules)
-    for text, key in _texts(content):
+    in_evidence = _texts_of_rows(content.evidence)
+    for text, key in leaves(content.trace):
         masker.learn(text, key)
-    for text, key in also:
+    for text in in_evidence:
+        masker.learn(text)
+    for text, key in (*leaves(content.manifest), *also):
         masker.learn(text, key)
     masker.seal()
     before = [{name: step[name] for name in FIELDS} for step in content.trace["steps"]]
     trace = masked(content.trace, masker)
-    evidence = [masked(row, masker) for row in content.evidence]
+    evidence = content.evidence
+    if any(map(masker.holds, in_evidence)):
+        evidence = [masked(row, masker) for row in evidence]
     manifest = masked(content.manifest, masker)
     for old, new, row in zip(before, trace["steps"], evidence, strict=True):
         for name, entry in row["fields"].items():
@@ -153,9 +173,18 @@ def masker_of(rules: Rules) -> Masker:
         raise RetraceError(str(error)) from None
 
 
-def _texts(content: Draft) -> list[tuple[str, str]]:
-    """Every text of the draft with its field's name, in the order in which it will be masked."""
-    return leaves([content.trace, content.evidence, content.manifest])
+def texts_of(data: bytes) -> list[str]:
+    """Each distinct text and name in encoded JSON once; ids of one shape pass."""
+    found = dict.fromkeys(JSON_TEXT.findall(JSON_IDS.sub(b"", data)))
+    return [msgspec.json.decode(b'"%b"' % one, type=str) for one in found]
+
+
+def _texts_of_rows(rows: Sequence[Json]) -> list[str]:
+    """The few texts that thousands of rows of figures hold."""
+    try:
+        return texts_of(orjson.dumps(rows))
+    except TypeError:  # half a pair of surrogates
+        return [text for text, _ in leaves(rows)]
 
 
 def leaves(value: Any, key: str = "") -> list[tuple[str, str]]:
@@ -172,7 +201,7 @@ def _gather(value: Any, key: str, found: list[tuple[str, str]]) -> None:
                 found.append((value, key))
         case dict():
             for name, item in value.items():
-                if not _is_plain_name(name):
+                if name not in FIELDS_OF_A_STEP and not _is_plain_name(name):
                     found.append((name, ""))
                 if item.__class__ not in WORDLESS:
                     _gather(item, name, found)
@@ -190,7 +219,8 @@ def masked(value: Any, masker: Masker, key: str = "") -> Any:
             new = {}
             is_same = True
             for name, item in value.items():
-                shown = name if _is_plain_name(name) else masker.mask(name)
+                is_plain = name in FIELDS_OF_A_STEP or _is_plain_name(name)
+                shown = name if is_plain else masker.mask(name)
                 told = item if item.__class__ in WORDLESS else masked(item, masker, name)
                 new[shown] = told
                 is_same = is_same and told is item and shown is name
@@ -202,8 +232,9 @@ def masked(value: Any, masker: Masker, key: str = "") -> Any:
     return value
 
 
-WORDLESS = (int, bool, float, type(None))
+WORDLESS = frozenset((int, bool, float, type(None)))
 """What holds no text."""
+FIELDS_OF_A_STEP = frozenset(FIELDS)
 
 
 @lru_cache(maxsize=4096)
@@ -212,9 +243,7 @@ def _is_plain_name(name: str) -> bool:
 
 
 def _is_structural(key: str, value: str) -> bool:
-    if key in FORMAT_WORDS:
-        return WORDS.fullmatch(value) is not None
-    shape = STRUCTURAL.get(key)
+    shape = SHAPES.get(key)
     return shape is not None and shape.fullmatch(value) is not None
 
 

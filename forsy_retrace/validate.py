@@ -588,17 +588,20 @@ def evidence_is_graded(case: Case) -> Iterator[Finding]:
                 yield n, f"evidence.{name}" if name in KNOWN else "evidence.fields", text
 
 
-def _misgraded(entry: Mapping[str, Any], grades: list[str], count: int) -> Iterator[str]:
-    grade, rule, sure = entry.get("grade"), entry.get("rule"), entry.get("confidence")
+def _misgraded(entry: Mapping[str, Any], grades: list[str], count: int) -> list[str]:
+    found: list[str] = []
+    grade, at = entry.get("grade"), entry.get("record")
     if grade not in grades:
-        yield f"the grade is none of {', '.join(grades)}"
-    if grade in ("derived", "inferred") and not (isinstance(rule, str) and rule):
-        yield f"{grade}, but by no rule"
-    if grade == "inferred" and not _is_share(sure):
-        yield "inferred, but with no confidence from 0 to 1"
-    at = _whole(entry.get("record"))
-    if entry.get("record") is not None and (at is None or not 0 <= at < count):
-        yield f"its record is none of the {count} of this row"
+        found.append(f"the grade is none of {', '.join(grades)}")
+    if grade in ("derived", "inferred"):
+        rule = entry.get("rule")
+        if not (isinstance(rule, str) and rule):
+            found.append(f"{grade}, but by no rule")
+        if grade == "inferred" and not _is_share(entry.get("confidence")):
+            found.append("inferred, but with no confidence from 0 to 1")
+    if at is not None and not ((at := _whole(at)) is not None and 0 <= at < count):
+        found.append(f"its record is none of the {count} of this row")
+    return found
 
 
 def records_add_up(case: Case) -> Iterator[Finding]:

@@ -378,6 +378,16 @@ def test_the_gate_finds_what_is_left_and_nothing_in_what_is_masked() -> None:
         assert all(isinstance(leak, Leak) and dirty not in repr(leak) for leak in found)
 
 
+def test_what_would_be_masked_is_told_without_being_counted() -> None:
+    masker = Masker()
+    masker.learn(f"DB_PASSWORD={password()}")
+    masker.learn("nothing here")
+    masker.seal()
+    assert masker.holds(TOKENS["github"]())
+    assert not masker.holds("nothing here")
+    assert masker.counts == {}
+
+
 def test_json_and_source_still_parse() -> None:
     token, secret = TOKENS["anthropic"](), 'a"b\\c' + password()
     value = {"password": secret, "t": f"x\n{token}\té", "p": "C:\\Users\\nvermeer\\n", "n": [1]}
@@ -417,6 +427,17 @@ def test_no_text_raises_and_the_json_around_it_still_parses(text: str) -> None:
 def test_what_is_masked_stays_as_it_is(text: str) -> None:
     once = mask(" ; ".join(text.split("\n")))
     assert mask(once) == once
+
+
+@LAX
+@given(TEXTS, st.sampled_from(["", "password", "output"]))
+def test_the_gate_finds_nothing_in_a_text_that_it_need_not_read_again(text: str, key: str) -> None:
+    masker = Masker()
+    masker.learn(text, key)
+    masker.seal()
+    if masker.mask(text, key) == text:
+        data = text.encode("utf-8", "surrogatepass")
+        assert masker.leaks(data) == masker.leaks(data, texts=[text]) == []
 
 
 @settings(max_examples=60, deadline=None)

@@ -71,6 +71,8 @@ class Masker:
         self._highest: dict[str, int] = {}
         self._counts: dict[str, int] = {}
         self._masked: dict[tuple[str, str], Masked] = {}
+        self._clean: set[str] = set()
+        """Texts in which no rule and no learnt value found anything."""
         self._said: list[str] = []
         for term in terms:
             if term.strip():
@@ -96,15 +98,21 @@ class Masker:
         """The text without what is secret; the same object where nothing is."""
         if not text:
             return text
-        masked = self._masked.get((text, key))
-        if masked is None:
-            self._said = []
-            masked = Masked(self._mask(text, key), tuple(self._said))
-            if (text, key) in self._remembered:
-                self._masked[text, key] = masked
+        masked = self._masked.get((text, key)) or self._as_written(text, key)
         for kind in masked.kinds:
             self._counts[kind] = self._counts.get(kind, 0) + 1
         return masked.text
+
+    def holds(self, text: str) -> bool:
+        """Whether `mask` would change a text; it does not count as masked."""
+        return bool(text) and self._as_written(text, "").text is not text
+
+    def _as_written(self, text: str, key: str) -> Masked:
+        self._said = []
+        masked = Masked(self._mask(text, key), tuple(self._said))
+        if (text, key) in self._remembered:
+            self._masked[text, key] = masked
+        return masked
 
     def _mask(self, text: str, key: str) -> str:
         if self._spread is None:
@@ -113,11 +121,10 @@ class Masker:
         if own is None:
             own = self._finds(text, key)
             self._remember(text, key, own)
-        if self._spread is None or self._spread.literals is None:
-            return self._replace(text, _encode(text), list(own)) if own else text
         data = _encode(text)
-        known = list(self._spread.find(data))
+        known = list(self._spread.find(data)) if self._spread else []
         if not own and not known:
+            self._clean.add(text)
             return text
         masked = self._replace(text, data, [*own, *known])
         if all(any(o.start <= k.start and k.end <= o.end for o in own) for k in known):
@@ -139,12 +146,14 @@ class Masker:
     def leaks(self, data: bytes, *, texts: Iterable[str] | None = None) -> list[Leak]:
         """What is still secret in finished bytes; placeholders are no leak.
 
-        Of a document whose texts are given, the rules read these instead of the bytes.
+        Of a document whose texts are given, the rules read these instead of the bytes. A text
+        that went through `mask` and held nothing is not read by the same rules a second time.
         """
         found = list(self._spread.find(data)) if self._spread else []
         found = [find for find in found if not _is_a_key(data, find)]
         leaks = _unmasked(data, found)
-        for part in [data] if texts is None else map(_encode, texts):
+        parts = [data] if texts is None else (_encode(t) for t in texts if t not in self._clean)
+        for part in parts:
             leaks |= _unmasked(part, rules(plain=self._plain).scan(part, gate=True))
         return sorted(leaks, key=lambda leak: (leak.start, leak.end, leak.rule))
 

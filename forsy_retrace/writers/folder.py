@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
@@ -85,8 +85,14 @@ def contents(
 
 def _gate(trace: Redacted, files: Mapping[str, bytes]) -> None:
     """Nothing leaves with a known secret in it."""
+    readings = {
+        ".json": trace.leaks_of_document,
+        ".jsonl": trace.leaks_of_rows,
+        ".md": trace.leaks_of_text,
+        ".txt": trace.leaks_of_text,
+    }
     for name, data in files.items():
-        found = trace.leaks_of_document(data) if name.endswith(".json") else trace.leaks(data)
+        found = readings.get(PurePosixPath(name).suffix, trace.leaks)(data)
         leak = next(iter(found), None)
         if leak is not None:
             raise RetraceError(f"withheld: {name} would still hold a secret (rule {leak.rule})")
