@@ -7,7 +7,6 @@ over to another machine. `benchmarks/speed.py [LOG ...]`, or `--mb 50` for a ses
 """
 
 import argparse
-import gc
 import os
 import subprocess
 import sys
@@ -21,9 +20,10 @@ from typing import Any
 import orjson
 from sessions import session
 
+from forsy_retrace import cycles
 from forsy_retrace.adapter import files_of
 from forsy_retrace.builder import build
-from forsy_retrace.convert import COLLECTION, Options, origins_of, unwritten
+from forsy_retrace.convert import Options, origins_of, unwritten
 from forsy_retrace.document import draft
 from forsy_retrace.events import sessions
 from forsy_retrace.redact import redact
@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--process", action="store_true")
     wanted = parser.parse_args()
-    gc.set_threshold(*COLLECTION)
+    cycles.look_rarely()
     with tempfile.TemporaryDirectory() as folder:
         logs = wanted.logs or [_made(Path(folder), size) for size in wanted.mb]
         for log in logs:

@@ -27,9 +27,6 @@ from forsy_retrace.writers.media import media
 from forsy_retrace.writers.place import check_shelf, is_shelf
 
 Json = dict[str, Any]
-COLLECTION = (200_000, 20, 100)
-"""Thresholds for Python's search for cycles: what a log is made into holds none, and looking for
-them cost a tenth of the time, and more the longer the log."""
 
 
 class Options(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ CORE = ROOT / "forsy_retrace"
 ADAPTERS = ROOT / "adapters" / "forsy_adapters"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "evidence", "terminal", "times", "version"),
+    ("cycles", "errors", "evidence", "patterns", "tables", "terminal", "times", "version"),
     ("events",),
     ("source",),
     ("sdk",),

@@ -38,8 +38,8 @@ def sniff(source: Source) -> bool:
     """The database's table; or the name, with pipelines that only nushell has."""
     if rows.is_rows(source):
         return rows.has_table(source, "history", "command_line", "start_timestamp", "exit_status")
-    marked = any(MARK.search(line.data) for line in source.first_lines)
-    return marked and lines.is_like(source, r"(?:^|\.)history\.txt$", OWN)
+    is_named = lines.is_like(source, r"(?:^|\.)history\.txt$", OWN)
+    return is_named and any(MARK.search(line.data) for line in source.first_lines)
 
 
 def accepts(source: Source) -> bool:

@@ -5,12 +5,13 @@ offered) outrank words; the words of eight languages are data.
 """
 
 import re
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
+from ahocorasick_rs import AhoCorasick
+
 from forsy_retrace.evidence import Vote
+from forsy_retrace.tables import table
 
 from .message_rules import RULES, Context, Cues
 
@@ -45,28 +46,70 @@ def read_message(text: str, via: str, context: Context) -> Reading:
     return Reading(role, kind, passage, roles, kinds)
 
 
+class Phrase(NamedTuple):
+    """Words that say one kind of thing."""
+
+    kind: str
+    words: str
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether its script sets no spaces, so that it may stand within a run of letters."""
+        return ord(self.words[0]) >= 0x2E80
+
+    def stands(self, text: str, start: int, end: int) -> bool:
+        """Whether it is said at this place, and is no part of another word."""
+        after = text[end : end + 1]
+        if self.is_dense:
+            # A yes or no of one letter is one only by itself: `对` agrees, `对这个文件` does not.
+            return self.kind not in ("yes", "no") or not after or after in PAUSES or after.isspace()
+        return not (_is_letter(text[start - 1 : start]) or _is_letter(after))
+
+
+PAUSES = "，,。.!！、"
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+class Phrases:
+    """The phrases of all languages, found in one reading of a message."""
+
+    def __init__(self, phrases: list[Phrase]) -> None:
+        self.phrases = phrases
+        self.automaton = AhoCorasick([phrase.words for phrase in phrases])
+
+    def first(self, text: str) -> dict[str, tuple[int, int]]:
+        """Where the first phrase of each kind stands; the longest of those that begin there."""
+        low = "".join(map(_lower, text)) if len(text.lower()) != len(text) else text.lower()
+        found: dict[str, tuple[int, int]] = {}
+        for index, start, end in self.automaton.find_matches_as_indexes(low, overlapping=True):
+            phrase = self.phrases[index]
+            held = found.get(phrase.kind)
+            is_better = held is None or (start, -end) < (held[0], -held[1])
+            if is_better and phrase.stands(text, start, end):
+                found[phrase.kind] = (start, end)
+        return found
+
+
+def _lower(character: str) -> str:
+    """In lower case, where that is one character too."""
+    low = character.lower()
+    return low if len(low) == 1 else character
+
+
 @cache
-def phrases() -> dict[str, re.Pattern[str]]:
-    """One pattern a kind of phrase, over all languages; longest first."""
-    table = tomllib.loads(files("forsy_retrace").joinpath("data/feedback.toml").read_text("utf-8"))
-    kinds: dict[str, list[str]] = {}
-    for language in table.values():
-        for kind, listed in language.items():
-            kinds.setdefault(kind, []).extend(listed)
-    return {kind: _pattern(listed, kind in ("yes", "no")) for kind, listed in kinds.items()}
-
-
-def _pattern(listed: list[str], alone: bool) -> re.Pattern[str]:
-    ordered = sorted(dict.fromkeys(listed), key=len, reverse=True)
-    spaced = [
-        re.escape(p) for p in ordered if p.isascii() or (p[0].isalpha() and ord(p[0]) < 0x2E80)
-    ]
-    dense = [re.escape(p) for p in ordered if ord(p[0]) >= 0x2E80]
-    if alone:
-        # A yes or no of one letter is one only by itself: `对` agrees, `对这个文件` does not.
-        dense = [rf"{p}(?=[\s，,。.!！、]|$)" for p in dense]
-    parts = [rf"(?<!\w)(?:{'|'.join(spaced)})(?!\w)"] if spaced else []
-    return re.compile("|".join([*parts, *dense]), re.I)
+def phrases() -> Phrases:
+    """The table of phrases, read when the first message is."""
+    return Phrases(
+        [
+            Phrase(kind, words)
+            for language in table("data/feedback.toml").values()
+            for kind, listed in language.items()
+            for words in listed
+        ]
+    )
 
 
 ERROR = re.compile(
@@ -100,16 +143,18 @@ def _cues(text: str, context: Context) -> Cues:
     said = FENCES.sub(" ", text)[:2000].replace("\u2019", "'").strip()
     found: dict[str, str] = {}
     places: dict[str, int] = {}
+    said_first = phrases().first(said)
     for kind in PRIORITY:
-        hit = phrases()[kind].search(said)
-        if hit is None:
+        if kind not in said_first:
             continue
-        if kind == "praise" and NEGATED.search(said[max(0, hit.start() - 24) : hit.start()]):
+        start, end = said_first[kind]
+        phrase = said[start:end].lower()
+        if kind == "praise" and NEGATED.search(said[max(0, start - 24) : start]):
             kind = "correct"
-        if kind == "praise" and hit.start() > 3 and hit[0].lower() in WEAK and len(said) > 30:
+        if kind == "praise" and start > 3 and phrase in WEAK and len(said) > 30:
             continue
         if kind not in found:
-            found[kind], places[kind] = hit[0].lower(), hit.start()
+            found[kind], places[kind] = phrase, start
     start = min(places.values(), default=99)
     opens = next((k for k in PRIORITY if places.get(k) == start), "") if start <= 3 else ""
     if opens in ("", "yes") and LATE_NO.match(said):

@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from forsy_retrace.commands import Command
+from forsy_retrace.patterns import later
 
 
 class Verdict(NamedTuple):
@@ -30,7 +31,7 @@ class Row(NamedTuple):
 
 
 def _words(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.M)
+    return later(pattern, re.M)
 
 
 RUNNERS: tuple[Row, ...] = (

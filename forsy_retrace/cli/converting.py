@@ -1,6 +1,5 @@
 """Commands that make traces of logs: one for each adapter, `auto` and `batch`."""
 
-import gc
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -66,7 +65,7 @@ def run(
 
     from forsy_retrace import report
     from forsy_retrace.choose import Choice
-    from forsy_retrace.convert import COLLECTION, Options, convert
+    from forsy_retrace.convert import Options, convert
     from forsy_retrace.writers import Written
 
     if no_redact and not i_know:
@@ -82,7 +81,6 @@ def run(
         plugins=tuple(plugin),
     )
     results = []
-    gc.set_threshold(*COLLECTION)
     with report.progress(quiet or as_json) as step:
         for result in convert(path, adapter, output, options, step):
             results.append(result)

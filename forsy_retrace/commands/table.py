@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import lru_cache
-from importlib.resources import files
 
 import msgspec
+
+from forsy_retrace import tables
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -92,8 +92,7 @@ class Table(msgspec.Struct, frozen=True):
 
 def read() -> File:
     """The table file, checked against its columns."""
-    text = files("forsy_retrace").joinpath("data/commands.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), File)
+    return msgspec.convert(tables.table("data/commands.toml"), File)
 
 
 @lru_cache(maxsize=1)

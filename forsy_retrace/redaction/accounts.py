@@ -7,34 +7,35 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import names, rules, shape
 from forsy_retrace.redaction.names import HOST, USER, is_somebody
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
-ACCOUNT = re.compile(rb"[A-Za-z0-9_][A-Za-z0-9._@+-]{1,62}")
-ACCOUNT_WITH_SPACE = re.compile(rb"[A-Za-z0-9_][A-Za-z0-9._+-]{1,40}(?: [A-Z][A-Za-z]{1,20})?")
-CLAUDE_DIRECTORY = re.compile(rb"([A-Za-z0-9_]{2,40})-")
-PROMPT = re.compile(
+ACCOUNT = later(rb"[A-Za-z0-9_][A-Za-z0-9._@+-]{1,62}")
+ACCOUNT_WITH_SPACE = later(rb"[A-Za-z0-9_][A-Za-z0-9._+-]{1,40}(?: [A-Z][A-Za-z]{1,20})?")
+CLAUDE_DIRECTORY = later(rb"([A-Za-z0-9_]{2,40})-")
+PROMPT = later(
     rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,62})(?::[ ]?[~/][^\s$#%]{0,200}[ ]?[$#]"
     rb"|[ ][^\s$#%]{1,100}[ ]?[%$#][ \n]|\][$#])"
 )
-REMOTE = re.compile(rb"(?:ssh|scp|sftp|rsync|mosh|ssh-copy-id)\b[^\n|;&]{0,200}$")
-AT_HOST = re.compile(rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,120})")
-OWNER = re.compile(
+REMOTE = later(rb"(?:ssh|scp|sftp|rsync|mosh|ssh-copy-id)\b[^\n|;&]{0,200}$")
+AT_HOST = later(rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,120})")
+OWNER = later(
     rb"[dlbcps-]?[r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-][.@+]?[ ]{1,8}\d{1,6}[ ]{1,8}"
     rb"([A-Za-z_][\w.+-]{1,40})[ ]{1,20}([A-Za-z_][\w.+ -]{0,40}?)[ ]{1,20}\d"
 )
-PROCESS = re.compile(
+PROCESS = later(
     rb"([a-z_][a-z0-9_.-]{2,31})\+?[ ]{1,20}\d{1,8}[ ]{1,8}\d{1,3}\.\d[ ]{1,8}\d{1,3}\.\d[ ]"
 )
-WHOAMI = re.compile(
+WHOAMI = later(
     rb"[ \t]{0,4}\r?\n(?:[\w-]{1,30}\\)?([A-Za-z_][A-Za-z0-9_.-]{2,31})[ \t]{0,4}(?:\r?\n|$)"
 )
-UID = re.compile(rb"\d{1,10}\(([A-Za-z_][\w.-]{1,40})\)")
-LOGNAME = re.compile(rb"[\"']?([A-Za-z_][\w.-]{2,31})[\"']?(?:[ \t;]{0,4}(?:\r?\n|$)|[ ;])")
-SUDO = re.compile(rb"([a-z_][\w.-]{1,31}): ?")
+UID = later(rb"\d{1,10}\(([A-Za-z_][\w.-]{1,40})\)")
+LOGNAME = later(rb"[\"']?([A-Za-z_][\w.-]{2,31})[\"']?(?:[ \t;]{0,4}(?:\r?\n|$)|[ ;])")
+SUDO = later(rb"([a-z_][\w.-]{1,31}): ?")
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:

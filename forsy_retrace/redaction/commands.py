@@ -6,19 +6,20 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules, shape, values
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
 LEFT = 200
-PIPED = re.compile(
+PIPED = later(
     rb"(?:echo|printf|print|cat <<<|Write-Output)[ \t]{1,4}(?:-[a-zA-Z]{1,3}[ \t]{1,4})?(?:(?:\"%s"
     rb"(?:\\\\?n)?\"|'%s(?:\\\\?n)?')[ \t]{1,4})?"
     rb"(?:\"([^\"\n]{3,200})\"|'([^'\n]{3,200})'|([^\s|\"']{3,200}))[ \t]{0,4}\|[^|\n]{0,80}$"
 )
-PAIRS = re.compile(rb"[ \t]{1,8}(?:\\\n[ \t]{0,8})?[\"']?[\w.-]{1,80}=")
-PHRASE = re.compile(rb"[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}")
+PAIRS = later(rb"[ \t]{1,8}(?:\\\n[ \t]{0,8})?[\"']?[\w.-]{1,80}=")
+PHRASE = later(rb"[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}")
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:

@@ -8,56 +8,53 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules, shape, values
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
-SCHEME = re.compile(
+SCHEME = later(
     rb"\\{0,8}[\"'`]?\]?\)?[ \t]{0,4}(?:[:=,]|=>|:=)[ \t]{0,4}[b]?\\{0,8}[\"'`]?"
     rb"(?:(Basic|Bearer|Token|ApiKey|Api-Key|Key|Digest|Negotiate|NTLM|SSWS|Splunk|GenieKey|OAuth"
     rb"|Bot|Apikey|basic|bearer|token|JWT|PRIVATE-TOKEN|Signature|Hawk|GoogleLogin auth="
     rb"|AWS)[ \t]{1,3})?"
 )
-BEARER = re.compile(rb"[\"'`]?[ \t]{1,3}[\"'`]?([A-Za-z0-9_.~+/=|:-]{12,999})")
-COOKIE_HEADER = re.compile(rb"s?2?\\{0,8}[\"'`]?[ \t]{0,2}[:=,][ \t]{0,3}[bf]?\\{0,8}[\"'`]?")
-COOKIE_PAIR = re.compile(rb"[; \t]{0,4}([\w.%!$#&*+^|~-]{1,80})=([^;\s\"'\\,]{0,1999})")
-COOKIE_PLAIN = re.compile(
+BEARER = later(rb"[\"'`]?[ \t]{1,3}[\"'`]?([A-Za-z0-9_.~+/=|:-]{12,999})")
+COOKIE_HEADER = later(rb"s?2?\\{0,8}[\"'`]?[ \t]{0,2}[:=,][ \t]{0,3}[bf]?\\{0,8}[\"'`]?")
+COOKIE_PAIR = later(rb"[; \t]{0,4}([\w.%!$#&*+^|~-]{1,80})=([^;\s\"'\\,]{0,1999})")
+COOKIE_PLAIN = later(
     rb"(?:path|domain|expires|max-age|samesite|version|theme|lang|locale|language|tz|timezone"
     rb"|_ga\w{0,20}|_gid|_gat\w{0,9}|_fbp|utm_\w{1,20}|consent|cookieconsent\w{0,20}|debug|country"
     rb"|currency|mode|color\w{0,8}|sidebar\w{0,20})$"
 )
-COOKIE_SECRET = re.compile(
+COOKIE_SECRET = later(
     rb"sess|sid$|auth|token|jwt|csrf|xsrf|secret|remember|login|identity|ticket|key|credential"
     rb"|passw|sso|id_?token|\.asp|connect\.|__host|__secure|clearance|access|refresh"
 )
-USERINFO = re.compile(
-    rb"([^\s/@:\"'`<>\\?#,(){}]{0,100}):([^\s\"'`<>\\/]{1,300})@[A-Za-z0-9\[$%{_-]"
-)
-USER_ONLY = re.compile(rb"([A-Za-z0-9_.~%-]{16,300})@[A-Za-z0-9\[]")
-USERINFO_SLASH = re.compile(
-    rb"(?:[^\s/@:\"'`<>\\?#]{0,60}:)?([A-Za-z0-9+/=_.-]{16,200})@[A-Za-z0-9]"
-)
-AUTH_VALUE = re.compile(
+USERINFO = later(rb"([^\s/@:\"'`<>\\?#,(){}]{0,100}):([^\s\"'`<>\\/]{1,300})@[A-Za-z0-9\[$%{_-]")
+USER_ONLY = later(rb"([A-Za-z0-9_.~%-]{16,300})@[A-Za-z0-9\[]")
+USERINFO_SLASH = later(rb"(?:[^\s/@:\"'`<>\\?#]{0,60}:)?([A-Za-z0-9+/=_.-]{16,200})@[A-Za-z0-9]")
+AUTH_VALUE = later(
     rb"\\{0,8}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,8}[\"']?([A-Za-z0-9+/]{8,999}={0,2})"
 )
-K8S_KIND = re.compile(rb"kind\\{0,3}[\"']?[ \t]{0,4}:[ \t]{0,4}\\{0,3}[\"']?secret\b")
-K8S_DATA = re.compile(rb"\b(?:string)?data\\{0,3}[\"']?[ \t]{0,4}:")
-K8S_LINE = re.compile(
+K8S_KIND = later(rb"kind\\{0,3}[\"']?[ \t]{0,4}:[ \t]{0,4}\\{0,3}[\"']?secret\b")
+K8S_DATA = later(rb"\b(?:string)?data\\{0,3}[\"']?[ \t]{0,4}:")
+K8S_LINE = later(
     rb"[ \t]{0,40}([{,][ \t]{0,4})?\\{0,3}[\"']?([\w.-]{1,100})\\{0,3}[\"']?[ \t]{0,4}:[ \t]{0,4}"
     rb"(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40})?\\{0,3}[\"']?"
     rb"([A-Za-z0-9+/=]{4,8000})\\{0,3}[\"']?[ \t]{0,4},?[ \t\r]{0,4}(?:#[^\n]{0,80})?(?:\n|$)?"
 )
 KEY_SIZE = 3000
-JWK = re.compile(rb"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]{0,4}:[ \t]{0,4}\"([A-Za-z0-9_-]{20,999})\"")
-VENDOR_GAP = re.compile(rb"[^\n]{0,90}")
-RUN = re.compile(rb"[A-Za-z0-9_+/=.~-]{20,200}")
-ASSIGNED = re.compile(rb"[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?")
-HASH_WORD = re.compile(
+JWK = later(rb"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]{0,4}:[ \t]{0,4}\"([A-Za-z0-9_-]{20,999})\"")
+VENDOR_GAP = later(rb"[^\n]{0,90}")
+RUN = later(rb"[A-Za-z0-9_+/=.~-]{20,200}")
+ASSIGNED = later(rb"[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?")
+HASH_WORD = later(
     rb"sha\d|sha-|md5|digest|commit|hash|checksum|integrity|uuid|guid|etag|revision|\brev\b|blob"
     rb"|tree|version|trace|span|request.?id|fingerprint|build.?id|image|\bid\b|_id|id=|signature|/"
 )
-KEY_WORD = re.compile(rb"key|token|secret|auth|pass|cred|\bpat\b|api")
+KEY_WORD = later(rb"key|token|secret|auth|pass|cred|\bpat\b|api")
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:

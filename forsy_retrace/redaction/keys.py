@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules, shape, values
 
 if TYPE_CHECKING:
@@ -16,34 +17,34 @@ PASSWORD, TOKEN, WEAK = 3, 2, 1
 
 NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 REACH = 60
-PASS = re.compile(
+PASS = later(
     rb"(?:^|[^a-z]|[a-z0-9])pass(?:$|[_.-]?(?:w(?:or|d|rd)|phrase|code|key|wort)"
     rb"|[_.-]?[0-9]{1,2}$)|pwd|_pw(?:$|[^a-z])|psk|contrase|kennwort|wachtwoord|mot_de_passe|senha"
     rb"|secret_word"
 )
-TAIL = re.compile(
+TAIL = later(
     rb"[\w.-]{0,60}(\\{0,8}[\"'`]|\]|\))?(?:\\{0,8}[\"'`]|\]|\))?(?:"
     rb"[ \t]{0,40}(=>|:=|={1,3}|!={1,2}|=~|:)[ \t]{0,40}"
     rb"|(,)[ \t]{0,8}|(>)|([ \t]{1,8})|(\n))"
 )
-ANNOTATION = re.compile(
+ANNOTATION = later(
     rb"(?:&?(?:'static )?str|String|string|bytes|Optional\[str\]|SecretStr|Final(?:\[str\])?)"
     rb"(?: \| None)?[ ]{0,4}=[ ]{0,4}"
 )
-BLOCK = re.compile(rb"[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}")
-IS = re.compile(
+BLOCK = later(rb"[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}")
+IS = later(
     rb"(?:for|of|to|on|in) [^\n:=]{1,60}?(?:: ?| is |=)|(?:is|was|are|will be|set to|changed to"
     rb"|reset to|now|be|should be|to be|becomes?)(?: (?:now|still|just|also|set to|currently"
     rb"|always))?(?::| is)?[ \t]{1,3}|(?:=|:|->|=>)[ \t]{1,3}"
 )
-FOR = re.compile(rb"(?:for|of|to|on|in) ")
-PAIR = re.compile(
+FOR = later(rb"(?:for|of|to|on|in) ")
+PAIR = later(
     rb"(?:\s{0,40}[,}]?\s{0,40}\\{0,8}[\"']?(?:value|secret|content|Value|default"
     rb"|val)\\{0,8}[\"']?\s{0,8}[:=]\s{0,8})"
 )
-CLOSING = re.compile(rb"\\{0,8}[\"'`]")
-PLACEHOLDER = re.compile(rb"credential_[0-9]{1,9}")
-CONNECTION = re.compile(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
+CLOSING = later(rb"\\{0,8}[\"'`]")
+PLACEHOLDER = later(rb"credential_[0-9]{1,9}")
+CONNECTION = later(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:

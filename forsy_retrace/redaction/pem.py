@@ -6,27 +6,26 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction.names import after_escape
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
-HEAD = re.compile(
+HEAD = later(
     rb"-{4,5} ?BEGIN (?:[A-Z0-9-]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}", re.IGNORECASE
 )
-TAIL = re.compile(
-    rb"-{4,5} ?END (?:[A-Z0-9-]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}", re.IGNORECASE
-)
+TAIL = later(rb"-{4,5} ?END (?:[A-Z0-9-]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}", re.IGNORECASE)
 # What may stand between head and body: line ends, quotes, numbers of lines, signs of a diff.
-BETWEEN = re.compile(
+BETWEEN = later(
     rb"(?:\\{1,8}(?:[nrt\"'/]|\r?\n)|[\s\"'`+,>|:;.<()\xe2\x86\x92\x94\x82]"
     rb"|[0-9]{1,6}(?=[\t:|\xe2])|&[a-z]{2,4};"
     rb"|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Subject|X-[A-Za-z]{1,20}):[^\n\\]{0,120}){0,60}"
 )
-LINE = re.compile(rb"=?[A-Za-z0-9+/=]{4,2000}(?:\\/[A-Za-z0-9+/=]{0,200}){0,40}")
+LINE = later(rb"=?[A-Za-z0-9+/=]{4,2000}(?:\\/[A-Za-z0-9+/=]{0,200}){0,40}")
 LINES = 2000
-CLEAN = re.compile(rb"(?:[A-Za-z0-9+/=\s]|\\[nr]){0,70000}")
-PUTTY = re.compile(rb"Private-Lines: ?[0-9]{1,3}(?:\r?\n|\\{1,8}n)")
+CLEAN = later(rb"(?:[A-Za-z0-9+/=\s]|\\[nr]){0,70000}")
+PUTTY = later(rb"Private-Lines: ?[0-9]{1,3}(?:\r?\n|\\{1,8}n)")
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules
 from forsy_retrace.redaction.accounts import account_at_host
 from forsy_retrace.redaction.names import EMAIL, PERSON, after_escape, public
@@ -15,15 +16,15 @@ if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
 LOCAL = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-"
-DOMAIN = re.compile(
+DOMAIN = later(
     rb"(?:@|%40)((?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,5}([A-Za-z]{2,24}))"
 )
-NAME_BEFORE = re.compile(
+NAME_BEFORE = later(
     rb"((?:[A-Z\xc3-\xce][\w\x80-\xff'.-]{0,30} ){1,3}[A-Z\xc3-\xce][\w\x80-\xff'.-]{1,30})"
     rb",? ?\\{0,3}[\"']? ?(?:<|&lt;|%3C|\()$"
 )
 # Names in the heads of source files are public; those in mail and in git's output are meant.
-HEADER_BEFORE = re.compile(
+HEADER_BEFORE = later(
     rb"(?:^|[\n\r]|\\n|<)[ \t>]{0,8}(?:[0-9a-f]{7,40} )?(?:[*-] )?(?:[a-z-]{2,20}-by|author|commit"
     rb"|committer|from|to|cc|bcc|reply-to|sender|tagger|merged?)?(?:: {0,8}|[ \t]{0,4})$"
     rb"|[\"'](?:[a-z-]{2,20}_by|author|committer|from|to|cc|sender|owner|user"
@@ -33,19 +34,19 @@ TWO_NAMES = (
     rb"([A-Z\xc3-\xce][a-z\x80-\xff'][\w\x80-\xff'-]{0,25}(?: [A-Z]\.)?(?: (?:van|von|de|der|den"
     rb"|da|di|la|le|bin|al|el)){0,2}(?: [A-Z\xc3-\xce][\w\x80-\xff'-]{1,25}){1,2})"
 )
-AFTER_KEY = re.compile(
+AFTER_KEY = later(
     rb"\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']?"
     + TWO_NAMES
     + rb"(?:\\{0,3}[\"'<,;\r\n]| <|$|\\n)"
 )
-ONE_NAME = re.compile(
+ONE_NAME = later(
     rb"\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']"
     rb"([A-Z\xc3-\xce][\w\x80-\xff'-]{2,25})\\{0,3}[\"']"
 )
-GIT_NAME = re.compile(rb"[ =]{1,3}[\"']?" + TWO_NAMES)
-TODO_NAME = re.compile(TWO_NAMES + rb"\)")
-SIGNED = re.compile(rb",?!?\r?\n(?:\r?\n)?(?:-{1,2} ?)?" + TWO_NAMES + rb"(?:\r?\n|$)")
-BLAME = re.compile(rb"\(" + TWO_NAMES + rb"[ ]{1,30}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$")
+GIT_NAME = later(rb"[ =]{1,3}[\"']?" + TWO_NAMES)
+TODO_NAME = later(TWO_NAMES + rb"\)")
+SIGNED = later(rb",?!?\r?\n(?:\r?\n)?(?:-{1,2} ?)?" + TWO_NAMES + rb"(?:\r?\n|$)")
+BLAME = later(rb"\(" + TWO_NAMES + rb"[ ]{1,30}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$")
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:

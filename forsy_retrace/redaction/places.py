@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules, shape
 from forsy_retrace.redaction.names import CUSTOMER, HOST, after_escape, common, public
 
@@ -13,42 +14,40 @@ if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
 LABEL = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_"
-PORT = re.compile(rb":\d{2,5}\b|/")
-COMMAND_BEFORE = re.compile(
+PORT = later(rb":\d{2,5}\b|/")
+COMMAND_BEFORE = later(
     rb"(?:ssh|scp|sftp|ping6?|curl|wget|dig|nslookup|host|telnet|nc|ncat|mosh|rsync|traceroute"
     rb"|nmap|openssl s_client -connect|http|xh|smb|resolve[sd]?|server|hostname|Host|HostName"
     rb"|host_?name|url|addr(?:ess)?|endpoint|dns|domain|connect(?:ed|ing)? to|from|to|on|at|@"
     rb"|://)[ \t:=\"']{0,4}(?:-[A-Za-z]{1,3}[ ]{1,2})?(?:[\w.-]{1,40}@)?$"
 )
-IPV4 = re.compile(rb"(?:10|192|172|169|100)\.(\d{1,3})\.\d{1,3}\.\d{1,3}")
-ADDRESS_BEFORE = re.compile(
+IPV4 = later(rb"(?:10|192|172|169|100)\.(\d{1,3})\.\d{1,3}\.\d{1,3}")
+ADDRESS_BEFORE = later(
     rb"(?:://|@|host|ip|addr|address|inet|server|from|to|peer|remote|client|gateway|via|dev|src"
     rb"|dst|nameserver|connect\w{0,4}|listen\w{0,3}|bind|ping|ssh|node|target|endpoint|url|proxy"
     rb"|for|at|on|against)[^\w\n]{0,4}(?:=|:|is)?[ \"'(\[]{0,3}$"
 )
 # Addresses that stand in every manual and in every home tell nothing.
 EVERYONES = frozenset((b"169.254.169.254", b"10.0.2.2", b"10.0.2.15", b"100.100.100.200"))
-OF_EVERY_NETWORK = re.compile(
+OF_EVERY_NETWORK = later(
     rb"192\.168\.(?:[01]|100|122|99)\.\d+$|10\.(?:0\.[0-3]|1\.1|10\.10)\.\d+$|10\.96\.0\.\d+$"
     rb"|172\.(?:1[6-9]|20)\.0\.\d+$|10\.1\.2\.3$|10\.11\.12\.13$|[\d.]+\.0$|[\d.]+\.255$"
 )
-VERSION_BEFORE = re.compile(
+VERSION_BEFORE = later(
     rb"(?:version|ver|v|==|~=|>=|<=|\^|~|release[ds]?|tag|build|rc|-|_|#)[ :=\"']{0,3}$"
 )
-IPV6 = re.compile(rb"(?:f[cd][0-9a-f]{2}|fe80)(?::[0-9a-f]{0,4}){2,7}(?:%[a-z0-9]{1,15})?")
-SINGLE = re.compile(
+IPV6 = later(rb"(?:f[cd][0-9a-f]{2}|fe80)(?::[0-9a-f]{0,4}){2,7}(?:%[a-z0-9]{1,15})?")
+SINGLE = later(
     rb"(?:[^\s/@:\"']{1,100}(?::[^\s/@\"']{1,100})?@)?([A-Za-z0-9]"
     rb"(?:[A-Za-z0-9-]{1,61}[A-Za-z0-9]))(?::\d{2,5})?(?:[/?\s\"'`,)>\]]|$)"
 )
-UNC = re.compile(
-    rb"(?:\\{2}|\\{4}|\\{8})([A-Za-z0-9][A-Za-z0-9._-]{3,62})\\{1,4}[A-Za-z$][\w$ -]{1,60}"
-)
-ESCAPE_LIKE = re.compile(rb"[uUxN0-9][0-9a-fA-F]{0,8}(?:$|-)|u?[0-9a-fA-F]{2,8}$")
-CUSTOMER_VALUE = re.compile(
+UNC = later(rb"(?:\\{2}|\\{4}|\\{8})([A-Za-z0-9][A-Za-z0-9._-]{3,62})\\{1,4}[A-Za-z$][\w$ -]{1,60}")
+ESCAPE_LIKE = later(rb"[uUxN0-9][0-9a-fA-F]{0,8}(?:$|-)|u?[0-9a-fA-F]{2,8}$")
+CUSTOMER_VALUE = later(
     rb"(?:[_ -]?(?:id|ids|no|nr|num|number|code|ref|uuid|key))?\\{0,3}[\"'`]?[ \t]{0,4}"
     rb"(?:[:=#]{1,2}|=>|: ?#|is[ ]|[ ]#)[ \t]{0,4}#?\\{0,3}[\"'`]?([A-Za-z0-9][A-Za-z0-9_-]{2,63})"
 )
-STRIPE_CUSTOMER = re.compile(rb"[A-Za-z0-9]{10,24}")
+STRIPE_CUSTOMER = later(rb"[A-Za-z0-9]{10,24}")
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:

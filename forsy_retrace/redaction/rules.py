@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import msgspec
+
+from forsy_retrace.patterns import later
+from forsy_retrace.tables import table
 
 # What re2 refuses is refused here too, and so is a repeat without an upper bound.
 UNSAFE = re.compile(r"\(\?[=!<]|\(\?P=|\\[1-9]|(?<!\\)[*+](?!\])|\{\d+,\}|\)\{\d*,?\d{3,}\}")
@@ -49,7 +50,7 @@ class Unsafe(ValueError):
 @cache
 def load(name: str) -> dict[str, Any]:
     """One of the rule files beside this module."""
-    return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return table(f"redaction/{name}")
 
 
 @cache
@@ -70,8 +71,8 @@ def vet(pattern: str) -> str:
 
 
 def bounded(pattern: str, flags: int = 0) -> re.Pattern[bytes]:
-    """A vetted pattern, compiled for bytes."""
-    return re.compile(vet(pattern).encode(), flags)
+    """A vetted pattern for bytes; most rules wait for a literal that never comes."""
+    return later(vet(pattern).encode(), flags)
 
 
 @cache

@@ -6,14 +6,15 @@ import itertools
 import re
 from functools import lru_cache
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules
 
 ALNUM = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 DIGIT = frozenset(b"0123456789")
 
-UUID = re.compile(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-HEX = re.compile(rb"(?:0x)?[0-9a-fA-F]{1,1000}")
-CODE = re.compile(
+UUID = later(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+HEX = later(rb"(?:0x)?[0-9a-fA-F]{1,1000}")
+CODE = later(
     rb"[$%]?\{\{?|\$[A-Za-z_({!@*#?0-9]|<[A-Za-z_%$?!/]|%[A-Za-z_]{1,60}%|@[A-Za-z_.]{1,60}@?$"
     rb"|[A-Za-z_$][\w$]{0,80}(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]{0,80}){0,8}!?"
     rb"(?:\(|\[[\"'A-Za-z_0-9$:]|\)|\{|\]$)"
@@ -21,32 +22,32 @@ CODE = re.compile(
     rb"|(?:new|await|async|lambda|not|return|if|import|from|const|let|var|function|typeof|yield)\b"
     rb"|-{2,}|\?|:|;|,|\.{2,}|>"
 )
-REFERENCE = re.compile(
+REFERENCE = later(
     rb"(?:[A-Za-z_$][\w$-]{0,80}(?:\.|::|->|\?\.|:)){1,8}[A-Za-z_$*][\w$-]{0,80}[!?;,]?$"
 )
-WORD = re.compile(rb"[A-Za-z_\x80-\xff][A-Za-z_\x80-\xff-]{0,80}[;,.:!?]?$")
-PATH = re.compile(
+WORD = later(rb"[A-Za-z_\x80-\xff][A-Za-z_\x80-\xff-]{0,80}[;,.:!?]?$")
+PATH = later(
     rb"(?:~|\.{1,2})?/(?:[\w@.+-]{1,80}/){1,20}[\w@.+-]{0,80}$|[A-Za-z]:\\|\.{1,2}/|/(?:etc|run"
     rb"|var|usr|opt|home|tmp|mnt|dev|proc|secrets?|vault|app|root)\b"
     rb"|[\w-]{1,60}(?:/[\w.-]{1,60}){1,8}\.[a-z]{2,5}$|[\w.-]{1,80}\.(?:json|ya?ml|pem|key|txt|py"
     rb"|js|ts|tsx|go|rs|md|env|toml|crt|cer|p12|pfx|jks|conf|cfg|ini|sh|html?|css|png|svg|log|lock"
     rb"|sql|java|rb|php)$"
 )
-URL = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]{1,20}://")
-TYPES = re.compile(
+URL = later(rb"[a-zA-Z][a-zA-Z0-9+.-]{1,20}://")
+TYPES = later(
     rb"(?:Optional|Union|List|Dict|Sequence|Annotated|Literal|Option|Vec|Arc|Box|String|Buffer"
     rb"|SecretStr|Promise|Record|Array|Map|Set)\b"
 )
-SLUG = re.compile(
+SLUG = later(
     rb"(?:[A-Za-z]{1,24}|[0-9]{1,14})(?:[-_./: +@]+(?:[vr]?[0-9]{1,14}[a-z]{0,2}"
     rb"|[A-Za-z]{1,24}[0-9]{0,2}))*$"
 )
 # Slugs are cut to 200 bytes first, so the star above is bounded.
-TIME = re.compile(rb"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d(?::\d\d)?$")
-NUMBER = re.compile(rb"[-+]?[0-9][0-9_,.]{0,30}(?:[eE][-+]?[0-9]+|[kKMGTsmhdx%]|ms|px|em|rem)?$")
-WILD = re.compile(rb"[^\s()\[\]{}\"'`<>$]{8,400}")
-ESCAPES = re.compile(rb"(?:\\\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|[nrt0])){1,80}")
-SHA_LABEL = re.compile(rb"(?:sha(?:1|224|256|384|512)|md5)[-:=]")
+TIME = later(rb"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d(?::\d\d)?$")
+NUMBER = later(rb"[-+]?[0-9][0-9_,.]{0,30}(?:[eE][-+]?[0-9]+|[kKMGTsmhdx%]|ms|px|em|rem)?$")
+WILD = later(rb"[^\s()\[\]{}\"'`<>$]{8,400}")
+ESCAPES = later(rb"(?:\\\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|[nrt0])){1,80}")
+SHA_LABEL = later(rb"(?:sha(?:1|224|256|384|512)|md5)[-:=]")
 
 KIND = bytes.maketrans(
     bytes(range(256)),

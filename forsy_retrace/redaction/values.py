@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
+
+from forsy_retrace.patterns import later
 
 QUOTES = b"\"'`"
 LONGEST = 1000
 
-PREFIX = re.compile(rb"(?:[bBrRfFuU]{1,2}|@|\$|N|E)?(\\{0,8})([\"'`])")
+PREFIX = later(rb"(?:[bBrRfFuU]{1,2}|@|\$|N|E)?(\\{0,8})([\"'`])")
 # A bare value ends at space, quote, angle or an escape.
-BARE = re.compile(
+BARE = later(
     rb"(?:[^\s\"'`<>\\]|\\[^nrtuvxbf0-9\"'`\\/&\s])[^\s\"'`<>\\]{0,1000}"
     rb"(?:\\[^nrtuvxbf0-9\"'`\\/&\s][^\s\"'`<>\\]{0,100}){0,10}"
 )
 # A quote that does not close: the text was cut, and the value ends at the next space.
-OPEN = re.compile(
+OPEN = later(
     rb"(?:[^\s\"`<>\\]|\\[^nrtuvxbf0-9\"'`\\/&\s])[^\s\"`<>\\]{0,400}"
     rb"(?:\\[^nrtuvxbf0-9\"'`\\/&\s][^\s\"`<>\\]{0,100}){0,10}"
 )
-ENTITY = re.compile(rb"&(?:quot|apos|amp|lt|gt|#[0-9x])")
-PAIR_AFTER = re.compile(rb"[&;,](?: ?[A-Za-z_][\w .-]{0,40}=|$|amp;)|&[A-Za-z_][\w.-]{0,40}(?:=|$)")
+ENTITY = later(rb"&(?:quot|apos|amp|lt|gt|#[0-9x])")
+PAIR_AFTER = later(rb"[&;,](?: ?[A-Za-z_][\w .-]{0,40}=|$|amp;)|&[A-Za-z_][\w.-]{0,40}(?:=|$)")
 # What an earlier run has masked is not looked at again, but what stands before it is.
-MASKED = re.compile(rb"\[(?:CREDENTIAL|EMAIL|INTERNAL_URL|CUSTOMER_ID|PERSON|USER|TERM)_[0-9]")
+MASKED = later(rb"\[(?:CREDENTIAL|EMAIL|INTERNAL_URL|CUSTOMER_ID|PERSON|USER|TERM)_[0-9]")
 TRAILING = b",;"
 CLOSING = {0x29: b"(", 0x5D: b"[", 0x7D: b"{"}
 
