@@ -15,20 +15,18 @@ from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step, Tokens
 
 from .classify import command
+from .distinctive import SHORTEST, values
 from .outcome import never_ran
 from .tools import path_of
-from .touches import absolute, line_changes, replacements, shown
+from .touches import absolute, line_changes, replacements
+from .wanted import MAX_TEXT, Wanted, last_part, ways_to_show
 
-SHORTEST = 12
-TOKEN = re.compile(rf"[\w./@:~#%+-]{{{SHORTEST},}}", re.A)
-WORD = re.compile(rf"[A-Za-z_$][\w$]{{{SHORTEST - 1},}}")
 HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 HIT_PLAIN = re.compile(r"^(?P<line>\d{1,7})[:-]", re.M)
-NUMBERED = re.compile(r"\s*\d+(?:→|\t)")
+NUMBERED = re.compile(r"^[ \t]*\d+(?:→|\t)", re.M)
+"""The number that a reading tool prints before a line."""
 NAME = re.compile(r"(?<![\w-])[\w-]{1,80}\.\w{1,8}\b")
 """A file's name."""
-MAX_TEXT = 400_000
-"""Characters of one output that are indexed: past this a value is no longer distinctive."""
 
 
 class Source(NamedTuple):
@@ -41,10 +39,13 @@ class Source(NamedTuple):
 
 
 class Flow:
-    """What one actor has been shown so far, and which values it has used or written itself."""
+    """What one actor has been shown so far, and which values it has used or written itself.
 
-    def __init__(self, tokens: Tokens, parts: "Parts") -> None:
-        self.tokens, self.parts = tokens, parts
+    Of what outputs show, only that is kept which some call of the session says.
+    """
+
+    def __init__(self, tokens: Tokens, wanted: Wanted) -> None:
+        self.tokens, self.wanted = tokens, wanted
         self.first: dict[str, int] = {}
         """Value to the first step whose output held it."""
         self.count: dict[str, int] = {}
@@ -73,35 +74,33 @@ class Flow:
         if not text or (step.result is not None and never_ran(step)):
             return
         text = without(text[:MAX_TEXT], "<system-reminder>", "</system-reminder>")
-        for token in self.tokens.of(text):
-            for value in self.parts[token]:
+        for found in filter(None, map(self.wanted.parts.__getitem__, self.tokens.of(text))):
+            for value in found:
                 self.first.setdefault(value, step.step)
                 self.count[value] = self.count.get(value, 0) + 1
         if step.operation in ("search", "read", "verify"):
             self._listing(step, text)
-        lines = text.splitlines()
-        if "→" in text or "\t" in text:
-            lines = [line[n.end() :] if (n := NUMBERED.match(line)) else line for line in lines]
-        for line in lines:
-            bare = line.strip()
-            if len(bare) >= SHORTEST:
-                self.lines[bare] = step.step
+        if self.wanted.lines:
+            if "→" in text or "\t" in text:
+                text = NUMBERED.sub("", text)
+            lines = self.wanted.lines.intersection(map(str.strip, text.splitlines()))
+            self.lines.update(dict.fromkeys(lines, step.step))
 
     def sources(self, step: Step) -> list[Source]:
         """The steps whose outputs gave this call its arguments; marks the values as used."""
         if step.call is None:
             return []
-        found = [*self._of_edit(step)]
-        for path in _paths(step):
+        asked = self.wanted.asked[step.step]
+        found = [source for lines in asked.replaced for source in self._of_edit(lines)]
+        for path in asked.paths:
             found += self._of_path(step, path)
-        found += self._of_values(step)
+        found += self._of_values(asked.arguments)
         best: dict[int, Source] = {}
         for source in found:
             held = best.get(source.step)
             if held is None or source.confidence > held.confidence:
                 best[source.step] = source
-        for text in _texts(step.call.input):
-            self.used.update(_values(text[:MAX_TEXT]))
+        self.used |= asked.said
         for old, new in replacements(step):
             self.written.update((line.strip(), step.step) for line in line_changes(old, new)[1])
         return [best[number] for number in sorted(best)]
@@ -109,7 +108,10 @@ class Flow:
     def _listing(self, step: Step, text: str) -> None:
         """Entries of a listing and hits of a search, with their folders joined."""
         folder = _folder(step)
+        names = self.wanted.names
         for hit in HIT.finditer(text):
+            if last_part(hit["path"]) not in names:
+                continue
             name = absolute(hit["path"], folder)
             self.hits.setdefault(name, []).append((int(hit["line"]), step.step))
             self.entries.setdefault(name, step.step)
@@ -122,7 +124,7 @@ class Flow:
             for line in text.splitlines()[:3000]:
                 words = line.strip().lstrip("-").split()
                 for entry in dict.fromkeys((*words[:1], *words[-1:])):
-                    if len(entry) < 200 and entry.strip("./"):
+                    if last_part(entry) in names and len(entry) < 200 and entry.strip("./"):
                         self.entries.setdefault(absolute(entry, folder), step.step)
 
     def _of_path(self, step: Step, path: str) -> Iterator[Source]:
@@ -146,26 +148,24 @@ class Flow:
         if path in self.entries:
             yield Source(self.entries[path], name, "listed-entry", 0.85)
             return
-        for value in (path.strip("/"), shown(path, step.cwd)):
+        for value in ways_to_show(step, path):
             if len(value) >= SHORTEST and value in self.first and value not in self.used:
                 yield Source(self.first[value], value, "value-first-shown", 0.8)
                 return
 
-    def _of_edit(self, step: Step) -> Iterator[Source]:
+    def _of_edit(self, lines: tuple[str, ...]) -> Iterator[Source]:
         """The latest step that showed the text that an edit replaces, or a part of it."""
-        for old, _ in replacements(step)[:20]:
-            latest: tuple[int, str] | None = None
-            for line in old.splitlines()[:60]:
-                bare = line.strip()
-                seen = self.lines.get(bare, 0)
-                if seen > self.written.get(bare, 0) and (latest is None or seen > latest[0]):
-                    latest = (seen, bare)
-            if latest is not None:
-                yield Source(latest[0], latest[1], "showed-the-replaced-text", 0.92)
+        latest: tuple[int, str] | None = None
+        for line in lines:
+            seen = self.lines.get(line, 0)
+            if seen > self.written.get(line, 0) and (latest is None or seen > latest[0]):
+                latest = (seen, line)
+        if latest is not None:
+            yield Source(latest[0], latest[1], "showed-the-replaced-text", 0.92)
 
-    def _of_values(self, step: Step) -> Iterator[Source]:
+    def _of_values(self, arguments: tuple[str, ...]) -> Iterator[Source]:
         """Distinctive values that an output brought up first."""
-        for value in _arguments(step):
+        for value in arguments:
             if value in self.used or value in self.given:
                 continue
             number = self.first.get(value)
@@ -177,22 +177,7 @@ class Flow:
 
 def values_given(text: str) -> set[str]:
     """The values that the user's or a brief's words name."""
-    return {*_values(text[:MAX_TEXT]), *NAME.findall(text[:MAX_TEXT])}
-
-
-def _paths(step: Step) -> Iterator[str]:
-    """The files and folders that a call names."""
-    assert step.call is not None
-    named = path_of(step.call.input)
-    if named is not None:
-        yield absolute(named, step.cwd)
-    run = command(step)
-    if run is not None:
-        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
-        for simple in run.simples:
-            for path in simple.reads:
-                if not set(path) & set("*?$`{"):
-                    yield absolute(path, base)
+    return {*values(text[:MAX_TEXT]), *NAME.findall(text[:MAX_TEXT])}
 
 
 def _folder(step: Step) -> str | None:
@@ -206,85 +191,3 @@ def _folder(step: Step) -> str | None:
         return base
     target = path_of(step.call.input) if step.call else None
     return absolute(target, step.cwd) if target else step.cwd
-
-
-UNSOURCED = (
-    "description",
-    "prompt",
-    "todos",
-    "old_string",
-    "oldText",
-    "old_str",
-    "file_path",
-    "path",
-    "subagent_type",
-)
-"""Arguments that say what is meant, or that have rules of their own."""
-
-
-def _arguments(step: Step) -> Iterator[str]:
-    """The values in a call's arguments that could have come from somewhere."""
-    assert step.call is not None
-    match step.call.input:
-        case dict(sent):
-            texts = [
-                text
-                for key, value in sent.items()
-                if key not in UNSOURCED
-                for text in _texts(value)
-            ]
-        case other:
-            texts = list(_texts(other))
-    for text in texts:
-        yield from dict.fromkeys(_values(text[:20_000]))
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Every text in a call's arguments."""
-    held = [value]
-    while held:
-        one = held.pop(0)
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, dict):
-            held.extend(one.values())
-        elif isinstance(one, list):
-            held.extend(one)
-
-
-def _values(text: str) -> Iterator[str]:
-    """The distinctive values of a text: long tokens, their parts, and long words."""
-    for token in TOKEN.findall(text):
-        yield from _parts(token)
-
-
-class Parts(dict[str, tuple[str, ...]]):
-    """The distinctive values of each token that was asked for."""
-
-    def __missing__(self, token: str) -> tuple[str, ...]:
-        self[token] = found = tuple(_parts(token))
-        return found
-
-
-def _parts(token: str) -> Iterator[str]:
-    value = token.strip(".:-#/+%")
-    if len(value) < SHORTEST:
-        return
-    yield value
-    if "/" in value:
-        name = value.rsplit("/", 1)[-1].split(":")[0]
-        if len(name) >= SHORTEST:
-            yield name
-    for word in WORD.findall(value):
-        if word != value and _is_identifier(word):
-            yield word
-
-
-def is_camel(word: str) -> bool:
-    """Mixed case beyond a capital at the start: `camelCase`, `PascalCase`."""
-    return word[1:] != word[1:].lower() and word != word.upper()
-
-
-def _is_identifier(word: str) -> bool:
-    """A name that somebody coined: mixed case, an underscore or a digit."""
-    return "_" in word or any(c.isdigit() for c in word) or is_camel(word)

@@ -11,8 +11,8 @@ from forsy_retrace.evidence import Vote, derived, inferred
 from forsy_retrace.trace import Check, Step, Tokens, Trace, put
 
 from .check import meant_to_fail
+from .distinctive import is_camel
 from .files import first_error
-from .flow import is_camel
 from .outcome import never_ran
 from .tools import PLAN_EXITS
 from .variants import steps_by_message
@@ -82,9 +82,9 @@ def _thumb(step: Step, later: Hindsight, rating: str) -> str:
 
 def _answers(trace: Trace) -> dict[int, int]:
     """Step to the first later answer, or subagent's report, that repeats what only it showed."""
-    read = trace.tokens
-    told = {s.step: _telling(s.output or "", read) for s in trace.steps if _tells(s)}
-    wanted = set().union(*told.values())
+    said_by_words = _Telling(trace.tokens)
+    told = {s.step: said_by_words.of(s.output or "") for s in trace.steps if _tells(s)}
+    wanted = _Telling(trace.tokens, set().union(*told.values()))
     reads = _reads_by_subagents(trace)
     first: dict[str, int] = {}
     said: set[str] = set()
@@ -98,11 +98,11 @@ def _answers(trace: Trace) -> dict[int, int]:
             if value in first and value not in said:
                 found.setdefault(first[value], step.step)
         if step.action in ("user_message", "output") or step.via == "notification":
-            said |= _telling(step.input or step.output or "", read, wanted)
+            said |= wanted.of(step.input or step.output or "")
         elif step.call is not None:
-            said |= _telling(step.input or "", read, wanted)
+            said |= wanted.of(step.input or "")
             if step.success is not False:
-                for value in _telling((step.output or "")[:MAX_TEXT], read, wanted) - said:
+                for value in wanted.of((step.output or "")[:MAX_TEXT]) - said:
                     first.setdefault(value, step.step)
     return found
 
@@ -159,18 +159,27 @@ WORD = re.compile(r"[A-Za-z_]\w{7,}", re.A)
 NUMBER = re.compile(r"\d(?<![\w.]\d)[\d,.]{0,30}\d(?:ms|s|%|kB|MB|x)?(?![\w])")
 
 
-def _telling(text: str, read: Tokens, wanted: set[str] | None = None) -> set[str]:
+class _Telling(dict[str, tuple[str, ...]]):
     """Values that an answer would repeat only because it read them; of those wanted, if any are."""
-    tokens = set(read.of(text))
-    words, numbers = set(WORD.findall(" ".join(tokens))), set(NUMBER.findall(text))
-    tokens = {token.strip(".:-#/+%~@") for token in tokens}
-    if wanted is not None:
-        tokens, words, numbers = tokens & wanted, words & wanted, numbers & wanted
-    return {
-        *(token for token in tokens if len(token) >= 8 and JOINED.search(token)),
-        *(word for word in words if is_camel(word)),
-        *(number for number in numbers if len(number) >= 4),
-    }
+
+    def __init__(self, tokens: Tokens, wanted: set[str] | None = None) -> None:
+        super().__init__()
+        self.tokens, self.wanted = tokens, wanted
+
+    def of(self, text: str) -> set[str]:
+        """Those of a text."""
+        found = set().union(*map(self.__getitem__, set(self.tokens.of(text))))
+        numbers = (number for number in NUMBER.findall(text) if len(number) >= 4)
+        return found | (set(numbers) if self.wanted is None else self.wanted.intersection(numbers))
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        value = token.strip(".:-#/+%~@")
+        found = [value] if len(value) >= 8 and JOINED.search(value) else []
+        found += (word for word in WORD.findall(token) if is_camel(word))
+        if self.wanted is not None:
+            found = [one for one in found if one in self.wanted]
+        self[token] = held = tuple(found)
+        return held
 
 
 def _retried(trace: Trace) -> dict[int, int]:

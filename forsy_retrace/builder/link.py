@@ -13,11 +13,12 @@ from forsy_retrace.evidence import Ground, derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
 from .check import meant_to_fail
-from .flow import Flow, Parts, Source, values_given
+from .flow import Flow, Source, values_given
 from .outcome import never_ran
 from .retries import Again, Retries
 from .touches import EDITORS, WRITERS
 from .variants import variants
+from .wanted import Wanted
 
 BY_ROLE = {
     "answer_to_agent_question": "answer_to_agent_question",
@@ -60,7 +61,7 @@ class _Linker:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.lanes: dict[str, _Lane] = {}
-        self.parts = Parts()
+        self.wanted = Wanted(trace.steps)
         self.steps: dict[int, Step] = {}
         self.turns: dict[int, list[Step]] = {}
         self.done: dict[str, Step] = {}
@@ -105,7 +106,7 @@ class _Linker:
 
     def _named(self, name: str) -> _Lane:
         if name not in self.lanes:
-            self.lanes[name] = _Lane(Flow(self.trace.tokens, self.parts))
+            self.lanes[name] = _Lane(Flow(self.trace.tokens, self.wanted))
         return self.lanes[name]
 
     def _boundary(self) -> None:

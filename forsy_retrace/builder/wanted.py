@@ -1,0 +1,147 @@
+"""What the calls of a session say that an output may have shown: only this is looked for in them."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from forsy_retrace.trace import Step
+
+from . import distinctive
+from .classify import command
+from .tools import path_of
+from .touches import absolute, replacements, shown
+
+MAX_TEXT = 400_000
+"""Characters of one text that are read: past this a value is no longer distinctive."""
+MAX_ARGUMENT = 20_000
+MAX_EDITS = 20
+MAX_LINES = 60
+UNSOURCED = (
+    "description",
+    "prompt",
+    "todos",
+    "old_string",
+    "oldText",
+    "old_str",
+    "file_path",
+    "path",
+    "subagent_type",
+)
+"""Arguments that say what is meant, or that have rules of their own."""
+
+
+class Asked(NamedTuple):
+    """What a call says: the files it names, values that may come from somewhere, all its values."""
+
+    paths: tuple[str, ...]
+    arguments: tuple[str, ...]
+    said: frozenset[str]
+    replaced: tuple[tuple[str, ...], ...]
+    """The lines of each text that it replaces."""
+
+
+class Wanted:
+    """All that the calls of a session say."""
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        self.asked: dict[int, Asked] = {}
+        self.values: set[str] = set()
+        self.parts = Parts(self.values)
+        self.lines: set[str] = set()
+        """Lines that an edit replaces."""
+        self.names: set[str] = {"", ".", ".."}
+        """Last parts of the paths that calls name, and those that tell nothing."""
+        for step in steps:
+            if step.call is not None:
+                self.asked[step.step] = asked = _asked(step)
+                self.values.update(asked.arguments)
+                for path in asked.paths:
+                    self.values.update(ways_to_show(step, path))
+                    self.names.add(last_part(path))
+                for lines in asked.replaced:
+                    self.lines.update(lines)
+
+
+class Parts(dict[str, tuple[str, ...]]):
+    """Each token that was asked for, with those of its values that are wanted."""
+
+    def __init__(self, wanted: set[str]) -> None:
+        super().__init__()
+        self.wanted = wanted
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        self[token] = found = tuple(p for p in distinctive.parts(token) if p in self.wanted)
+        return found
+
+
+def ways_to_show(step: Step, path: str) -> tuple[str, ...]:
+    """A path as an output may print it: whole, or below the working directory."""
+    return path.strip("/"), shown(path, step.cwd)
+
+
+def last_part(path: str) -> str:
+    """The name of what a path leads to."""
+    if "\\" in path:
+        path = path.replace("\\", "/")
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _asked(step: Step) -> Asked:
+    assert step.call is not None
+    held: dict[str, tuple[str, ...]] = {}
+    for text in _texts(step.call.input):
+        held[text] = tuple(distinctive.values(text[:MAX_TEXT]))
+    arguments: list[str] = []
+    for text in _sourced(step.call.input):
+        is_whole = len(text) <= MAX_ARGUMENT
+        found = held[text] if is_whole else distinctive.values(text[:MAX_ARGUMENT])
+        arguments += dict.fromkeys(found)
+    return Asked(
+        tuple(_paths(step)),
+        tuple(arguments),
+        frozenset().union(*held.values()),
+        tuple(_lines(old) for old, _ in replacements(step)[:MAX_EDITS]),
+    )
+
+
+def _sourced(sent: object) -> Iterator[str]:
+    """The texts in a call's arguments that could have come from somewhere."""
+    match sent:
+        case dict():
+            for key, value in sent.items():
+                if key not in UNSOURCED:
+                    yield from _texts(value)
+        case _:
+            yield from _texts(sent)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a call's arguments."""
+    held = [value]
+    while held:
+        one = held.pop(0)
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            held.extend(one.values())
+        elif isinstance(one, list):
+            held.extend(one)
+
+
+def _paths(step: Step) -> Iterator[str]:
+    """The files and folders that a call names."""
+    assert step.call is not None
+    named = path_of(step.call.input)
+    if named is not None:
+        yield absolute(named, step.cwd)
+    run = command(step)
+    if run is not None:
+        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        for simple in run.simples:
+            for path in simple.reads:
+                if not set(path) & set("*?$`{"):
+                    yield absolute(path, base)
+
+
+def _lines(old: str) -> tuple[str, ...]:
+    bare = (line.strip() for line in old.splitlines()[:MAX_LINES])
+    return tuple(line for line in bare if len(line) >= distinctive.SHORTEST)
