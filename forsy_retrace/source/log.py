@@ -85,7 +85,7 @@ class Source:
 
     @cached_property
     def size(self) -> int:
-        """Bytes on disk."""
+        """Bytes on disk when it was first asked for; what is written later is not read."""
         return self.path.stat().st_size
 
     @cached_property
@@ -185,7 +185,7 @@ class Source:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             os.close(handle)
             raise UnreadableInput(f"{self.name}: not a regular file")
-        return Bounded(os.fdopen(handle, "rb"), os.fstat(handle).st_size)
+        return Bounded(os.fdopen(handle, "rb"), min(os.fstat(handle).st_size, self.size))
 
     def _open(self) -> BinaryIO:
         if self.is_database:

@@ -12,8 +12,9 @@ from forsy_retrace.events import Event, Fact, Origin, SessionStart
 from forsy_retrace.sdk import Shows, pointer
 from forsy_retrace.source import Record, Source
 
+from .lines import Line, read_again, session_of
 from .records import Queue, Reader
-from .threads import Line, Threads, threads
+from .threads import Threads, threads
 
 SHOWS = Shows(
     words="yes",
@@ -73,19 +74,20 @@ def companions(source: Source) -> Iterator[Source]:
     for pattern in ("subagents/**/agent-*.jsonl", "subagents/**/agent-*.meta.json"):
         yield from source.beside(f"{_escaped(stem)}/{pattern}")
     yield from source.beside(f"{_escaped(stem)}/tool-results/*.txt")
-    ids = {_session(record) for record in source.head} - {None}
+    ids = {session_of(record) for record in source.head} - {None}
     for sibling in source.beside("agent-*.jsonl"):
-        if any(_session(record) in ids for record in sibling.head[:3]):
+        if any(session_of(record) in ids for record in sibling.head[:3]):
             yield sibling
 
 
 def read(source: Source) -> Iterator[Event]:
     """The session's events: main lane in file order, subagents by time."""
-    found = threads(source, list(companions(source)))
-    reader = Reader(found, Queue(found.lines))
+    files = list(companions(source))
+    found = threads(source, files)
+    reader = Reader(found, Queue(found))
     yield from _opening(source, found)
     current = None
-    for line in found.lines:
+    for line in read_again(found.lines, [source, *files]):
         run = line.body.get("session_id")
         if line.body.get("subtype") == "init" and isinstance(run, str):
             if current not in (None, run):
@@ -99,14 +101,14 @@ def _opening(source: Source, found: Threads) -> Iterator[Event]:
     ids: list[tuple[str, Line]] = []
     counts: Counter[str] = Counter()
     for line in found.lines:
-        name = None if line.skip else _session(line.record)
+        name = None if line.skip else line.session
         if name:
             counts[name] += 1
             if counts[name] == 1:
                 ids.append((name, line))
     if not ids:
         return
-    if any("session_id" in line.body for _, line in ids):
+    if any(line.is_stream for _, line in ids):
         name, line = ids[0]
         yield SessionStart(_origin(line, "/session_id"), name)
         return
@@ -116,9 +118,9 @@ def _opening(source: Source, found: Threads) -> Iterator[Event]:
     before = names[: names.index(own)]
     forked = next(
         (
-            (str(body["forkedFrom"].get("sessionId") or ""), one)
+            (str(one.forked.get("sessionId") or ""), one)
             for one in found.lines
-            if isinstance((body := one.body).get("forkedFrom"), dict)
+            if one.forked is not None
         ),
         None,
     )
@@ -129,13 +131,13 @@ def _opening(source: Source, found: Threads) -> Iterator[Event]:
         first = dict(ids)[before[0]]
         yield Fact(_origin(first, "/sessionId"), "shared_prefix", {"of": prior, "records": shared})
     elif forked and prior:
-        shared = sum("forkedFrom" in one.body for one in found.lines)
+        shared = sum(one.forked is not None for one in found.lines)
         where = _origin(forked[1], "/forkedFrom")
         yield Fact(where, "shared_prefix", {"of": prior, "records": shared})
 
 
 def _origin(line: Line, path: str) -> Origin:
-    return Origin(line.record.here.at(path), line.at, "system")
+    return Origin(line.here.at(path), line.at, "system")
 
 
 def _is_ours(record: Record) -> bool:
@@ -143,13 +145,6 @@ def _is_ours(record: Record) -> bool:
         case {"type": str(kind), **rest} if kind in TYPES:
             return any(key in rest for key in ENVELOPE) or kind == "file-history-snapshot"
     return False
-
-
-def _session(record: Record) -> str | None:
-    match record.value:
-        case {"sessionId": str(name)} | {"session_id": str(name)} if name:
-            return name
-    return None
 
 
 def _escaped(stem: str) -> str:

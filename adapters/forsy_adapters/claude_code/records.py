@@ -19,8 +19,9 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.sdk import between, media_of, named, pointer, strings, text_of, words
 
+from .lines import AGENT_TOOLS, Json, Line
 from .results import changes, exit_code, verdict
-from .threads import AGENT_TOOLS, Json, Line, Threads
+from .threads import Threads
 from .words import pieces, with_rejection
 
 LIMIT = re.compile(
@@ -107,8 +108,6 @@ class Reader:
     def __init__(self, found: Threads, queue: "Queue") -> None:
         self.found, self.queue = found, queue
         self.seen: set[tuple[Any, ...]] = set()
-        self.first: dict[tuple[str, str | None], Json] = {}
-        """The first record of each uuid and time."""
         self.contents: dict[tuple[str, str | None], set[int]] = {}
         """What the records say that share a uuid and a time."""
         self.facts: dict[str, Any] = {}
@@ -118,7 +117,7 @@ class Reader:
 
     def read(self, line: Line) -> Iterator[Event]:
         """At least one event for each record."""
-        here = self._origin(line, "user" if line.body.get("type") == "user" else "agent")
+        here = self._origin(line, "user" if line.kind == "user" else "agent")
         if line.skip:
             yield Skipped(here, line.skip)
             return
@@ -152,13 +151,9 @@ class Reader:
 
     def _is_copy(self, line: Line) -> bool:
         """Copies keep their uuid and time; one id for everything is no copy."""
-        uuid = line.body.get("uuid")
-        if not isinstance(uuid, str):
+        if line.uuid is None or (line.uuid, line.at) not in self.found.repeated:
             return False
-        first = self.first.setdefault((uuid, line.at), line.body)
-        if first is line.body:
-            return False
-        contents = self.contents.setdefault((uuid, line.at), {_content_key(first)})
+        contents = self.contents.setdefault((line.uuid, line.at), set())
         known = len(contents)
         contents.add(_content_key(line.body))
         return len(contents) == known
@@ -167,7 +162,7 @@ class Reader:
         actor = self.found.actors.get(line.lane, "agent") if line.lane else role
         if role in ("system", "user") and not line.lane:
             actor = role
-        return Origin(line.record.here.at(line.prefix + path), line.at, actor, message, line.branch)
+        return Origin(line.here.at(line.prefix + path), line.at, actor, message, line.branch)
 
     def _session_facts(self, line: Line, here: Origin) -> Iterator[Event]:
         if line.lane:
@@ -525,36 +520,30 @@ class Reader:
 class Queue:
     """Prompts that were typed while the agent worked: delivered, steered in, or taken back."""
 
-    def __init__(self, lines: list[Line]) -> None:
+    def __init__(self, found: Threads) -> None:
         self.said: set[str] = set()
-        self.later: set[str] = set()
+        self.later = found.said
         self.fate: dict[int, str] = {}
         waiting: list[int] = []
-        for line in lines:
-            body = line.body
-            match body:
-                case {"type": "attachment", "attachment": {"type": "queued_command", "prompt": p}}:
-                    self.later.add(text_of(p).strip())
-                case {"type": "user", "message": {"content": content}}:
-                    blocks = content if isinstance(content, list) else [content]
-                    self.later.update(text_of([block]).strip() for block in blocks)
-                case {"type": "queue-operation", "operation": "enqueue"}:
+        for line in found.lines:
+            match line.operation:
+                case "enqueue":
                     waiting.append(id(line))
                     self.fate[id(line)] = "kept"
-                case {"type": "queue-operation", "operation": "popAll"}:
+                case "popAll":
                     for held in waiting:
                         self.fate[held] = "taken back"
                     waiting = []
-                case {"type": "queue-operation", "operation": "dequeue"} if waiting:
+                case "dequeue" if waiting:
                     self.fate[waiting.pop(0)] = "delivered"
-                case {"type": "queue-operation", "operation": "remove"} if waiting:
+                case "remove" if waiting:
                     self.fate[waiting.pop(0)] = "steered"
 
     def read(self, line: Line, here: Origin) -> Iterator[Event]:
         """The words of an `enqueue`, unless a later record brings them."""
         body = line.body
         text = text_of(body.get("content")).strip()
-        if body.get("operation") != "enqueue":
+        if line.operation != "enqueue":
             yield Skipped(here, "queue")
             return
         fate = self.fate.get(id(line))
@@ -573,8 +562,7 @@ Handler = Callable[[Line], Iterator[Event]]
 
 def uid_of(line: Line) -> Any:
     """What tells a record without a time from every other: its uuid, or its place."""
-    uuid = line.body.get("uuid")
-    return uuid if isinstance(uuid, str) else line.record.here.record
+    return line.uuid if line.uuid is not None else line.here.record
 
 
 def _content_key(body: Json) -> int:

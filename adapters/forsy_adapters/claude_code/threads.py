@@ -7,35 +7,15 @@ chains (1.0 to 2.0.2x), `agent-<id>.jsonl` beside the session (to 2.1.1), and
 """
 
 import heapq
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any
 
 import msgspec
 
-from forsy_retrace.sdk import text_of, when
-from forsy_retrace.source import Record, Source
+from forsy_retrace.source import Source
 
-from .words import pieces
-
-Json = dict[str, Any]
-
-
-class Line(msgspec.Struct, gc=False):
-    """A record, its body (nested ones lie deeper: `prefix`), and the lane that it belongs to."""
-
-    record: Record
-    body: Json
-    at: str | None = None
-    prefix: str = ""
-    lane: str = ""
-    branch: str = ""
-    skip: str = ""
-    """Why it is left out; empty where it counts."""
-    brief: bool = False
-    """The words with which a subagent was started."""
+from .lines import Launch, Line, Survey, slug
 
 
 class Threads(msgspec.Struct):
@@ -46,107 +26,73 @@ class Threads(msgspec.Struct):
     """Lane to actor: `subagent:explore_1`."""
     calls: dict[str, str]
     """Lane to the id of the call that started it."""
-    spilled: dict[str, int] = {}
+    said: set[str]
+    """All words of human turns."""
+    spilled: dict[str, int]
     """Files that hold outputs which the client cut: name to size in bytes."""
-
-
-class Launch(msgspec.Struct):
-    """A call that may start a subagent."""
-
-    call: str
-    kind: str
-    prompt: str
-    taken: bool = False
-
-
-AGENT_TOOLS = ("Task", "Agent")
+    repeated: set[tuple[str, str | None]] = set()
+    """Uuid and time of records that share them."""
 
 
 def threads(source: Source, companions: list[Source]) -> Threads:
     """Reads a session's files and puts their records in order."""
-    main = [_line(record) for record in source.records()]
+    survey = Survey()
     others: dict[str, list[Line]] = {}
     for file in companions:
-        for lane, lines in _companion(file):
-            others.setdefault(lane, []).extend(lines)
+        if file.path.suffix != ".txt":
+            others.setdefault(_lane_of(file), []).extend(_companion(file, survey))
     metas = {file.path.stem.removesuffix(".meta"): file for file in companions if _is_meta(file)}
-    launches, agents = _launches([*main, *(line for lines in others.values() for line in lines)])
+    later, survey.launches = survey.launches, []
+    files = frozenset(lane for lane in others if lane not in metas)
+    main = survey.lines(source, files)
+    launches = [*survey.launches, *later]
     calls: dict[str, str] = {}
     kinds: dict[str, str] = {}
     _read_metas(metas, calls, kinds, others)
-    _assign_lanes(main, launches, calls, {lane for lane in others if lane not in metas})
+    _assign_lanes(main, launches, calls, files)
     for lane in dict.fromkeys([*(line.lane for line in main if line.lane), *others]):
-        _link(lane, chain(main, others.get(lane, ())), launches, agents, calls)
+        _link(lane, chain(main, others.get(lane, ())), launches, survey.agents, calls)
     _mark_branches(main)
     spilled = {one.path.name: one.size for one in companions if one.path.suffix == ".txt"}
-    found = Threads(list(_merged(main, others, calls)), {}, calls, spilled)
+    found = Threads(list(_merged(main, others, calls)), {}, calls, survey.said, spilled)
     known = {launch.call: launch.kind for launch in launches}
     numbers: Counter[str] = Counter()
+    keys: set[tuple[str, str | None]] = set()
     for line in found.lines:
         if line.lane and line.lane not in found.actors and not line.skip:
             kind = kinds.get(line.lane) or known.get(calls.get(line.lane, "")) or "agent"
             numbers[kind] += 1
             found.actors[line.lane] = f"subagent:{kind}_{numbers[kind]}"
+        if line.uuid is not None and not line.skip and not line.prefix:
+            key = (line.uuid, line.at)
+            (found.repeated if key in keys else keys).add(key)
     return found
-
-
-def _line(record: Record) -> Line:
-    if record.problem:
-        return Line(record, {}, skip=record.problem)
-    if not isinstance(record.value, dict):
-        return Line(record, {}, skip="not a record")
-    return Line(record, record.value, when(record.value.get("timestamp")))
 
 
 def _is_meta(file: Source) -> bool:
     return file.path.name.endswith(".meta.json")
 
 
-def _companion(file: Source) -> Iterator[tuple[str, list[Line]]]:
+def _lane_of(file: Source) -> str:
+    lane = file.path.stem.removesuffix(".meta")
+    return lane if _is_meta(file) else lane.removeprefix("agent-")
+
+
+def _companion(file: Source, survey: Survey) -> list[Line]:
     """A subagent's own file. Warm-ups and the client's summariser are no work."""
-    if file.path.suffix == ".txt":
-        return
-    lines = [_line(record) for record in file.records()]
+    lines = survey.lines(file, own=True)
     lane = file.path.stem.removesuffix(".meta")
     reason = ""
     if "acompact" in lane:
         reason = "the client's own summariser"
-    elif lines and text_of(_content(lines[0].body)).strip() == "Warmup":
+    elif lines and lines[0].words.strip() == "Warmup":
         reason = "warm-up of a subagent"
     for line in lines:
         line.lane = lane.removeprefix("agent-")
         line.skip = line.skip or reason
     for line in lines[:1]:
-        line.brief = line.body.get("type") == "user" and not line.body.get("parentUuid")
-    yield (lane if _is_meta(file) else lane.removeprefix("agent-")), lines
-
-
-def _content(body: Json) -> Any:
-    message = body.get("message")
-    return message.get("content") if isinstance(message, dict) else message
-
-
-def _launches(lines: list[Line]) -> tuple[list[Launch], dict[str, str]]:
-    """The calls that start subagents, and which call each agent id came back to."""
-    found: list[Launch] = []
-    agents: dict[str, str] = {}
-    for line in lines:
-        content = _content(line.body)
-        for block in content if isinstance(content, list) else ():
-            match block:
-                case {"type": "tool_use", "name": str(name), "id": str(call), "input": dict(sent)}:
-                    if name in AGENT_TOOLS:
-                        kind = str(sent.get("subagent_type") or "agent")
-                        found.append(Launch(call, _slug(kind), text_of(sent.get("prompt"))))
-                case {"type": "tool_result", "tool_use_id": str(call)}:
-                    match line.body.get("toolUseResult"):
-                        case {"agentId": str(agent)}:
-                            agents[agent] = call
-    return found, agents
-
-
-def _slug(kind: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", kind.lower()).strip("-")[:40] or "agent"
+        line.brief = line.kind == "user" and not line.parent
+    return lines
 
 
 def _read_metas(
@@ -155,74 +101,49 @@ def _read_metas(
     kinds: dict[str, str],
     others: dict[str, list[Line]],
 ) -> None:
-    for stem in metas:
+    """What the name cards of subagents say: the call that started each, and its kind."""
+    for stem, file in metas.items():
         lane = stem.removeprefix("agent-")
         for line in others.get(stem, ()):
             line.lane = lane
             line.skip = line.skip or "a subagent's name card"
-            match line.body:
+        for record in file.records():
+            match record.value:
                 case {"toolUseId": str(call)}:
                     calls[lane] = call
-            match line.body:
+            match record.value:
                 case {"agentType": str(kind)}:
-                    kinds[lane] = _slug(kind)
+                    kinds[lane] = slug(kind)
 
 
 def _assign_lanes(
-    main: list[Line], launches: list[Launch], calls: dict[str, str], files: set[str]
+    main: list[Line], launches: list[Launch], calls: dict[str, str], files: frozenset[str]
 ) -> None:
     """Gives each record of the main file its lane: side chains, nested progress, streams."""
     lanes: dict[str, str] = {}
     for line in main:
-        body = line.body
-        match body:
-            case {"type": "progress", "data": {"type": "agent_progress"}}:
-                _nested(line, body["data"], body, calls, files)
-            case {"parent_tool_use_id": str(call), "type": "user" | "assistant"}:
-                line.lane, calls[call] = call, call
-                line.brief = body["type"] == "user" and not _has_results(body)
-            case {"isSidechain": True}:
-                parent = body.get("parentUuid")
-                own = str(body.get("agentId") or "")
-                if own in files:
-                    line.lane = own
-                elif isinstance(parent, str) and parent in lanes:
-                    line.lane = lanes[parent]
-                else:
-                    line.lane = own or str(body.get("uuid") or "side")
-                    line.brief = body.get("type") == "user" and not _has_results(body)
-                    if text_of(_content(body)).strip() == "Warmup":
-                        line.skip = "warm-up of a subagent"
-                    elif not own:
-                        _claim(line.lane, text_of(_content(body)), launches, calls)
-                if isinstance(body.get("uuid"), str):
-                    lanes[body["uuid"]] = line.lane
-
-
-def _nested(line: Line, data: Json, body: Json, calls: dict[str, str], files: set[str]) -> None:
-    """A subagent's message inside a progress record: the only copy where it has no file."""
-    call = body.get("parentToolUseID")
-    lane = str(data.get("agentId") or call or "agent")
-    if lane in files:
-        line.skip = "repeats a subagent's own log"
-        return
-    inner = data.get("message")
-    if not isinstance(inner, dict):
-        line.skip = "progress"
-        return
-    line.body = {**inner, "timestamp": inner.get("timestamp", body.get("timestamp"))}
-    line.at = when(line.body["timestamp"])
-    line.prefix, line.lane = "/data/message", lane
-    line.brief = inner.get("type") == "user" and not _has_results(inner)
-    if isinstance(call, str):
-        calls.setdefault(lane, call)
-
-
-def _has_results(body: Json) -> bool:
-    content = _content(body)
-    return isinstance(content, list) and any(
-        isinstance(block, dict) and block.get("type") == "tool_result" for block in content
-    )
+        is_first = line.kind == "user" and not line.has_results
+        if line.prefix:
+            line.brief = is_first
+            if line.under:
+                calls.setdefault(line.lane, line.under)
+        elif line.under:
+            line.lane = calls[line.under] = line.under
+            line.brief = is_first
+        elif line.is_side:
+            if line.agent in files:
+                line.lane = line.agent
+            elif line.parent in lanes:
+                line.lane = lanes[line.parent]
+            else:
+                line.lane = line.agent or line.uuid or "side"
+                line.brief = is_first
+                if line.words.strip() == "Warmup":
+                    line.skip = "warm-up of a subagent"
+                elif not line.agent:
+                    _claim(line.lane, line.words, launches, calls)
+            if line.uuid is not None:
+                lanes[line.uuid] = line.lane
 
 
 def _claim(lane: str, brief: str, launches: list[Launch], calls: dict[str, str]) -> None:
@@ -248,7 +169,7 @@ def _link(
         return
     first = next((line for line in lines if line.lane == lane and line.brief), None)
     if first is not None:
-        _claim(lane, text_of(_content(first.body)), launches, calls)
+        _claim(lane, first.words, launches, calls)
 
 
 def _mark_branches(main: list[Line]) -> None:
@@ -259,11 +180,10 @@ def _mark_branches(main: list[Line]) -> None:
     children: dict[str, list[Line]] = defaultdict(list)
     prompts: dict[str, list[Line]] = defaultdict(list)
     for line in main:
-        parent = line.body.get("parentUuid")
-        if isinstance(parent, str) and not line.lane and not line.skip:
-            children[parent].append(line)
-            if _is_prompt(line.body):
-                prompts[parent].append(line)
+        if line.parent is not None and not line.lane and not line.skip:
+            children[line.parent].append(line)
+            if line.is_prompt:
+                prompts[line.parent].append(line)
     number = 0
     for tries in prompts.values():
         times = {line.at for line in tries}
@@ -277,18 +197,7 @@ def _mark_branches(main: list[Line]) -> None:
                 if line.branch:
                     continue
                 line.branch = f"b{number}"
-                held.extend(children.get(str(line.body.get("uuid")), ()))
-
-
-def _is_prompt(body: Json) -> bool:
-    if body.get("type") != "user" or body.get("isMeta") or body.get("isCompactSummary"):
-        return False
-    content = _content(body)
-    if isinstance(content, list) and _has_results(body):
-        return False
-    blocks = content if isinstance(content, list) else [content]
-    texts = [text_of([block]) for block in blocks]
-    return any(part.via for text in texts for part in pieces(text))
+                held.extend(children.get(str(line.uuid), ()))
 
 
 def _merged(
@@ -302,12 +211,7 @@ def _merged(
     running: list[tuple[str, int, str]] = []
     position = dict.fromkeys(others, 0)
     order = {lane: number for number, lane in enumerate(others)}
-    issued = {
-        call
-        for lines in (main, *others.values())
-        for line in lines
-        for call in _ids(line.body, "tool_use", "id")
-    }
+    issued = {call for lines in (main, *others.values()) for line in lines for call in line.calls}
     for lane in others:
         launch = calls.get(lane.removeprefix("agent-"))
         if launch in issued:
@@ -337,7 +241,7 @@ def _merged(
             start(line, entry[0])
 
     def start(line: Line, now: str) -> None:
-        for call in _ids(line.body, "tool_use", "id"):
+        for call in line.calls:
             for lane in waiting.pop(call, ()):
                 heapq.heappush(running, (max(now, _time(others[lane], 0)), order[lane], lane))
 
@@ -347,9 +251,9 @@ def _merged(
         now = max(now, line.at or "")
         if line.at:
             yield from advance(line.at)
-        if line.body.get("type") == "user":
-            for call in _ids(line.body, "tool_result", "tool_use_id"):
-                if call in lane_of and not _launched(line.body):
+        if line.kind == "user" and not line.is_launched:
+            for call in line.answers:
+                if call in lane_of:
                     yield from advance("", lane_of[call])
         yield line
         start(line, line.at or now)
@@ -361,19 +265,3 @@ def _merged(
 
 def _time(lines: list[Line], index: int) -> str:
     return (lines[index].at or "") if index < len(lines) else ""
-
-
-def _ids(body: Json, kind: str, key: str) -> list[str]:
-    content = _content(body)
-    return [
-        block[key]
-        for block in (content if isinstance(content, list) else ())
-        if isinstance(block, dict) and block.get("type") == kind and isinstance(block.get(key), str)
-    ]
-
-
-def _launched(body: Json) -> bool:
-    match body.get("toolUseResult"):
-        case {"status": "async_launched" | "teammate_spawned" | "remote_launched"}:
-            return True
-    return False

@@ -1,0 +1,80 @@
+"""A Claude Code session is read twice: what happens to the file in between is seen."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forsy_retrace.events import Event, Message, Skipped
+from forsy_retrace.registry import load
+from forsy_retrace.source import Source
+
+
+def turn(number: int, text: str) -> str:
+    """A line of a session: what a human typed."""
+    body = {
+        "type": "user",
+        "uuid": f"u-{number}",
+        "parentUuid": f"u-{number - 1}" if number else None,
+        "sessionId": "s-1",
+        "timestamp": f"2026-01-05T10:00:{number:02}.000Z",
+        "message": {"role": "user", "content": text},
+    }
+    return json.dumps(body) + "\n"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "s-1.jsonl"
+    path.write_text("".join(turn(n, f"Do number {n}.") for n in range(6)))
+    return path
+
+
+def begun(log: Path) -> Iterator[Event]:
+    """A reading of which the first event has come: the first of the two passes is over."""
+    events = load("claude-code").read(Source(log))
+    next(events)
+    return events
+
+
+def words(events: Iterator[Event]) -> list[str]:
+    return [event.text for event in events if isinstance(event, Message)]
+
+
+def test_what_is_appended_between_the_readings_is_not_read(log: Path) -> None:
+    events = begun(log)
+    with log.open("a") as more:
+        more.write(turn(6, "Do number 6."))
+    assert words(events) == [f"Do number {n}." for n in range(6)]
+
+
+def test_a_line_that_is_finished_between_the_readings_stays_cut_off(log: Path) -> None:
+    last = turn(6, "Do number 6.")
+    with log.open("a") as more:
+        more.write(last[:60])
+    events = begun(log)
+    with log.open("a") as more:
+        more.write(last[60:])
+    found = list(events)
+    assert len(words(iter(found))) == 6
+    assert [e.reason for e in found if isinstance(e, Skipped)] == ["unreadable: cut off"]
+
+
+def test_a_file_that_is_replaced_between_the_readings_is_not_taken_for_the_first(log: Path) -> None:
+    events = begun(log)
+    log.write_text("".join(turn(n, f"Something else, number {n}.") for n in range(6)))
+    found = list(events)
+    assert words(iter(found)) == []
+    assert {e.reason for e in found if isinstance(e, Skipped)} == {
+        "unreadable: changed while it was read"
+    }
+
+
+def test_a_file_that_is_cut_between_the_readings_loses_only_what_was_cut(log: Path) -> None:
+    events = begun(log)
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(lines[:4]))
+    found = list(events)
+    assert words(iter(found)) == [f"Do number {n}." for n in range(4)]
+    assert sum(isinstance(e, Skipped) for e in found) == 2
