@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 from sessions import session
 
-from forsy_retrace import cycles
+from forsy_retrace import memory
 from forsy_retrace.adapter import files_of
 from forsy_retrace.builder import build
 from forsy_retrace.convert import Options, origins_of, unwritten
@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--process", action="store_true")
     wanted = parser.parse_args()
-    cycles.look_rarely()
+    memory.look_rarely()
     with tempfile.TemporaryDirectory() as folder:
         logs = wanted.logs or [_made(Path(folder), size) for size in wanted.mb]
         for log in logs:
@@ -123,9 +123,10 @@ def _converted(source: Source, target: Path, lap: Lap) -> Iterator[Any]:
         lap("build")
         content = draft(trace)
         lap("draft")
-        redacted = redact(content, also=unwritten(trace, files_of(adapter, source)))
+        logs = files_of(adapter, source)
+        redacted = redact(content, also=unwritten(content, logs))
         lap("redact")
-        origins = origins_of(trace, files_of(adapter, source), Options())
+        origins = origins_of(content, logs, Options())
         yield write_folder(redacted, target, origins, adapter.SHOWS, MAX_OUTPUT)
         lap("write")
 

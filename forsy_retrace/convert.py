@@ -12,10 +12,12 @@ import msgspec
 from forsy_retrace.adapter import companions, files_of
 from forsy_retrace.builder import build
 from forsy_retrace.choose import Choice, Chosen, Timed
-from forsy_retrace.document import draft, left_out
+from forsy_retrace.document import Draft, draft
 from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.events import Event, Session, sessions
+from forsy_retrace.evidence import Evidence
 from forsy_retrace.logs import adapter_for, named, opened
+from forsy_retrace.memory import give_back
 from forsy_retrace.redact import Redacted, Rules, leaves, redact
 from forsy_retrace.registry import load
 from forsy_retrace.sdk import Shows
@@ -23,7 +25,7 @@ from forsy_retrace.source import Source, discover, reread
 from forsy_retrace.trace import Trace
 from forsy_retrace.writers.atomic import check_target
 from forsy_retrace.writers.folder import MAX_OUTPUT, Written, contents, put_folder
-from forsy_retrace.writers.media import media
+from forsy_retrace.writers.media import Medium, media
 from forsy_retrace.writers.place import check_shelf, is_shelf
 
 Json = dict[str, Any]
@@ -194,31 +196,38 @@ def _folders(
 ) -> Iterator[Folder | Refused]:
     adapter = load(name)
     logs = files_of(adapter, source)
+    size = sum(one.size for one in logs)
     for session in found:
         trace = build(session, name, adapter.SHOWS)
-        del session  # the next one is read without it
-        if trace.steps:
-            redacted = redact(draft(trace), options.rules, unwritten(trace, logs))
-            yield folder_of(trace, redacted, logs, adapter.SHOWS, options, taken)
-            del redacted
-        else:
+        del session  # each stage lets go of what only the one before it needed
+        if not trace.steps:
             yield Refused(source.name, f"{source.name}: no steps in it")
+            continue
+        give_back(size)
+        content = draft(trace)
+        kept = list(media(trace, logs)) if options.media else None
         del trace
+        give_back(size)
+        origins = origins_of(content, logs, options)
+        redacted = redact(content, options.rules, unwritten(content, logs))
+        del content
+        give_back(size)
+        yield folder_of(redacted, origins, adapter.SHOWS, options, taken, kept)
+        del redacted
 
 
 def folder_of(
-    trace: Trace,
     redacted: Redacted,
-    logs: Sequence[Source],
+    origins: Sequence[Mapping[str, Any]],
     shows: Shows,
     options: Options,
     taken: set[str],
+    kept: Sequence[Medium] | None = None,
 ) -> Folder:
-    """The folder of one trace, under a name that is not taken; `logs` are what it was made from."""
-    kept = media(trace, logs) if options.media else None
-    origins = origins_of(trace, logs, options)
+    """The folder of one trace, under a name that is not taken."""
+    name = slug(redacted, taken)
     files, manifest = contents(redacted, origins, shows, options.max_output, kept)
-    return Folder(slug(redacted, taken), files, manifest)
+    return Folder(name, files, manifest)
 
 
 def _each_put(found: Iterator[Folder | Refused], target: Path) -> Iterator[Written | Refused]:
@@ -236,22 +245,23 @@ MOST_LEARNT = 200_000
 """Bytes of a record left out that redaction learns from; a larger one is a picture or snapshot."""
 
 
-def unwritten(trace: Trace, logs: Sequence[Source]) -> Iterator[tuple[str, str]]:
+def unwritten(content: Draft, logs: Sequence[Source]) -> Iterator[tuple[str, str]]:
     """The records that gave nothing to the trace: a secret may stand whole only there."""
-    places = left_out(trace)
+    places: dict[str, list[Evidence]] = {}
+    for here, why in content.fates:
+        if why and here.end - here.start <= MOST_LEARNT:
+            places.setdefault(here.file, []).append(here)
     for one in logs:
-        found = places.get(one.name, ())
-        small = [here for here in found if here.end - here.start <= MOST_LEARNT]
+        small = places.get(one.name, [])
         spans = one.spans((here.start, here.end) for here in small)
         for here, data in zip(small, spans, strict=True):
             yield from leaves(reread(data, here).value)
 
 
-def origins_of(trace: Trace, logs: Sequence[Source], options: Options) -> list[Mapping[str, Any]]:
+def origins_of(content: Draft, logs: Sequence[Source], options: Options) -> list[Mapping[str, Any]]:
     """The files of a trace: size in bytes, records, where the first and the last one stand."""
     records: dict[str, dict[tuple[int, int], int]] = {}
-    for event in trace.session.events:
-        here = event.origin.evidence
+    for here, _ in content.fates:
         records.setdefault(here.file, {})[(here.start, here.end)] = here.line
     found: list[Mapping[str, Any]] = []
     for one in logs:

@@ -4,7 +4,7 @@ Only `redact` takes a Draft; no writer does.
 """
 
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,20 +16,28 @@ SCHEMA_VERSION = "forsy-trace-v0.1"
 Json = dict[str, Any]
 
 
+class Fate(NamedTuple):
+    """A record of the log, and why it gave nothing to the trace; empty where it gave something."""
+
+    here: Evidence
+    left_out: str
+
+
 class Draft(msgspec.Struct):
-    """trace.json, evidence.jsonl, the manifest's own part, and the artifacts' texts."""
+    """trace.json, evidence.jsonl, the manifest's own part, and what became of each record."""
 
     trace: Json
     evidence: list[Json]
     manifest: Json
     adapter: str
+    fates: list[Fate]
 
 
 def draft(trace: Trace) -> Draft:
     """Everything that the trace folder says, as JSON values."""
-    return Draft(
-        _trace(trace), [_row(step) for step in trace.steps], _manifest(trace), trace.adapter
-    )
+    found = fates(trace)
+    rows = [_row(step) for step in trace.steps]
+    return Draft(_trace(trace), rows, _manifest(trace, found), trace.adapter, found)
 
 
 def _trace(trace: Trace) -> Json:
@@ -178,7 +186,7 @@ def _entry(ground: Ground, index: Any) -> Json:
     return entry
 
 
-def _manifest(trace: Trace) -> Json:
+def _manifest(trace: Trace, found: list[Fate]) -> Json:
     """The manifest's part that comes from the trace; the writer adds files and versions."""
     usage = trace.agent_config.get("token_usage")
     return {
@@ -186,7 +194,7 @@ def _manifest(trace: Trace) -> Json:
         "confidence_deductions": [
             {"name": one.name, "points": one.points, "why": one.why} for one in trace.deductions
         ],
-        "records": account(trace),
+        "records": account(found),
         "session_basis": trace.session.basis
         or ("session id" if trace.session.id else "one log, one session"),
         **({"limits": list(trace.session.limits)} if trace.session.limits else {}),
@@ -195,39 +203,28 @@ def _manifest(trace: Trace) -> Json:
     }
 
 
-def account(trace: Trace) -> Json:
+def account(found: list[Fate]) -> Json:
     """read = used + omitted + unreadable."""
-    by_record: dict[tuple[str, int, int], list[Event]] = {}
-    for event in trace.session.events:
-        by_record.setdefault(event.origin.evidence.record, []).append(event)
-    used, unreadable = 0, 0
-    omitted: Counter[str] = Counter()
-    for record, events in by_record.items():
-        reason = _why_left_out(events, trace.left_out.get(record))
-        if not reason:
-            used += 1
-        elif reason.startswith("unreadable"):
-            unreadable += 1
-        else:
-            omitted[reason] += 1
+    omitted = Counter(one.left_out for one in found)
+    used = omitted.pop("", 0)
+    unreadable = sum(omitted.pop(why) for why in list(omitted) if why.startswith("unreadable"))
     return {
-        "read": len(by_record),
+        "read": len(found),
         "used": used,
         "omitted": dict(sorted(omitted.items())),
         "unreadable": unreadable,
     }
 
 
-def left_out(trace: Trace) -> dict[str, list[Evidence]]:
-    """The places of the records that gave nothing to the trace, by file."""
+def fates(trace: Trace) -> list[Fate]:
+    """What became of each record, in the order in which they were read."""
     by_record: dict[tuple[str, int, int], list[Event]] = {}
     for event in trace.session.events:
         by_record.setdefault(event.origin.evidence.record, []).append(event)
-    found: dict[str, list[Evidence]] = {}
-    for record, events in by_record.items():
-        if _why_left_out(events, trace.left_out.get(record)):
-            found.setdefault(record[0], []).append(events[0].origin.evidence)
-    return found
+    return [
+        Fate(events[0].origin.evidence, _why_left_out(events, trace.left_out.get(record)))
+        for record, events in by_record.items()
+    ]
 
 
 def _why_left_out(events: list[Event], left_out: str | None) -> str:

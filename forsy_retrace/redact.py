@@ -5,9 +5,10 @@ other; then each is masked where it stands. Counts, ids, times and the format's 
 """
 
 import hashlib
+import io
 import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -66,19 +67,19 @@ class Redacted:
         return self._masker.leaks(data) if self._masker else ()
 
     def leaks_of_document(self, data: bytes) -> Sequence[Leak]:
-        """The same of a JSON document: it is read back, and a text that stands often read once."""
-        return self._leaks(data, (text for text, _ in leaves(msgspec.json.decode(data))))
+        """The same of a JSON document, which is read back part by part."""
+        return self._leaks(data, (text for part in _parts(data) for text, _ in leaves(part)))
 
     def leaks_of_rows(self, data: bytes) -> Sequence[Leak]:
         """The same of JSON lines of figures and few texts."""
-        return self._leaks(data, texts_of(data))
+        return self._leaks(data, texts_of(io.BytesIO(data)))
 
     def leaks_of_text(self, data: bytes) -> Sequence[Leak]:
         """The same of a text file."""
         return self._leaks(data, (data.decode("utf-8", "surrogateescape"),))
 
     def _leaks(self, data: bytes, texts: Iterable[str]) -> Sequence[Leak]:
-        return self._masker.leaks(data, texts=dict.fromkeys(texts)) if self._masker else ()
+        return self._masker.leaks(data, texts=texts) if self._masker else ()
 
 
 _TOKEN = object()
@@ -150,19 +151,19 @@ def redact(
     for text, key in (*leaves(content.manifest), *also):
         masker.learn(text, key)
     masker.seal()
-    before = [{name: step[name] for name in FIELDS} for step in content.trace["steps"]]
     trace = masked(content.trace, masker)
     evidence = content.evidence
     if any(map(masker.holds, in_evidence)):
         evidence = [masked(row, masker) for row in evidence]
     manifest = masked(content.manifest, masker)
-    for old, new, row in zip(before, trace["steps"], evidence, strict=True):
-        for name, entry in row["fields"].items():
+    for old, new, row in zip(content.trace["steps"], trace["steps"], evidence, strict=True):
+        for name, entry in row["fields"].items() if new is not old else ():
             if old[name] != new[name]:
                 entry["redacted"] = True
     _hash_prompts(trace)
     masker.forget()
-    return Redacted(_TOKEN, Draft(trace, evidence, manifest, content.adapter), masker)
+    masked_content = Draft(trace, evidence, manifest, content.adapter, content.fates)
+    return Redacted(_TOKEN, masked_content, masker)
 
 
 def masker_of(rules: Rules) -> Masker:
@@ -173,16 +174,28 @@ def masker_of(rules: Rules) -> Masker:
         raise RetraceError(str(error)) from None
 
 
-def texts_of(data: bytes) -> list[str]:
+def _parts(data: bytes) -> Iterator[Any]:
+    """The members of a JSON object one by one, those of a long list too."""
+    for name, member in msgspec.json.decode(data, type=dict[str, msgspec.Raw]).items():
+        if bytes(memoryview(member)[:1]) == b"[":
+            for item in msgspec.json.decode(member, type=list[msgspec.Raw]):
+                yield {name: msgspec.json.decode(item)}
+        else:
+            yield {name: msgspec.json.decode(member)}
+
+
+def texts_of(rows: Iterable[bytes]) -> list[str]:
     """Each distinct text and name in encoded JSON once; ids of one shape pass."""
-    found = dict.fromkeys(JSON_TEXT.findall(JSON_IDS.sub(b"", data)))
+    found: dict[bytes, None] = {}
+    for row in rows:
+        found.update(dict.fromkeys(JSON_TEXT.findall(JSON_IDS.sub(b"", row))))
     return [msgspec.json.decode(b'"%b"' % one, type=str) for one in found]
 
 
 def _texts_of_rows(rows: Sequence[Json]) -> list[str]:
     """The few texts that thousands of rows of figures hold."""
     try:
-        return texts_of(orjson.dumps(rows))
+        return texts_of(map(orjson.dumps, rows))
     except TypeError:  # half a pair of surrogates
         return [text for text, _ in leaves(rows)]
 

@@ -13,7 +13,7 @@ CORE = ROOT / "forsy_retrace"
 ADAPTERS = ROOT / "adapters" / "forsy_adapters"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("cycles", "errors", "evidence", "patterns", "tables", "terminal", "times", "version"),
+    ("errors", "evidence", "memory", "patterns", "tables", "terminal", "times", "version"),
     ("events",),
     ("source",),
     ("sdk",),

@@ -25,6 +25,7 @@ from forsy_retrace.redaction import Leak, Masker, mask
 from forsy_retrace.redaction import rules as rule_files
 from forsy_retrace.redaction.engine import Literals, compile_users, optional
 from forsy_retrace.redaction.scan import rules
+from forsy_retrace.redaction.spread import Spread
 from forsy_retrace.redaction.views import views
 
 BENCH = Path(__file__).resolve().parents[2] / "shared" / "secrets"
@@ -376,6 +377,21 @@ def test_the_gate_finds_what_is_left_and_nothing_in_what_is_masked() -> None:
         found = masker.leaks(data)
         assert found
         assert all(isinstance(leak, Leak) and dirty not in repr(leak) for leak in found)
+
+
+@pytest.mark.parametrize("size", [64, 100, 333])
+def test_a_document_is_searched_in_pieces_as_it_is_whole(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret, name = password() + some(80), "jvermeer"
+    known = Spread([("CREDENTIAL", secret.encode()), ("USER", name.encode())])
+    forms = (secret, name, json.dumps(secret), secret.encode().hex(), name.upper(), secret[:20])
+    encoded = base64.b64encode(b"xy" + secret.encode()).decode()
+    data = " and ".join(["lorem ipsum", *forms, encoded, "dolor sit amet"] * 3).encode()
+    whole = list(known.find(data))
+    assert len({find.start for find in whole}) >= 3 * (len(forms) + 1)
+    monkeypatch.setattr("forsy_retrace.redaction.spread.PIECE", size)
+    assert sorted(known.find(data)) == sorted(whole)
 
 
 def test_what_would_be_masked_is_told_without_being_counted() -> None:

@@ -155,7 +155,8 @@ def test_verify_holds_a_command_of_several_lines_against_its_bytes(tmp_path: Pat
     [session] = sessions(own.read(source))
     trace = build(session, "prompts", own.SHOWS)
     folder = tmp_path / "trace"
-    write_folder(redact(draft(trace)), folder, origins_of(trace, [source], Options()), own.SHOWS)
+    content = draft(trace)
+    write_folder(redact(content), folder, origins_of(content, [source], Options()), own.SHOWS)
     assert verify(folder, log) == []
     log.write_bytes(log.read_bytes().replace(b"echo $i", b"echo $j"))
     assert [(one.step, one.field) for one in verify(folder, log)] == [(2, "input")]

@@ -62,9 +62,10 @@ def audit(
     trace = _likest(told, _traces(source, name, module, conversation))
     if trace is None:
         raise UnreadableInput(f"{source.name}: no session with steps in it")
-    hidden = list(unwritten(trace, files_of(module, source)))
+    content = draft(trace)
+    hidden = list(unwritten(content, files_of(module, source)))
     also = chain(hidden, leaves(told.whole))
-    masked = redact(draft(trace), rules, also)
+    masked = redact(content, rules, also)
     bench = Bench(told, trace, module.SHOWS, (text for text, _ in hidden))
     found = findings(bench)
     judged, left_out = tuple(bench.judged), tuple(bench.left_out)

@@ -23,9 +23,9 @@ def write_hybrid(audit: Audit, target: Path) -> Written:
     module = load(audit.adapter)
     made = _hybrid(audit)
     logs = files_of(module, audit.source)
-    also = chain(unwritten(audit.trace, logs), leaves(audit.claimed.whole))
+    also = chain(unwritten(made, logs), leaves(audit.claimed.whole))
+    origins = origins_of(made, logs, Options(rules=audit.rules))
     redacted = redact(made, audit.rules, also)
-    origins = origins_of(audit.trace, logs, Options(rules=audit.rules))
     return write_folder(redacted, target, origins, module.SHOWS)
 
 

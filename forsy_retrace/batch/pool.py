@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 
-from forsy_retrace import cycles
+from forsy_retrace import memory
 
 from .engine import A, B, Lost
 
@@ -91,7 +91,7 @@ def _executor(workers: int) -> ProcessPoolExecutor:
 def _prepare() -> None:
     """Ctrl-C is for the one that gives out the work; a worker looks for cycles rarely."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    cycles.look_rarely()
+    memory.look_rarely()
     threading.Thread(target=_end_with_the_driver, daemon=True).start()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from forsy_retrace import cycles
+from forsy_retrace import memory
 from forsy_retrace.errors import DiskTrouble, RetraceError
 from forsy_retrace.terminal import safe_line
 from forsy_retrace.version import VERSION
@@ -61,7 +61,7 @@ class Commands(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Errors that a user can act on are one line; anything else is our bug."""
-        cycles.look_rarely()
+        memory.look_rarely()
         try:
             return super().main(*args, **kwargs)
         except RetraceError as error:

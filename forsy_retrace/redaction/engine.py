@@ -11,12 +11,6 @@ Hit = tuple[int, int, int]
 """Index of the literal, start, end."""
 
 
-MOST_DFA = 200_000
-"""Bytes of literals; a DFA of more takes longer to build than it saves."""
-WORTH_DFA = 4 << 20
-"""Bytes searched before a DFA is built: it takes 40 ms to build and halves the time of a search."""
-
-
 def optional(module: str) -> Any:
     """The module, or None where its wheel is missing."""
     try:
@@ -26,18 +20,12 @@ def optional(module: str) -> Any:
 
 
 class Literals:
-    """All places where one of the literals stands, overlapping ones too.
-
-    The automaton that is built at once serves a small log; a long one gets the faster DFA.
-    """
+    """All places where one of the literals stands, overlapping ones too."""
 
     def __init__(self, literals: Sequence[bytes], *, plain: bool = False) -> None:
-        self.literals = literals
-        self.corasick: Any = None if plain else optional("ahocorasick_rs")
-        self.automaton: Any = None
-        if self.corasick:
-            self.automaton = self.corasick.BytesAhoCorasick(literals)
-            self.until_dfa = WORTH_DFA if sum(map(len, literals)) < MOST_DFA else -1
+        corasick = None if plain else optional("ahocorasick_rs")
+        self.automaton: Any = corasick.BytesAhoCorasick(literals) if corasick else None
+        if corasick:
             return
         self.inside = _prefixes(literals)
         self.pattern = re.compile(b"(?=(" + _trie(self.inside) + b"))") if literals else None
@@ -45,11 +33,6 @@ class Literals:
     def find(self, data: bytes) -> list[Hit]:
         if self.automaton is None:
             return list(self._find_with_re(data))
-        if self.until_dfa > 0:
-            self.until_dfa -= len(data)
-            if self.until_dfa <= 0:
-                dfa = self.corasick.Implementation.DFA
-                self.automaton = self.corasick.BytesAhoCorasick(self.literals, implementation=dfa)
         found: list[Hit] = self.automaton.find_matches_as_indexes(data, overlapping=True)
         return found
 

@@ -71,8 +71,8 @@ class Masker:
         self._highest: dict[str, int] = {}
         self._counts: dict[str, int] = {}
         self._masked: dict[tuple[str, str], Masked] = {}
-        self._clean: set[str] = set()
-        """Texts in which no rule and no learnt value found anything."""
+        self._clean: set[int] = set()
+        """Hashes of texts in which no rule and no learnt value found anything."""
         self._said: list[str] = []
         for term in terms:
             if term.strip():
@@ -124,7 +124,7 @@ class Masker:
         data = _encode(text)
         known = list(self._spread.find(data)) if self._spread else []
         if not own and not known:
-            self._clean.add(text)
+            self._clean.add(hash(text))
             return text
         masked = self._replace(text, data, [*own, *known])
         if all(any(o.start <= k.start and k.end <= o.end for o in own) for k in known):
@@ -152,10 +152,18 @@ class Masker:
         found = list(self._spread.find(data)) if self._spread else []
         found = [find for find in found if not _is_a_key(data, find)]
         leaks = _unmasked(data, found)
-        parts = [data] if texts is None else (_encode(t) for t in texts if t not in self._clean)
-        for part in parts:
+        for part in [data] if texts is None else self._unread(texts):
             leaks |= _unmasked(part, rules(plain=self._plain).scan(part, gate=True))
         return sorted(leaks, key=lambda leak: (leak.start, leak.end, leak.rule))
+
+    def _unread(self, texts: Iterable[str]) -> Iterator[bytes]:
+        """The texts that the gate has to read, each once."""
+        seen: set[int] = set()
+        for text in texts:
+            key = hash(text)
+            if key not in self._clean and key not in seen:
+                seen.add(key)
+                yield _encode(text)
 
     def places(self, text: str) -> list[Leak]:
         """What `mask` would replace in a text, in order; bytes of its UTF-8."""

@@ -22,6 +22,9 @@ TOLD = 256
 """How much of a value tells whether it is random enough for its parts to be known by."""
 HEAD = 48
 """How much of a long form is looked for; the rest is compared where it stands."""
+PIECE = 1 << 20
+"""Bytes of a document that are looked at together."""
+AROUND = 64
 
 BY_ALIGNMENT: tuple[Form, ...] = ("base64-0", "base64-1", "base64-2")
 BASE64 = frozenset(encoded.RUN)
@@ -59,13 +62,25 @@ class Spread:
         self.known = list(forms.values())
         literals = [known.literal.lower() for known in self.known]
         self.literals = Literals(literals, plain=plain) if literals else None
+        self.reach = AROUND + max((len(known.whole) for known in self.known), default=0)
+        """How far from a place a find at it may depend on the data."""
 
     def find(self, data: bytes) -> Iterator[Find]:
         """Every place where a value stands, as a find of its kind and value."""
         if self.literals is None:
             return
+        if len(data) <= PIECE:
+            yield from self._found(self.literals, data)
+            return
+        for begin in range(0, len(data), PIECE):
+            here = max(0, begin - self.reach)
+            for find in self._found(self.literals, data[here : begin + PIECE + self.reach]):
+                if begin <= find.start + here < begin + PIECE:
+                    yield find._replace(start=find.start + here, end=find.end + here)
+
+    def _found(self, automaton: Literals, data: bytes) -> Iterator[Find]:
         low = data.lower()
-        for index, start, end in self.literals.find(low):
+        for index, start, end in automaton.find(low):
             known = self.known[index]
             if known.form == "folded":
                 if _stands_alone(data, start, end):

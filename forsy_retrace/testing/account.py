@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from forsy_retrace.document import account
+from forsy_retrace.document import account, fates
 from forsy_retrace.events import Event, Skipped
 from forsy_retrace.source import Line, Record, Source
 from forsy_retrace.trace import Trace
@@ -68,7 +68,7 @@ def _unaccounted(
 def miscounted(traces: tuple[Trace, ...]) -> str:
     """Whether what was read is more than what was used, omitted and unreadable."""
     for trace in traces:
-        count = account(trace)
+        count = account(fates(trace))
         if count["read"] != count["used"] + sum(count["omitted"].values()) + count["unreadable"]:
             return f"of {count['read']} records some are neither used nor omitted nor unreadable."
     return ""

@@ -11,7 +11,7 @@ import orjson
 
 from forsy_retrace.adapter import Adapter, accepts
 from forsy_retrace.choose import Choice, Chosen
-from forsy_retrace.convert import Options, unwritten
+from forsy_retrace.convert import Options, origins_of, unwritten
 from forsy_retrace.convert import folder_of as folder_as_converted
 from forsy_retrace.document import draft
 from forsy_retrace.errors import RetraceError, UnreadableInput
@@ -101,9 +101,11 @@ def folder_of(adapter: Adapter, case: Case, found: Reading) -> dict[str, bytes]:
     logs = (source, *found.companions)
     for trace in traces:
         with care("redact"):
-            redacted = redact(draft(trace), also=unwritten(trace, logs))
+            content = draft(trace)
+            redacted = redact(content, also=unwritten(content, logs))
+        origins = origins_of(content, logs, Options())
         with estimated():
-            one = folder_as_converted(trace, redacted, logs, adapter.SHOWS, Options(), taken)
+            one = folder_as_converted(redacted, origins, adapter.SHOWS, Options(), taken)
         lead = f"{one.name}/" if len(wanted) > 1 else ""
         files.update({lead + name: data for name, data in sorted(one.files.items())})
     return files

@@ -1,8 +1,10 @@
 """A trace folder: trace.json, manifest.json, evidence.jsonl, artifacts/, README.md."""
 
 import hashlib
+import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -11,6 +13,7 @@ import orjson
 
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import SHELL
+from forsy_retrace.memory import LARGE, give_back
 from forsy_retrace.redact import Redacted
 from forsy_retrace.sdk import Shows
 from forsy_retrace.tokens import head_and_tail
@@ -73,9 +76,9 @@ def contents(
         where = f"step {first.step}, " if first.step else ""
         raise RetraceError(f"the trace breaks its own format ({where}{first.field}: {first.rule})")
     files = {
-        "trace.json": encoded(trace.trace),
+        "evidence.jsonl": _joined(map(line, _let_go(trace.evidence))),
+        "trace.json": _encoded_by_steps(trace.trace),
         "manifest.json": encoded(manifest),
-        "evidence.jsonl": b"".join(line(row) for row in trace.evidence),
         "README.md": card(trace.trace, manifest, shows).encode(),
         **kept,
     }
@@ -211,6 +214,41 @@ def _tokens(trace: Redacted) -> Json:
         step[name] for step in trace.trace["steps"] for name in ("input", "output", "reasoning")
     ]
     return {"method": method(), "text_tokens": sum(count(text) for text in texts if text)}
+
+
+def _encoded_by_steps(trace: Json) -> bytes:
+    """The same bytes as `encoded` gives; the steps are let go, for a long log's are large."""
+    steps, trace["steps"] = trace["steps"], []
+    if not steps:
+        return encoded(trace)
+    head, _, tail = encoded(trace).partition(NO_STEPS)
+    parts = (encoded(step)[:-1].replace(b"\n", b"\n    ") for step in _let_go(steps))
+    after_comma = (b",\n    " + part for part in parts)
+    first = b"\n    " + next(parts)
+    return _joined(chain((head, NO_STEPS[:-1], first), after_comma, (b"\n  ]", tail)))
+
+
+NO_STEPS = b'\n  "steps": []'
+"""No text can hold these bytes: its line ends and quotes would be escaped."""
+
+
+def _joined(parts: Iterable[bytes]) -> bytes:
+    """Parts as they come, without a copy of the whole; what they were made of goes meanwhile."""
+    whole = io.BytesIO()
+    given = 0
+    for part in parts:
+        whole.write(part)
+        if whole.tell() - given >= LARGE:
+            given = whole.tell()
+            give_back(given)
+    return whole.getvalue()
+
+
+def _let_go(values: list[Json]) -> Iterator[Json]:
+    """The values in order; each leaves the list."""
+    values.reverse()
+    while values:
+        yield values.pop()
 
 
 def encoded(value: Json) -> bytes:

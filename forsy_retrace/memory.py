@@ -1,0 +1,25 @@
+"""How our processes keep their memory: few searches for cycles, and what is free is given back."""
+
+import gc
+import sys
+from contextlib import suppress
+
+THRESHOLDS = (200_000, 20, 100)
+"""What a log is made into holds no cycles of objects. At Python's own thresholds a tenth of a
+conversion went into looking for them, and more the longer the log."""
+LARGE = 4 << 20
+"""Bytes of a log or file from which memory is given back between the stages."""
+
+
+def look_rarely() -> None:
+    """For a process of ours; a program that uses the package keeps its own thresholds."""
+    gc.set_threshold(*THRESHOLDS)
+
+
+def give_back(size: int) -> None:
+    """After a stage over data of that size: glibc keeps the free pages between what is in use."""
+    if size >= LARGE and sys.platform == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):  # another C library than glibc
+            ctypes.CDLL("libc.so.6").malloc_trim(0)
