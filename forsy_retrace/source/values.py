@@ -13,7 +13,10 @@ MAX_DEPTH = 512
 """Caps against a file that was made to exhaust memory, in bytes (depth: in brackets)."""
 
 DECODE = msgspec.json.Decoder().decode
-TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)|[\[\]{}]', re.S)
+TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.S)
+BRACKETS = b"[]{}"
+OPENING = b"[{"
+OTHERS = bytes(byte for byte in range(256) if byte not in BRACKETS)
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 Problem = Literal[
@@ -56,10 +59,12 @@ def decode(data: bytes, here: Evidence) -> Record:
 
 def _depth(data: bytes) -> int:
     depth = deepest = 0
-    for token in TOKEN.finditer(data):
-        mark = token[0][:1]
-        depth += (mark in b"[{") - (mark in b"]}")
-        deepest = max(deepest, depth)
+    for mark in TEXT.sub(b"", data).translate(None, OTHERS):
+        if mark in OPENING:
+            depth += 1
+            deepest = max(deepest, depth)
+        else:
+            depth -= 1
     return deepest
 
 
