@@ -51,7 +51,7 @@ HEAVY = (
     "requests",
     "rich",
     "tiktoken",
-    "tomllib",
+    "tomli",
     "tree_sitter",
     "tree_sitter_bash",
     "zipfile",

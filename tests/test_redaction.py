@@ -557,8 +557,11 @@ def test_every_rule_is_bounded_and_names_its_origin() -> None:
     assert len(rows) >= 200
     for row in rows:
         assert row.origin in origins
-        rule_files.bounded(row.rest)
-        rule_files.bounded(row.back)
+        rule_files.vet(row.rest)
+        rule_files.vet(row.back)
+    for command in rule_files.commands():
+        rule_files.vet(command.lead)
+        rule_files.vet(command.left)
     for bad in ("a+", "(?=a)", "a{2,}", r"(a)\1", "(?<!x)a", ".*"):
         with pytest.raises(rule_files.Unsafe):
             rule_files.vet(bad)

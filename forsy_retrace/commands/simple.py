@@ -55,11 +55,11 @@ def _by_table(words: tuple[str, ...], piped: bool, heredoc: bool, shell: str) ->
 
 def _group(head: str, shell: str) -> Group | None:
     own = table().shells.get(shell)
-    if own:
+    if own is not None:
         # PowerShell and cmd don't tell case apart.
         key = head if shell in ("fish", "nu") else head.lower().removesuffix(".exe")
-        return own.get(key) or table().groups.get(key)
-    return table().groups.get(head)
+        return own.group(key) or table().groups.group(key)
+    return table().groups.group(head)
 
 
 def _unknown(words: tuple[str, ...]) -> Simple:

@@ -78,11 +78,34 @@ class File(msgspec.Struct, frozen=True):
     filters: str
 
 
+class Home(dict[str, Group]):
+    """The groups of one shell, or of all; each is laid out when it is first asked for."""
+
+    def __init__(self, valued: dict[str, str]) -> None:
+        super().__init__()
+        self.valued = valued
+        self.rows: dict[str, list[Row]] = {}
+
+    def __missing__(self, name: str) -> Group:
+        group = Group([], {}, frozenset(self.valued.get(name, "").split()))
+        for row in self.rows[name]:
+            _place(group, name, row)
+        for choices in (group.plain, *group.subs.values()):
+            # Rows that ask for a flag come before the row that stands for the rest.
+            choices.sort(key=lambda choice: not choice.row.flags)
+        self[name] = group
+        return group
+
+    def group(self, name: str) -> Group | None:
+        """The group of that name, if there is one."""
+        return self[name] if name in self.rows else None
+
+
 class Table(msgspec.Struct, frozen=True):
     """The whole table, ready for look-up."""
 
-    groups: dict[str, Group]
-    shells: dict[str, dict[str, Group]]
+    groups: Home
+    shells: dict[str, Home]
     """Groups that only one shell has: `powershell`, `fish`, `nu`, `cmd`."""
     wrappers: dict[str, dict[str, tuple[Wrapper, frozenset[str]]]]
     scripts: dict[str, Script]
@@ -99,20 +122,13 @@ def read() -> File:
 def table() -> Table:
     """The table; read when first asked for."""
     file = read()
-    groups: dict[str, Group] = {}
-    shells: dict[str, dict[str, Group]] = {}
+    groups = Home(file.valued)
+    shells: dict[str, Home] = {}
     for row in file.row:
         for shell in row.shell.split() or [""]:
-            home = shells.setdefault(shell, {}) if shell else groups
+            home = shells.setdefault(shell, Home(file.valued)) if shell else groups
             for name in row.name.split():
-                options = frozenset(file.valued.get(name, "").split())
-                group = home.setdefault(name, Group([], {}, options))
-                _place(group, name, row)
-    for home in (groups, *shells.values()):
-        for group in home.values():
-            for choices in (group.plain, *group.subs.values()):
-                # Rows that ask for a flag come before the row that stands for the rest.
-                choices.sort(key=lambda choice: not choice.row.flags)
+                home.rows.setdefault(name, []).append(row)
     wrappers: dict[str, dict[str, tuple[Wrapper, frozenset[str]]]] = {}
     for wrapper in file.wrapper:
         options = frozenset(wrapper.valued.split())

@@ -47,7 +47,7 @@ def found(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def program(head: str) -> str:
     """The table's name for a first word: no folder of tools, no `.exe`, no version."""
-    groups = table().groups
+    groups = table().groups.rows
     if head in groups or head in table().wrappers:
         return head
     if "/" in head or "\\" in head:
