@@ -223,7 +223,7 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     if step.operation == "read":
         return _gained(step, touched), "context-gained"
     if step.operation == "search":
-        return "The agent's context gained its matches.", "context-gained"
+        return f"{_context(step)} gained its matches.", "context-gained"
     return "", ""
 
 
@@ -244,11 +244,16 @@ def _lines(count: int) -> str:
 
 
 def _gained(step: Step, touched: list[Touch]) -> str:
-    """What a read put before the agent; a search on the same line showed hits, not its files."""
+    """What a read put before its actor; a search on the same line showed hits, not its files."""
     names = []
     for touch in touched:
         if touch.kind == "read" and not touch.hits:
             lines = f", lines {touch.first}-{touch.last}" if touch.first and touch.last else ""
             names.append(f"{shown(touch.path, step.cwd)}{lines}")
     what = "; ".join(dict.fromkeys(names)) if names else "its output"
-    return f"The agent's context gained {what}."
+    return f"{_context(step)} gained {what}."
+
+
+def _context(step: Step) -> str:
+    """Whose context an output came into."""
+    return f"The {'subagent' if step.actor.startswith('subagent') else 'agent'}'s context"
