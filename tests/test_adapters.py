@@ -9,7 +9,7 @@ import pytest
 
 from forsy_retrace.convert import convert
 from forsy_retrace.registry import bundled
-from forsy_retrace.testing import LAWS, Case, Law, cases, digest
+from forsy_retrace.testing import Case, broken, cases, digest
 from forsy_retrace.tokens import estimated
 from forsy_retrace.writers import Written
 
@@ -34,10 +34,9 @@ def name_of(case: Case) -> str:
     return f"{case.adapter}/{case.folder.name}"
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_every_adapter_keeps_every_law(case: Case, law: Law) -> None:
-    law(case.adapter, case)
+def test_every_adapter_keeps_every_law(case: Case) -> None:
+    assert broken(case.adapter, case) == []
 
 
 @pytest.mark.parametrize("adapter", bundled())

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from itertools import chain
 from typing import BinaryIO, NamedTuple
 
 from .values import MAX_LINE
@@ -174,11 +176,11 @@ def first_line(stream: BinaryIO) -> tuple[int, bool]:
     return (end if end >= 0 else position), False
 
 
-def lines(stream: BinaryIO) -> Iterator[tuple[int, int, bytes, bool]]:
-    """Line number, offset, bytes, and whether the line was ended."""
+def lines(stream: BinaryIO, lead: bytes = b"") -> Iterator[tuple[int, int, bytes, bool]]:
+    """Line number, offset, bytes, and whether the line was ended; `lead` was read already."""
     held: list[bytes] = []
     number, start, position = 1, 0, 0
-    while chunk := stream.read(CHUNK):
+    for chunk in chain((lead,) if lead else (), iter(partial(stream.read, CHUNK), b"")):
         begin = 0
         while (stop := chunk.find(b"\n", begin)) >= 0:
             held.append(chunk[begin : stop + 1])

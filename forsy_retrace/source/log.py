@@ -17,8 +17,8 @@ from .cut import Cutter, Piece, first_line, lines
 from .database import BESIDE, CACHE, SQLITE, database
 from .forms import Line, line_of
 from .layout import MARK, NOWHERE, PREFIX, assigned, first_value, glued, opens_array
-from .ttyrec import framed, is_ttyrec
-from .unpack import ZIP, Bounded, contents, decoded, member
+from .ttyrec import begins_frame, framed, is_ttyrec
+from .unpack import ZIP, Bounded, contents, decoded, is_packed, member
 from .values import MAX_LINE, Problem, Record, decode
 
 LEAD = 1 << 16
@@ -47,16 +47,15 @@ class Source:
             return
         with self._open() as stream:
             lead = stream.read(LEAD)
-        body = lead.removeprefix(MARK).lstrip()
-        if body[:1] == b"[" and self._is_array(body, len(lead) < LEAD):
-            yield from self._document(0, array=True)
-        elif body[:1] == b"{" and self._are_values(body):
-            yield from self._document(0, array=False)
-        elif found := assigned(body, lead):
-            yield from self._script(lead, found)
-        else:
-            with self._open() as stream:
-                for line, start, data, whole in lines(stream):
+            body = lead.removeprefix(MARK).lstrip()
+            if body[:1] == b"[" and self._is_array(body, len(lead) < LEAD):
+                yield from self._document(0, array=True)
+            elif body[:1] == b"{" and self._are_values(body):
+                yield from self._document(0, array=False)
+            elif found := assigned(body, lead):
+                yield from self._script(lead, found)
+            else:
+                for line, start, data, whole in lines(stream, lead):
                     yield from self._line(line, start, data, whole)
 
     def lines(self) -> Iterator[Line]:
@@ -89,23 +88,30 @@ class Source:
         return self.path.stat().st_size
 
     @cached_property
+    def _magic(self) -> bytes:
+        """The first bytes on disk."""
+        with self._raw() as stream:
+            return stream.read(len(SQLITE))
+
+    @cached_property
     def is_archive(self) -> bool:
         """Whether it is a zip, whose files are `members`."""
-        with self._raw() as stream:
-            return stream.read(len(ZIP)) == ZIP
+        return self._magic.startswith(ZIP)
 
     @cached_property
     def is_database(self) -> bool:
         """Whether it is a SQLite database."""
-        with self._raw() as stream:
-            return stream.read(len(SQLITE)) == SQLITE
+        return self._magic == SQLITE
 
     @cached_property
     def is_ttyrec(self) -> bool:
         """Whether it is a recording in frames of binary, which reads as JSON lines."""
-        with decoded(self._raw(), self.name) as stream:
-            lead = stream.read(LEAD)
-            return is_ttyrec(lead, not stream.read(1))
+        with self._raw() as stream:
+            if not is_packed(self._magic) and not begins_frame(self._magic):
+                return False
+            text = decoded(stream, self.name)
+            lead = text.read(LEAD)
+            return is_ttyrec(lead, not text.read(1))
 
     def members(self, *patterns: str) -> list["Source"]:
         """The files of a zip whose whole name is one of these; nothing is ever extracted."""

@@ -26,12 +26,19 @@ def is_ttyrec(lead: bytes, whole: bool) -> bool:
     """Whether some first bytes are frames in the order of their times; `whole` if none follow."""
     at, count, before = 0, 0, 0
     while count < ENOUGH and at + HEAD.size <= len(lead):
-        second, micro, size = HEAD.unpack_from(lead, at)
-        sane = EARLIEST <= second <= LATEST and micro < 10**6 and 0 < size <= LARGEST
-        if not sane or second < before:
+        second, _, size = HEAD.unpack_from(lead, at)
+        if not begins_frame(lead, at) or second < before:
             return False
         at, count, before = at + HEAD.size + size, count + 1, second
     return count > 1 or (count == 1 and whole and at == len(lead))
+
+
+def begins_frame(data: bytes, at: int = 0) -> bool:
+    """Whether the head of a frame may stand here."""
+    if at + HEAD.size > len(data):
+        return False
+    second, micro, size = HEAD.unpack_from(data, at)
+    return bool(EARLIEST <= second <= LATEST and micro < 10**6 and 0 < size <= LARGEST)
 
 
 def framed(stream: BinaryIO) -> BinaryIO:

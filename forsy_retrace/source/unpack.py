@@ -111,14 +111,22 @@ class Unpacked(io.RawIOBase):
         super().close()
 
 
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+def is_packed(magic: bytes) -> bool:
+    """Whether a file's first bytes are those of packed or wide text."""
+    return magic.startswith((GZIP, ZSTD)) or _wide_encoding(magic[:4]) != ""
+
+
 def decoded(stream: Bounded, name: str) -> BinaryIO:
     """The stream as UTF-8 bytes, from its start."""
     magic = stream.read(4)
     stream.seek(0)
-    if magic[:2] == b"\x1f\x8b":
+    if magic.startswith(GZIP):
         inner: Any = gzip.GzipFile(fileobj=io.BufferedReader(stream))
         return io.BufferedReader(Unpacked(inner, stream.size, name, stream), CHUNK)
-    if magic == b"\x28\xb5\x2f\xfd":
+    if magic == ZSTD:
         raw = io.BufferedReader(stream)
         inner = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
         return io.BufferedReader(Unpacked(inner, stream.size, name, stream), CHUNK)
