@@ -71,8 +71,14 @@ def _refusal(name: str, values: list[str]) -> str:
 
 def load(name: str) -> "Adapter":
     """The adapter of that name. Only this one is imported."""
-    if name in bundled():
-        return _checked(name, importlib.import_module(f"forsy_adapters.{name.replace('-', '_')}"))
+    return _own(name) if name in bundled() else _offered_by_others(name)
+
+
+def _own(name: str) -> "Adapter":
+    return _checked(name, importlib.import_module(f"forsy_adapters.{name.replace('-', '_')}"))
+
+
+def _offered_by_others(name: str) -> "Adapter":
     offered = plugins()
     if name not in offered:
         if why := refused().get(name):
@@ -98,13 +104,15 @@ def _checked(name: str, adapter: object) -> "Adapter":
 
 def identify(source: "Source", also: tuple[str, ...] = ()) -> list[str]:
     """The names of the adapters that claim a log; more than one is a mistake of theirs."""
-    return [name for name in dict.fromkeys((*bundled(), *also)) if _claims(name, source)]
+    own = bundled()
+    found = [name for name in own if _own(name).sniff(source)]
+    return found + [
+        name for name in dict.fromkeys(also) if name not in own and _claims(name, source)
+    ]
 
 
 def _claims(name: str, source: "Source") -> bool:
     adapter = load(name)
-    if name in bundled():
-        return adapter.sniff(source)
     try:
         return adapter.sniff(source) is True
     except Exception as error:  # a stranger's module may raise anything

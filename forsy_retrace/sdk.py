@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from forsy_retrace.patterns import later as later
 from forsy_retrace.times import when as when
 
 ENCODE = msgspec.json.Encoder().encode

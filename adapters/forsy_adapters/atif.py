@@ -25,7 +25,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import Shows, counts, parsed, pointer, when, words
+from forsy_retrace.sdk import Shows, counts, later, parsed, pointer, when, words
 from forsy_retrace.source import Record, Source
 
 SHOWS = Shows(
@@ -71,13 +71,13 @@ Json = dict[str, Any]
 
 SOURCES = ("system", "user", "agent")
 TRAJECTORY, REWARD = "agent/trajectory.json", "verifier/reward.txt"
-OWN = re.compile(r"trajectory(?:\.cont-\d+)?\.json\Z")
+OWN = later(r"trajectory(?:\.cont-\d+)?\.json\Z")
 """How Harbor names a trajectory; people set a lead before it when they copy one elsewhere."""
 MOST_FILES = 200
 DEEPEST = 8
 """Trajectories beside one, and how deep subagents may start others."""
 
-EXIT = re.compile(
+EXIT = later(
     r"(?:\A|\n)(?:\[(?:The )?[Cc]ommand (?:completed|finished) with exit code (-?\d{1,10})\.?\]"
     r"|<returncode>(-?\d{1,10})</returncode>|[Ee]xit [Cc]ode:? (-?\d{1,10}))[ \t]*(?:\n|\Z)"
 )

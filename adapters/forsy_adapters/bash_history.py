@@ -5,12 +5,11 @@ stamp earlier than the one before begins another session. A here-document stands
 lines. A typed `#1700000000` cannot be told from a stamp but by its place. Learnt from bash 5.2.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from forsy_retrace.events import Event, Skipped
-from forsy_retrace.sdk import Shows
+from forsy_retrace.sdk import Shows, later
 from forsy_retrace.source import Line, Record, Source, entry
 
 from ._history.lines import is_like, is_stamped, is_text, left_out, tell
@@ -25,11 +24,11 @@ SHOWS = Shows(
     is_history=True,
 )
 
-STAMP = re.compile(rb"#\d{9,10}\s*")
+STAMP = later(rb"#\d{9,10}\s*")
 FEWEST_STAMPS = 3
 LONGEST = 200
 """Lines of a here-document that are waited for."""
-OPENS = re.compile(rb"(?<!<)<<-?\s*(?:'([^'\s]+)'|\"([^\"\s]+)\"|\\?([A-Za-z_][\w.-]*))")
+OPENS = later(rb"(?<!<)<<-?\s*(?:'([^'\s]+)'|\"([^\"\s]+)\"|\\?([A-Za-z_][\w.-]*))")
 
 
 def sniff(source: Source) -> bool:

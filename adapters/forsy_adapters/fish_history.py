@@ -5,12 +5,11 @@ each command once, at the time of its last run; a last line that was not ended d
 `paths` names arguments that were files then, which proves little. Learnt from fish 3 and 4.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from forsy_retrace.events import Event, Skipped
-from forsy_retrace.sdk import Shows
+from forsy_retrace.sdk import Shows, later
 from forsy_retrace.source import Line, Record, Source, entry
 
 from ._history.lines import is_text, left_out, tell
@@ -27,7 +26,7 @@ SHOWS = Shows(
 
 LIMIT = "Each command is kept once, at its last run: a retry in the same words cannot be seen."
 BEGINS = b"- cmd:"
-WHEN = re.compile(rb"  when: \d{1,11}\s*")
+WHEN = later(rb"  when: \d{1,11}\s*")
 
 
 def sniff(source: Source) -> bool:

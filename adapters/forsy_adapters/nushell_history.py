@@ -5,11 +5,10 @@ status, each null where the shell died first; a negative status is the signal th
 command. Its sessions are null in practice. Learnt from nushell 0.8x to 0.109.
 """
 
-import re
 from collections.abc import Iterator
 
 from forsy_retrace.events import Event
-from forsy_retrace.sdk import Shows, when
+from forsy_retrace.sdk import Shows, later, when
 from forsy_retrace.source import Record, Source, entry
 
 from ._history import lines, rows
@@ -27,11 +26,11 @@ SHOWS = Shows(
     is_history=True,
 )
 
-OWN = re.compile(
+OWN = later(
     rb".*(?:<\\n>|^\^\w|\|\s*(?:where|get|select|str|each|sort-by|to|from|first|length|lines)\b)"
     rb"|(?:ls|cd|open|def|let|mut|sleep \d+(?:sec|min)|exit|git|help|http|config|source|use)\b"
 )
-MARK = re.compile(rb"<\\n>|^\^\w|\|\s*(?:where|get|select|str|each|sort-by|lines)\b")
+MARK = later(rb"<\\n>|^\^\w|\|\s*(?:where|get|select|str|each|sort-by|lines)\b")
 
 
 def sniff(source: Source) -> bool:

@@ -26,7 +26,7 @@ from forsy_retrace.events import (
     ToolResult,
     Via,
 )
-from forsy_retrace.sdk import Shows, counts, mark_of, named, number, pointer, when, words
+from forsy_retrace.sdk import Shows, counts, later, mark_of, named, number, pointer, when, words
 from forsy_retrace.source import Record, Source
 
 SHOWS = Shows(
@@ -83,31 +83,29 @@ SUMMARIES = ("branchSummary", "compactionSummary")
 
 INJECTED: tuple[tuple[str, re.Pattern[str]], ...] = (
     # What OpenClaw puts into the user's role; nobody typed it.
-    ("a subagent's brief", re.compile(r"(?:\[[^\]\n]{1,60}\] )?\[Subagent Context\]")),
-    ("injected: heartbeat", re.compile(r"\[OpenClaw heartbeat|Read HEARTBEAT\.md if it exists")),
-    ("injected: scheduled job", re.compile(r"\[cron:[^\]\n]{1,200}\]")),
-    ("injected: system event", re.compile(r"System: \[[^\]\n]{1,60}\] ")),
-    ("injected: memory flush", re.compile(r"Pre-compaction memory flush")),
-    ("injected: new session", re.compile(r"A new session was started via /")),
+    ("a subagent's brief", later(r"(?:\[[^\]\n]{1,60}\] )?\[Subagent Context\]")),
+    ("injected: heartbeat", later(r"\[OpenClaw heartbeat|Read HEARTBEAT\.md if it exists")),
+    ("injected: scheduled job", later(r"\[cron:[^\]\n]{1,200}\]")),
+    ("injected: system event", later(r"System: \[[^\]\n]{1,60}\] ")),
+    ("injected: memory flush", later(r"Pre-compaction memory flush")),
+    ("injected: new session", later(r"A new session was started via /")),
 )
-ENVELOPE = re.compile(
+ENVELOPE = later(
     r"(?:\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? [^\]\n]{1,20}\] ?"
     r"|[A-Z][\w ]{2,40} \(untrusted(?: metadata|, for context)\):\n"
     r"```json\n(?:[^`]|`(?!``))*+```\n*)+"
 )
 """Who wrote, where and when: OpenClaw sets it before the words."""
-SKILL = re.compile(
-    r'<skill name="([^"\n]{1,80})" location="[^"\n]*">\n.*\n</skill>(?:\n\n(.*))?', re.S
-)
+SKILL = later(r'<skill name="([^"\n]{1,80})" location="[^"\n]*">\n.*\n</skill>(?:\n\n(.*))?', re.S)
 """What Pi puts in place of `/skill:NAME`, and the words that followed it."""
 
 ENDS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # How the end of an output that is flagged as an error says why.
-    ("timed-out", re.compile(r"Command timed out after \d+ seconds?\.?\s*\Z"), "timed_out"),
-    ("aborted", re.compile(r"(?:Command|Operation) (?:was )?aborted\.?\s*\Z"), "interrupted"),
+    ("timed-out", later(r"Command timed out after \d+ seconds?\.?\s*\Z"), "timed_out"),
+    ("aborted", later(r"(?:Command|Operation) (?:was )?aborted\.?\s*\Z"), "interrupted"),
 )
-EXIT = re.compile(r"(?:Command|Process) exited with code (-?\d{1,10})\.?\s*\Z")
-LIMIT = re.compile(r"(?i)rate.?limit|usage limit|quota|insufficient.{0,20}credit|^429\b")
+EXIT = later(r"(?:Command|Process) exited with code (-?\d{1,10})\.?\s*\Z")
+LIMIT = later(r"(?i)rate.?limit|usage limit|quota|insufficient.{0,20}credit|^429\b")
 USAGE = {
     "input": "input_tokens",
     "output": "output_tokens",

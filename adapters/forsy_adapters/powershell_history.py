@@ -4,11 +4,10 @@ A line that ends in a backtick goes on. PSReadLine never writes what looks like 
 repeats, and logs no times. Learnt from PSReadLine 2.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
 from forsy_retrace.events import Event, Skipped
-from forsy_retrace.sdk import Shows
+from forsy_retrace.sdk import Shows, later
 from forsy_retrace.source import Line, Record, Source, entry
 
 from ._history.lines import is_like, is_text, left_out, tell
@@ -30,7 +29,7 @@ SHOWS = Shows(
     is_history=True,
 )
 
-KNOWN = re.compile(
+KNOWN = later(
     rb"\s*(?:[A-Z][A-Za-z]+-[A-Z]\w+|\$[\w:]+\s*=|\.\\|(?:cd|ls|dir|git|cls|exit|python|pip|npm|code"
     rb"|docker|dotnet|winget|wsl|mkdir|cat|echo|ssh|az|kubectl|choco|notepad)\b)"
 )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from forsy_retrace.events import Event
-from forsy_retrace.sdk import Shows
+from forsy_retrace.sdk import Shows, later
 from forsy_retrace.source import Record, Source, entry
 
 from ._history.lines import is_like, is_text, left_out, tell
@@ -53,19 +53,19 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "redis-cli",
         r"rediscli_history",
-        re.compile(rb"(?i)\s*(?:get|set|del|keys|h\w+|l\w+|s\w+|z\w+|info|ping|auth|exit|ttl)\b"),
+        later(rb"(?i)\s*(?:get|set|del|keys|h\w+|l\w+|s\w+|z\w+|info|ping|auth|exit|ttl)\b"),
     ),
     Prompt(
         "python",
         r"python_history",
-        re.compile(
+        later(
             rb"\s*(?:import|from|for|if|def|class|print|return|with|exit|quit)\b|[\w.]+\s*=|.*\w\("
         ),
     ),
     Prompt(
         "node",
         r"node_repl_history",
-        re.compile(rb"\s*(?:const|let|var|function|return|await|import)\b|\.[a-z]+|.*\w\(|\s*[})]"),
+        later(rb"\s*(?:const|let|var|function|return|await|import)\b|\.[a-z]+|.*\w\(|\s*[})]"),
         newest_first=True,
     ),
 )

@@ -5,11 +5,10 @@ file is often no UTF-8. The seconds behind the start are 0 unless the shell wrot
 the command had ended: 0 is unknown. Learnt from zsh 5.9 and the histories of 16 people.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
 from forsy_retrace.events import Event
-from forsy_retrace.sdk import Shows
+from forsy_retrace.sdk import Shows, later
 from forsy_retrace.source import Line, Record, Source, entry
 
 from ._history.lines import is_like, is_stamped, is_text, tell
@@ -24,7 +23,7 @@ SHOWS = Shows(
     is_history=True,
 )
 
-EXTENDED = re.compile(rb": \d{9,10}:\d+;")
+EXTENDED = later(rb": \d{9,10}:\d+;")
 
 
 def sniff(source: Source) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick
 
 from forsy_retrace.evidence import Vote
+from forsy_retrace.patterns import later
 from forsy_retrace.tables import table
 
 from .message_rules import RULES, Context, Cues
@@ -112,17 +113,17 @@ def phrases() -> Phrases:
     )
 
 
-ERROR = re.compile(
+ERROR = later(
     r"(?m)^[ \t]*(?:Traceback |\w*(?:Error|Exception)\b.*:|error[:\[]|fatal: |panic: |FAIL\b|npm ERR|\s+at \S+ \()"
 )
-FENCES = re.compile(r"```.*?(?:```|\Z)", re.S)
-NEGATED = re.compile(
+FENCES = later(r"```.*?(?:```|\Z)", re.S)
+NEGATED = later(
     r"(?i)(?:\b(?:not|no|never|isn't|ain't|doesn't|nicht|kein|pas|não|не)\s+(?:\w+\s+)?|[不没未])$"
 )
 """What turns a word of praise into its opposite."""
 WEAK = frozenset(["good", "great", "nice", "cool", "right", "fine", "bien", "gut", "bon"])
 """Words that praise only where a message opens with them or says little else."""
-DENSE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
+DENSE = later(r"[\u2e80-\u9fff\uac00-\ud7af]")
 """Letters of scripts that set no spaces: two make about a word."""
 PRIORITY = (
     "permit",
@@ -185,9 +186,9 @@ def _cues(text: str, context: Context) -> Cues:
     )
 
 
-LATE_NO = re.compile(r"(?i)(?:ok(?:ay)?|uh+|um+|hm+|ah+|well|sorry)[.,! ]+(?:uh+[.,! ]+)?no\b")
+LATE_NO = later(r"(?i)(?:ok(?:ay)?|uh+|um+|hm+|ah+|well|sorry)[.,! ]+(?:uh+[.,! ]+)?no\b")
 """A no behind a filler."""
-LABEL = re.compile(
+LABEL = later(
     r"(?i)(?:(?:let'?s )?(?:go|do|use|take)(?: (?:for|with))? )?(?:option |number |#)?([a-f]|\d{1,2})"
     r"(?:[.,):;]|\s+(?:-|but|is|and|please|then|seems)|\s*$)"
 )
@@ -200,7 +201,7 @@ def _lists(text: str, label: str) -> bool:
     return re.search(item, text) is not None
 
 
-SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+SENTENCE = later(r"[^.!?。！？\n]+[.!?。！？]*")
 KINDS = {
     "correction": ("correct", "prefer", "no", "unsure"),
     "approval": ("praise", "yes", "permit"),

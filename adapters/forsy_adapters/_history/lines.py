@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
 from forsy_retrace.events import SHELL, Event, Origin, Skipped
-from forsy_retrace.sdk import pointer, when
+from forsy_retrace.sdk import later, pointer, when
 from forsy_retrace.source import Record, Source
 
 from .ran import Ran, begins, told
@@ -72,8 +72,8 @@ def trusted(stamps: Sequence[int | None]) -> list[int | None]:
     return kept[::-1]
 
 
-LEAVES = re.compile(r"(?:exit|logout)(?:\s+\d+)?(?:\s*;)?")
-ENTERS = re.compile(
+LEAVES = later(r"(?:exit|logout)(?:\s+\d+)?(?:\s*;)?")
+ENTERS = later(
     r"(?:sudo\s+)?(?:(?:bash|zsh|fish|sh|su)(?:\s+-(?!c\b)\S*)*(?:\s+\w+)?"
     r"|ssh(?:\s+-\S+(?:\s+\d+)?)*\s+\S+)\Z"
     r"|sudo\s+-[is]\Z|(?:docker|podman|kubectl)\s+exec\s(?:\S+\s)*?-(?:it|ti|i)\s"
@@ -143,7 +143,7 @@ def _ran(record: Record, shell: str, stamp: int | None, elapsed: int) -> Ran:
     )
 
 
-PASTED = re.compile(r"\[?\[20[01]~|\$ |#{2,6} \S|```|[-*] \[[ x]\] |\d+;\d+(?:;\d+)*c|\[[A-D]$")
+PASTED = later(r"\[?\[20[01]~|\$ |#{2,6} \S|```|[-*] \[[ x]\] |\d+;\d+(?:;\d+)*c|\[[A-D]$")
 """What a terminal was given that is no command: paste marks, prompts, Markdown, its own replies."""
 ENOUGH = 50
 REPEATS_DROPPED = (

@@ -10,12 +10,13 @@ from urllib.parse import unquote
 
 import msgspec
 
+from forsy_retrace.sdk import later
 from forsy_retrace.source import has_screen, unescaped
 
 from .paste import USUAL, line_of
 from .run import Run
 
-MARK = re.compile(
+MARK = later(
     r"\x1b\](?:(133|633);([A-Z])(?:;([^\x07\x1b]{0,65536}))?|(7);file://[^/\x07\x1b]*(/[^\x07\x1b]{1,4096}))"
     r"(?:\x07|\x1b\\)"
 )

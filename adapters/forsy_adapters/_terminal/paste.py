@@ -9,13 +9,14 @@ from collections.abc import Iterator
 
 import msgspec
 
+from forsy_retrace.sdk import later
 from forsy_retrace.source import plain, screen
 
 from .prompts import behind_prompt
 from .run import Run
 from .unfinished import gone_on
 
-TOGGLE = re.compile(r"\x1b\[\?(2004|1049|1047|47)(?:;\d{1,5}){0,8}([hl])")
+TOGGLE = later(r"\x1b\[\?(2004|1049|1047|47)(?:;\d{1,5}){0,8}([hl])")
 USUAL, WIDE = 80, 1000
 """Columns of a screen where the recording does not tell: what both show alike is sure."""
 MOST_ROWS = 4

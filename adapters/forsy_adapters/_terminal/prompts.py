@@ -4,6 +4,7 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
+from forsy_retrace.sdk import later
 from forsy_retrace.source import plain
 
 from .run import Run
@@ -28,9 +29,9 @@ SHAPES: tuple[Shape, ...] = (
     Shape("sign", re.compile(r"[$%❯➜»λ](?: |$)"), 3),
 )  # fmt: skip
 """In order; where a prompt has several shapes, the first counts."""
-END = re.compile(r"\n|\x1b\[\?(?:1049|1047|47)l")
-UP = re.compile(r"\x1b\[[0-9]*A|\x1bM")
-BARE = re.compile(r"[^\r]\n")
+END = later(r"\n|\x1b\[\?(?:1049|1047|47)l")
+UP = later(r"\x1b\[[0-9]*A|\x1bM")
+BARE = later(r"[^\r]\n")
 LONGEST = 1 << 14
 """Characters of a line that may hold a prompt and a command."""
 

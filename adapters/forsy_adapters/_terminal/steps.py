@@ -1,12 +1,12 @@
 """From a tape to events: the commands by the surest way that finds any, else one opaque step."""
 
-import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import msgspec
 
 from forsy_retrace.events import Event, Fact, Origin, Outcome, Skipped, ToolCall, ToolResult
+from forsy_retrace.sdk import later
 from forsy_retrace.source import Evidence, has_screen, plain
 
 from .marks import by_marks
@@ -23,8 +23,8 @@ WAYS: tuple[tuple[str, Callable[[str, int], list[Run]]], ...] = (
     ("none", lambda text, width: []),
 )
 """The surest first; what the manifest calls them."""
-STATUS = re.compile(r"(?:echo|print|printf '%d\\n') +[\"']?\$(?:\?|status)[\"']?")
-NUMBER = re.compile(r"\d{1,3}")
+STATUS = later(r"(?:echo|print|printf '%d\\n') +[\"']?\$(?:\?|status)[\"']?")
+NUMBER = later(r"\d{1,3}")
 
 
 class Program(NamedTuple):

@@ -1,12 +1,12 @@
 """Whether a shell asks for more of a command. Its prompt `> ` does not tell: R's is the same."""
 
-import re
+from forsy_retrace.sdk import later
 
-OPENERS = re.compile(r"(?:^|[;&|({\n]\s*|\b(?:do|then|else)\s)(?:for|while|until|select|if|case)\b")
-CLOSERS = re.compile(r"(?:^|[;&|\n]\s*)(?:done|fi|esac)\b")
-GOES_ON = re.compile(r"(?:\\|\||&&|[({])\s*$")
-DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w{1,40})")
-SECOND = re.compile(
+OPENERS = later(r"(?:^|[;&|({\n]\s*|\b(?:do|then|else)\s)(?:for|while|until|select|if|case)\b")
+CLOSERS = later(r"(?:^|[;&|\n]\s*)(?:done|fi|esac)\b")
+GOES_ON = later(r"(?:\\|\||&&|[({])\s*$")
+DOCUMENT = later(r"<<-?\s*['\"]?(\w{1,40})")
+SECOND = later(
     r"(?:(?:for|while|until|repeat|select|case|if|then|else|elif|do|function|quote|dquote|bquote"
     r"|heredoc|pipe|cmdand|cmdor|cmdsubst|subsh|cursh|array|math|braceparam) ?){0,4}>(?: |$)"
 )

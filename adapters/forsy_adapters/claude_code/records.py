@@ -17,16 +17,14 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import between, media_of, named, pointer, strings, text_of, words
+from forsy_retrace.sdk import between, later, media_of, named, pointer, strings, text_of, words
 
 from .lines import AGENT_TOOLS, Json, Line
 from .results import changes, exit_code, verdict
 from .threads import Threads
 from .words import pieces, with_rejection
 
-LIMIT = re.compile(
-    r"(?i)(?:you've hit your|limit reached|usage limit|rate limit|out of .{0,20}usage)"
-)
+LIMIT = later(r"(?i)(?:you've hit your|limit reached|usage limit|rate limit|out of .{0,20}usage)")
 
 BOOKKEEPING = frozenset(
     [

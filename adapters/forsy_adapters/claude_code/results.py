@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from forsy_retrace.events import Change, Hunk, Outcome
-from forsy_retrace.sdk import number
+from forsy_retrace.sdk import later, number
 
 
 class Verdict(NamedTuple):
@@ -23,42 +23,38 @@ class Verdict(NamedTuple):
 
 FAILURES: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # Checked in order on the text of a result that is flagged as an error.
-    ("rejected-by-user", re.compile(r"The user doesn't want to (?:proceed|take)"), "rejected"),
-    ("stayed-in-plan-mode", re.compile(r"User chose to stay in plan mode"), "rejected"),
-    ("interrupted-by-user", re.compile(r"\[Request interrupted by user"), "interrupted"),
-    ("prompt-aborted", re.compile(r"Permission prompt was aborted"), "rejected"),
+    ("rejected-by-user", later(r"The user doesn't want to (?:proceed|take)"), "rejected"),
+    ("stayed-in-plan-mode", later(r"User chose to stay in plan mode"), "rejected"),
+    ("interrupted-by-user", later(r"\[Request interrupted by user"), "interrupted"),
+    ("prompt-aborted", later(r"Permission prompt was aborted"), "rejected"),
     (
         "sibling-failed",
-        re.compile(
-            r"(?:<tool_use_error>)?(?:Sibling tool call errored|Cancelled: parallel tool call)"
-        ),
+        later(r"(?:<tool_use_error>)?(?:Sibling tool call errored|Cancelled: parallel tool call)"),
         "blocked",
     ),
     (
         "not-permitted",
-        re.compile(r"Claude requested permissions|Permission to use .{1,80} (?:has been )?denied"),
+        later(r"Claude requested permissions|Permission to use .{1,80} (?:has been )?denied"),
         "blocked",
     ),
     (
         "hook-blocked",
-        re.compile(r"\S{0,40}PreToolUse\S{0,80} hook error|Hook PreToolUse\S* denied"),
+        later(r"\S{0,40}PreToolUse\S{0,80} hook error|Hook PreToolUse\S* denied"),
         "blocked",
     ),
     (
         "auto-mode-unavailable",
-        re.compile(r".{1,80}temporarily unavailable, so auto mode cannot"),
+        later(r".{1,80}temporarily unavailable, so auto mode cannot"),
         "blocked",
     ),
     (
         "input-refused",
-        re.compile(
-            r"(?:<tool_use_error>)?(?:Error: )?(?:InputValidationError|No such tool available)"
-        ),
+        later(r"(?:<tool_use_error>)?(?:Error: )?(?:InputValidationError|No such tool available)"),
         "blocked",
     ),
-    ("timed-out", re.compile(r"(?:Exit code \d+\n)?Command timed out after"), "timed_out"),
+    ("timed-out", later(r"(?:Exit code \d+\n)?Command timed out after"), "timed_out"),
 )
-EXIT_CODE = re.compile(r"Exit code (\d{1,10})(?:\n|\Z)")
+EXIT_CODE = later(r"Exit code (\d{1,10})(?:\n|\Z)")
 LAUNCHED = frozenset({"async_launched", "teammate_spawned", "remote_launched"})
 
 

@@ -4,12 +4,11 @@ Learnt from Claude Code 1.0.51 to 2.1.219. Each row of `INJECTED` is a text that
 into a user turn; what is left when they are taken away is human.
 """
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from forsy_retrace.events import Via
-from forsy_retrace.sdk import between, without
+from forsy_retrace.sdk import between, later, without
 
 
 class Words(NamedTuple):
@@ -55,7 +54,7 @@ CONTEXT = (
 )
 """Tags of context that the client glues before or behind the human's words."""
 
-INTERRUPTED = re.compile(r"\s*\[Request interrupted by user(?: for tool use)?\]\s*")
+INTERRUPTED = later(r"\s*\[Request interrupted by user(?: for tool use)?\]\s*")
 PLAN = "Implement the following plan:"
 
 LOCAL_COMMANDS = frozenset(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from forsy_retrace.events import Event, Skipped
-from forsy_retrace.sdk import Shows
+from forsy_retrace.sdk import Shows, later
 from forsy_retrace.source import Source
 
 from .rollout import Rollout
@@ -38,7 +38,7 @@ SHOWS = Shows(
     ),
 )
 
-QUOTED = re.compile(
+QUOTED = later(
     r'^(?:\[[^\]\n]{1,40}\] ){1,3}\{"type":"(?:thread\.started|turn\.started|item\.)', re.M
 )
 """A line of `codex exec --json` behind a logger's prefix."""

@@ -1,15 +1,15 @@
 """What an `apply_patch` does to which files: its own text, and the changes that events record."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.events import Change, Hunk
+from forsy_retrace.sdk import later
 
 BEGIN, END = "*** Begin Patch", "*** End Patch"
-FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
-MOVE = re.compile(r"\*\*\* Move to: (.+)")
-AT = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
+FILE = later(r"\*\*\* (Add|Update|Delete) File: (.+)")
+MOVE = later(r"\*\*\* Move to: (.+)")
+AT = later(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
 KINDS = {"Add": "created", "Update": "modified", "Delete": "deleted"}
 
 

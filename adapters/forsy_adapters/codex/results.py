@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from forsy_retrace.dialects import attachments
 from forsy_retrace.events import Attachment, Change, Origin, Outcome, ToolResult
-from forsy_retrace.sdk import number, parsed, text_of
+from forsy_retrace.sdk import later, number, parsed, text_of
 
 
 class Result(NamedTuple):
@@ -41,56 +41,52 @@ def told(here: Origin, call: str, found: Result, changed: Iterable[Change]) -> T
     )
 
 
-CODE = re.compile(
+CODE = later(
     r"(?:Chunk ID: [^\n]*\n)?(?:Wall time:? [^\n]*\n)?(?:Process exited with code|Exit code:)"
     r" (-?\d{1,10})(?:\n|\Z)"
 )
-TIMED_OUT = re.compile(r"command timed out after|sandbox error: command timed out")
+TIMED_OUT = later(r"command timed out after|sandbox error: command timed out")
 
 SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # Checked in order on the beginning of an output that has no exit code.
     (
         "still-running",
-        re.compile(
-            r"(?:Chunk ID: [^\n]*\n)?(?:Wall time:? [^\n]*\n)?Process running with session ID"
-        ),
+        later(r"(?:Chunk ID: [^\n]*\n)?(?:Wall time:? [^\n]*\n)?Process running with session ID"),
         "launched",
     ),
-    ("script-ended", re.compile(r"Script completed"), "ok"),
-    ("script-failed", re.compile(r"Script (?:failed|error|terminated)"), "failed"),
-    ("script-running", re.compile(r"Script running"), "launched"),
+    ("script-ended", later(r"Script completed"), "ok"),
+    ("script-failed", later(r"Script (?:failed|error|terminated)"), "failed"),
+    ("script-running", later(r"Script running"), "launched"),
     (
         "rejected-by-user",
-        re.compile(r"(?:[\w ]{1,40} )?rejected by (?:the )?user|patch rejected by user"),
+        later(r"(?:[\w ]{1,40} )?rejected by (?:the )?user|patch rejected by user"),
         "rejected",
     ),
-    ("aborted-by-user", re.compile(r"(?:tool call )?aborted(?: by user)?\b"), "interrupted"),
+    ("aborted-by-user", later(r"(?:tool call )?aborted(?: by user)?\b"), "interrupted"),
     (
         "approval-policy",
-        re.compile(
-            r".{0,200}(?:approval policy is Never|rejected by user approval settings)", re.S
-        ),
+        later(r".{0,200}(?:approval policy is Never|rejected by user approval settings)", re.S),
         "blocked",
     ),
-    ("no-such-tool", re.compile(r"unsupported (?:custom tool )?call"), "blocked"),
-    ("input-refused", re.compile(r"failed to parse function arguments"), "blocked"),
-    ("timed-out", re.compile(r".{0,80}(?:command )?timed out after \d"), "timed_out"),
-    ("sandbox-denied", re.compile(r"failed in sandbox"), "failed"),
+    ("no-such-tool", later(r"unsupported (?:custom tool )?call"), "blocked"),
+    ("input-refused", later(r"failed to parse function arguments"), "blocked"),
+    ("timed-out", later(r".{0,80}(?:command )?timed out after \d"), "timed_out"),
+    ("sandbox-denied", later(r"failed in sandbox"), "failed"),
     (
         "patch-refused",
-        re.compile(r"apply_patch verification failed|error: (?:invalid|Failed)"),
+        later(r"apply_patch verification failed|error: (?:invalid|Failed)"),
         "failed",
     ),
     (
         "error-text",
-        re.compile(
+        later(
             r"execution error:|exec_command failed|write_stdin failed|tool call (?:error|failed)"
             r"|error: |Error: |unable to |collab \w+ failed"
         ),
         "failed",
     ),
-    ("plan-updated", re.compile(r"Plan updated\s*\Z"), "ok"),
-    ("picture-shown", re.compile(r"attached local image"), "ok"),
+    ("plan-updated", later(r"Plan updated\s*\Z"), "ok"),
+    ("picture-shown", later(r"attached local image"), "ok"),
 )
 """What a plain output says, and what that means."""
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from forsy_retrace.dialects import attachments
 from forsy_retrace.events import Event, Fact, Message, Notice, Skipped
-from forsy_retrace.sdk import mark_of, named, parsed
+from forsy_retrace.sdk import later, mark_of, named, parsed
 
 from .state import State
 from .survey import key
 from .units import Unit
 from .words import CWD, SHELL_LINE, human, injected, instructions
 
-NOTIFIED = re.compile(r"<subagent_notification>\s*(\{.*\})\s*</subagent_notification>", re.S)
+NOTIFIED = later(r"<subagent_notification>\s*(\{.*\})\s*</subagent_notification>", re.S)
 
 
 class Users:

@@ -6,6 +6,8 @@ human's words itself; only what these leave open is judged by its beginning.
 
 import re
 
+from forsy_retrace.sdk import later
+
 INJECTED: tuple[tuple[str, str], ...] = (
     ("<environment_context>", "injected: environment"),
     ("<user_instructions>", "injected: instructions"),
@@ -28,18 +30,16 @@ INJECTED: tuple[tuple[str, str], ...] = (
 )
 """How a text that nobody wrote begins, and what it is."""
 
-REQUEST = re.compile(
-    r"\A\s*# Context from my IDE setup:.*?^## My request for Codex:\s*\n", re.S | re.M
-)
-CWD = re.compile(r"<cwd>\s*([^<\n]{1,1000}?)\s*</cwd>")
-SHELL = re.compile(r"<shell>\s*([^<\n]{1,100}?)\s*</shell>")
-WRAPPED = re.compile(
+REQUEST = later(r"\A\s*# Context from my IDE setup:.*?^## My request for Codex:\s*\n", re.S | re.M)
+CWD = later(r"<cwd>\s*([^<\n]{1,1000}?)\s*</cwd>")
+SHELL = later(r"<shell>\s*([^<\n]{1,100}?)\s*</shell>")
+WRAPPED = later(
     r"\A\s*(?:# AGENTS\.md instructions[^\n]*\n\s*)?"
     r"<(user_instructions|INSTRUCTIONS)>\s*(.*?)\s*</\1>\s*\Z",
     re.S,
 )
-SHELL_LINE = re.compile(r"<command>\s*(.*?)\s*</command>", re.S)
-LIMIT = re.compile(
+SHELL_LINE = later(r"<command>\s*(.*?)\s*</command>", re.S)
+LIMIT = later(
     r"(?i)(?:usage limit|rate limit|quota exceeded|out of credits|insufficient_quota|limit reached)"
 )
 

@@ -15,14 +15,14 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import compact
+from forsy_retrace.sdk import compact, later
 
 from .place import Json, Place, Told, text_in
 from .verdicts import in_content
 
 REASONING = ("reasoning_content", "reasoning", "thinking")
 THOUGHTS = ("thinking", "think", "reasoning")
-THINK = re.compile(r"\A\s*<think>.*?</think>", re.S)
+THINK = later(r"\A\s*<think>.*?</think>", re.S)
 COPIES = ("tool_call", "tool_output", "toolCall", "tool_calls")
 """Parts with which some writers repeat what `tool_calls` says."""
 

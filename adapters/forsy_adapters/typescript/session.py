@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterator
 
 from forsy_retrace.events import Event, Fact, Origin, SessionStart, Skipped
+from forsy_retrace.sdk import later
 from forsy_retrace.source import Line, Source
 
 from .._terminal import Places, Program, Tape, steps
 from .timing import timed
 
-STARTED = re.compile(r"Script started on ([^\[\n]{1,80}?)(?: \[(.{0,2000})\])?\r?$")
-DONE = re.compile(r"Script done on [^\[\n]{1,80}?(?: \[(.{0,2000})\])?\r?$")
-NAMED = re.compile(r'([A-Z_]{2,40})="([^"]{0,1000})"')
+STARTED = later(r"Script started on ([^\[\n]{1,80}?)(?: \[(.{0,2000})\])?\r?$")
+DONE = later(r"Script done on [^\[\n]{1,80}?(?: \[(.{0,2000})\])?\r?$")
+NAMED = later(r'([A-Z_]{2,40})="([^"]{0,1000})"')
 """What newer versions tell in brackets: COMMAND, COLUMNS, COMMAND_EXIT_CODE."""
 
 

@@ -1,20 +1,19 @@
 """A typescript's timing file: seconds since the entry before, and how many bytes were printed."""
 
-import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from forsy_retrace.events import Event, Fact, Origin, Skipped
-from forsy_retrace.sdk import when
+from forsy_retrace.sdk import later, when
 from forsy_retrace.source import Evidence, Line, Source, entry
 
 from .._terminal import Places, Tape
 
-CLASSIC = re.compile(r"([0-9]{1,9}\.[0-9]{1,9}) ([0-9]{1,12})\r?$")
-LETTERED = re.compile(r"([OISH]) ([0-9]{1,9}\.[0-9]{1,9}) (.{0,4096})$")
+CLASSIC = later(r"([0-9]{1,9}\.[0-9]{1,9}) ([0-9]{1,12})\r?$")
+LETTERED = later(r"([OISH]) ([0-9]{1,9}\.[0-9]{1,9}) (.{0,4096})$")
 """O output, I input, S a signal, H a header; only output has bytes in the typescript."""
-COUNT = re.compile(r"[0-9]{1,12}$")
+COUNT = later(r"[0-9]{1,12}$")
 OTHER = "timing of other output"
 
 
