@@ -2,5 +2,6 @@
 
 from . import converting, extending, looking, masking
 from .group import main
+from .program import run
 
-__all__ = ["converting", "extending", "looking", "main", "masking"]
+__all__ = ["converting", "extending", "looking", "main", "masking", "run"]

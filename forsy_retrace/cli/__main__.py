@@ -1,5 +1,5 @@
 """`python -m forsy_retrace.cli`"""
 
-from . import main
+from . import run
 
-main()
+run()
