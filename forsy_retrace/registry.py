@@ -6,6 +6,7 @@ A module of another package is listed by name and imported only when it is named
 import importlib
 import os
 import re
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 """How an adapter may be called; its module has `_` in place of `-`."""
 
 
+@cache
 def home() -> Path:
     """The folder of the adapters that come with this package."""
     spec = find_spec("forsy_adapters")
@@ -29,11 +31,18 @@ def home() -> Path:
 
 def bundled() -> list[str]:
     """The names of the adapters that come with this package."""
-    return sorted(
+    return list(_named(home(), home().stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=1)
+def _named(folder: Path, changed: int) -> tuple[str, ...]:
+    """The adapters of a folder, as it was when it last changed."""
+    found = (
         path.stem.replace("_", "-")
-        for path in home().iterdir()
+        for path in folder.iterdir()
         if not path.name.startswith(("_", ".")) and (path.suffix == ".py" or path.is_dir())
     )
+    return tuple(sorted(found))
 
 
 def plugins() -> dict[str, str]:
@@ -74,6 +83,7 @@ def load(name: str) -> "Adapter":
     return _own(name) if name in bundled() else _offered_by_others(name)
 
 
+@cache
 def _own(name: str) -> "Adapter":
     return _checked(name, importlib.import_module(f"forsy_adapters.{name.replace('-', '_')}"))
 

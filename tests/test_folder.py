@@ -158,7 +158,7 @@ def test_a_kill_at_any_moment_leaves_the_old_folder_or_the_new_one(target: Path)
     for number in kills(target, OLD):
         now = held(target)
         if now is None:  # between two renames: the old one lies beside, whole
-            (aside,) = target.parent.glob(".trace.old-*")
+            (aside,) = target.parent.glob(".trace.old")
             assert held(aside) == OLD, number
         seen.add("absent" if now is None else "old" if now == OLD else "new")
         assert now in (None, OLD, NEW), number
@@ -196,7 +196,7 @@ def test_an_interrupt_at_any_moment_keeps_the_old_folder_or_the_new_one(target: 
 
 def test_a_folder_that_waits_to_be_named_is_closed_to_others(target: Path) -> None:
     for number in kills(target, None):
-        for fresh in target.parent.glob(".trace.new-*"):
+        for fresh in target.parent.glob(".trace.new"):
             assert fresh.stat().st_mode & 0o077 == 0 or held(fresh) == NEW, number
         sweep(target)
         put(target, NEW)
@@ -206,7 +206,7 @@ def test_a_folder_that_waits_to_be_named_is_closed_to_others(target: Path) -> No
 
 
 def test_the_leftovers_of_another_target_are_not_touched(target: Path) -> None:
-    strangers = target.parent / ".trace2.new-1"
+    strangers = target.parent / ".trace2.new"
     strangers.mkdir()
     put(target, NEW)
     assert beside(target) == {strangers.name}
@@ -256,11 +256,37 @@ def test_a_lock_file_that_nobody_holds_is_no_lock(target: Path) -> None:
     assert beside(target) == set()
 
 
-@pytest.mark.parametrize("name", ["0", "99999999999999999999"])
-def test_the_leftovers_of_an_impossible_process_are_swept(name: str, target: Path) -> None:
-    (target.parent / f".trace.new-{name}").mkdir()
+@pytest.mark.parametrize("before", [None, OLD])
+@pytest.mark.parametrize("name", [".trace.new", ".trace.old"])
+def test_the_leftovers_of_a_run_that_was_killed_are_swept(
+    name: str, before: dict[str, bytes] | None, target: Path
+) -> None:
+    if before is not None:
+        put(target, before)
+    (target.parent / name).mkdir()
+    (target.parent / name / "trace.json").write_bytes(b"{")
     put(target, NEW)
+    assert held(target) == NEW
     assert beside(target) == set()
+
+
+def test_a_shelf_is_never_listed_for_one_folder(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folders may be a million."""
+    listed = []
+    for name in ("listdir", "scandir"):
+        own = getattr(os, name)
+
+        def spied(path: Any = ".", own: Any = own) -> Any:
+            listed.append(Path(os.fspath(path)) if not isinstance(path, int) else path)
+            return own(path)
+
+        monkeypatch.setattr(os, name, spied)
+    put(target, OLD)
+    put(target, NEW)
+    assert listed
+    assert target.parent not in listed
 
 
 def test_a_lock_holds_from_the_moment_that_it_is_taken(
@@ -450,7 +476,7 @@ def test_an_error_while_renaming_brings_the_old_folder_back(
     rename = Path.rename
 
     def refused(path: Path, new: Path) -> Path:
-        if ".new-" in path.name:
+        if path.name.endswith(".new"):
             raise OSError(5, "Input/output error")
         return rename(path, new)
 

@@ -7,6 +7,9 @@ from typing import NoReturn
 
 from .group import main
 
+ORDERLY = ("multiprocessing", "ray")
+"""Modules that have something to put away at the end."""
+
 
 def run() -> NoReturn:
     """Runs the command line, then leaves at once: taking memory apart is a tenth of a short run."""
@@ -21,7 +24,7 @@ def run() -> NoReturn:
 
 def _leave(code: int) -> None:
     """Leaves, if nothing waits for an orderly end: a pool, an engine, or output that can't go."""
-    if threading.active_count() > 1 or "ray" in sys.modules:
+    if threading.active_count() > 1 or any(name in sys.modules for name in ORDERLY):
         return
     try:
         sys.stdout.flush()

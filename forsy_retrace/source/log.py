@@ -4,7 +4,7 @@ import io
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -124,9 +124,10 @@ class Source:
         """The regular files next to this log that match a glob pattern, in order of name."""
         folder = self.path.parent
         lead = self.name[: len(self.name) - len(self.path.name)]
+        found = tuple(sorted(folder.glob(pattern))) if "/" in pattern else _within(folder, pattern)
         return [
             Source(path, lead + path.relative_to(folder).as_posix())
-            for path in sorted(folder.glob(pattern))
+            for path in found
             if path != self.path and is_regular(path)
         ]
 
@@ -321,6 +322,19 @@ class Member(Source):
 
     def _open(self) -> BinaryIO:
         return member(self.archive._raw(), self.info, self.name)
+
+
+def _within(folder: Path, pattern: str) -> tuple[Path, ...]:
+    """What matches in a folder, which is listed once for the thousands of logs that lie in it."""
+    try:
+        return _listed(folder, pattern, folder.stat().st_mtime_ns)
+    except OSError:
+        return ()
+
+
+@lru_cache(maxsize=256)
+def _listed(folder: Path, pattern: str, changed: int) -> tuple[Path, ...]:
+    return tuple(sorted(folder.glob(pattern)))
 
 
 def is_regular(path: Path) -> bool:

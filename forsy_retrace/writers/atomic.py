@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -83,15 +82,14 @@ def _lock(handle: int) -> None:
 def write_whole(folder: Path, files: Mapping[str, bytes]) -> None:
     """Puts a folder of files in the place of `folder`, in one rename."""
     sweep(folder)
-    fresh = folder.parent / f".{folder.name}.new-{os.getpid()}"
-    old = folder.parent / f".{folder.name}.old-{os.getpid()}"
+    fresh, old = _beside(folder)
     try:
         fresh.mkdir(mode=0o700)
         for name, data in files.items():
             path = fresh / name
             path.parent.mkdir(exist_ok=True)
             _write(path, data)
-        for inner in {path.parent for path in fresh.rglob("*")} | {fresh}:
+        for inner in {(fresh / name).parent for name in files} | {fresh}:
             _sync(inner)
         fresh.chmod(0o755)
         if folder.exists():
@@ -135,19 +133,19 @@ def replace_file(path: Path, data: bytes) -> None:
 def sweep(folder: Path) -> None:
     """Repairs what a killed run left: brings a moved folder back, removes half-written ones.
 
-    For the holder of the lock: nobody else writes this target.
+    For the holder of the lock: nobody else writes this target. A shelf may hold a million folders:
+    it is never listed.
     """
-    pattern = re.compile(rf"\.{re.escape(folder.name)}\.(new|old)-\d+")
-    if not folder.parent.is_dir():
-        return
-    for path in sorted(folder.parent.iterdir()):
-        found = pattern.fullmatch(path.name)
-        if found is None:
-            continue
-        if found[1] == "old" and not folder.exists():
-            path.rename(folder)
-        else:
-            shutil.rmtree(path, ignore_errors=True)
+    fresh, old = _beside(folder)
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+    for left in (fresh, old):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _beside(folder: Path) -> tuple[Path, Path]:
+    """Where a folder is made, and where the one it replaces goes; only the lock's holder does."""
+    return folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
 
 
 def _write(path: Path, data: bytes) -> None:
