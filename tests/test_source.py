@@ -451,3 +451,46 @@ def test_a_name_can_be_written_as_utf8(tmp_path: Path) -> None:
     path.write_bytes(A)
     for source in (Source(path), *discover(tmp_path)):
         source.name.encode()
+
+
+def test_what_lies_beside_a_log_is_found_by_pattern_and_in_order(tmp_path: Path) -> None:
+    names = ["agent-1.jsonl", "agent-2.jsonl", "agent-2.json", "b[1].x.jsonl", "b1.x.jsonl", "log"]
+    for name in [*names, ".agent-3.jsonl"]:
+        (tmp_path / name).write_bytes(b"{}\n")
+    (tmp_path / "agent-4.jsonl").mkdir()
+    (tmp_path / "agent-5.jsonl").symlink_to(tmp_path / "agent-1.jsonl")
+    log = Source(tmp_path / "log", "folder/log")
+    for pattern in ("agent-*.jsonl", "*.jsonl", "b[[]1].*.jsonl", "agent-?.json", "none-*", "log"):
+        found = [one.path for one in log.beside(pattern)]
+        expected = sorted(tmp_path.glob(pattern))
+        assert found == [one for one in expected if is_regular(one) and one.name != "log"], pattern
+    assert [one.name for one in log.beside("agent-*.jsonl")] == [
+        "folder/agent-1.jsonl",
+        "folder/agent-2.jsonl",
+    ]
+
+
+def test_what_comes_beside_a_log_later_is_found_too(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"{}\n")
+    assert Source(log).beside("agent-*.jsonl") == []
+    (tmp_path / "agent-1.jsonl").write_bytes(b"{}\n")
+    os.utime(tmp_path, ns=(1, 1))  # clocks of disks may be coarser than this test
+    assert len(Source(log).beside("agent-*.jsonl")) == 1
+
+
+def test_a_folder_of_many_logs_is_listed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, own = [], os.listdir
+
+    def spied(folder: Any) -> list[str]:
+        listed.append(folder)
+        return own(folder)
+
+    monkeypatch.setattr(os, "listdir", spied)
+    for number in range(50):
+        (tmp_path / f"{number}.jsonl").write_bytes(b"{}\n")
+    for number in range(50):
+        assert Source(tmp_path / f"{number}.jsonl").beside(f"{number}.copy.*.jsonl") == []
+    assert len(listed) == 1

@@ -2,11 +2,13 @@
 
 import io
 import os
+import re
 import stat
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
-from itertools import islice
-from pathlib import Path
+from itertools import islice, takewhile
+from pathlib import Path, PurePath
 from typing import BinaryIO
 from zipfile import ZipInfo
 
@@ -124,7 +126,7 @@ class Source:
         """The regular files next to this log that match a glob pattern, in order of name."""
         folder = self.path.parent
         lead = self.name[: len(self.name) - len(self.path.name)]
-        found = tuple(sorted(folder.glob(pattern))) if "/" in pattern else _within(folder, pattern)
+        found = sorted(folder.glob(pattern)) if "/" in pattern else _within(folder, pattern)
         return [
             Source(path, lead + path.relative_to(folder).as_posix())
             for path in found
@@ -324,17 +326,23 @@ class Member(Source):
         return member(self.archive._raw(), self.info, self.name)
 
 
-def _within(folder: Path, pattern: str) -> tuple[Path, ...]:
+def _within(folder: Path, pattern: str) -> list[Path]:
     """What matches in a folder, which is listed once for the thousands of logs that lie in it."""
     try:
-        return _listed(folder, pattern, folder.stat().st_mtime_ns)
+        names = _names(folder, folder.stat().st_mtime_ns)
     except OSError:
-        return ()
+        return []
+    lead = re.split(r"[*?[]", pattern, maxsplit=1)[0] if os.name == "posix" else ""
+    near = takewhile(
+        lambda name: name.startswith(lead), islice(names, bisect_left(names, lead), None)
+    )
+    return [folder / name for name in near if PurePath(name).match(pattern)]
 
 
-@lru_cache(maxsize=256)
-def _listed(folder: Path, pattern: str, changed: int) -> tuple[Path, ...]:
-    return tuple(sorted(folder.glob(pattern)))
+@lru_cache(maxsize=64)
+def _names(folder: Path, changed: int) -> list[str]:
+    """The names in a folder, in order, as it was when it last changed."""
+    return sorted(os.listdir(folder))
 
 
 def is_regular(path: Path) -> bool:
