@@ -104,6 +104,11 @@ class Survey:
         line.forked = forked if isinstance(forked, dict) else None
         self._look_for_subagents(body)
         match body:
+            case {"type": "attachment", "attachment": {"type": "queued_command", "prompt": prompt}}:
+                self.said.add(text_of(prompt).strip())
+            case {"type": "queue-operation", "operation": str(operation)}:
+                line.operation = operation
+        match body:
             case {"type": "progress", "data": {"type": "agent_progress"} as data}:
                 _nest(line, data, body, files)
                 body = body_of(record, line.prefix)
@@ -111,10 +116,6 @@ class Survey:
                 line.under = call
             case {"isSidechain": True}:
                 line.is_side, line.agent = True, str(body.get("agentId") or "")
-            case {"type": "attachment", "attachment": {"type": "queued_command", "prompt": prompt}}:
-                self.said.add(text_of(prompt).strip())
-            case {"type": "queue-operation", "operation": str(operation)}:
-                line.operation = operation
         _describe(line, body)
         if line.kind == "user":
             self._hear(body)
