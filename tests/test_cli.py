@@ -653,3 +653,25 @@ def test_an_odd_name_of_a_log_is_only_a_name(name: str, here: Path) -> None:
     shutil.copy(LOG, here / name)
     assert run("claude-code", "-o", "trace", "-q", "--", name).exit_code == 0
     assert run("verify", "trace", "--source", name).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("auto", "", "-o", "trace"),
+        ("claude-code", "log", "-o", ""),
+        ("show", ""),
+        ("verify", "trace", "--source", ""),
+        ("batch", "", "-o", "traces"),
+        ("batch", "logs", "-o", ""),
+        ("new-adapter", "fine", "-o", ""),
+    ],
+)
+def test_an_empty_name_is_a_variable_that_was_not_set(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, list(words))
+    assert done.exit_code == 2
+    assert "is empty; a variable may not be set" in done.output
+    assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,7 @@ from forsy_retrace.errors import RetraceError
 from forsy_retrace.terminal import safe, safe_json
 
 from .group import CONTEXT, main
-from .options import AS_JSON, MAX_OUTPUT, MEDIA, PLUGIN, QUIET, SINCE, conversion, wishes
+from .options import AS_JSON, MAX_OUTPUT, MEDIA, NAME, PLUGIN, QUIET, SINCE, conversion, wishes
 
 
 def adapter_command(name: str) -> click.Command:
@@ -112,11 +112,12 @@ Examples:
 
 
 @main.command("batch", epilog=BATCH_EXAMPLES)
-@click.argument("roots", nargs=-1)
+@click.argument("roots", nargs=-1, type=NAME)
 @click.option(
     "-o",
     "--output",
     required=True,
+    type=NAME,
     help="The folder for the trace folders, or an address (s3://…) for them.",
 )
 @click.option("--local", is_flag=True, help="Also the places where harnesses keep their logs here.")

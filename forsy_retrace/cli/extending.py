@@ -10,6 +10,7 @@ import click
 from forsy_retrace.terminal import safe, safe_line
 
 from .group import main
+from .options import PATH, FilePath
 
 
 @main.command("adapters", epilog="\b\nExample:\n  forsy-retrace adapters")
@@ -26,7 +27,7 @@ def adapters() -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file_okay=False),
     default=Path(),
     help="Where to start; the current folder when left out.",
 )
@@ -42,7 +43,7 @@ def new_adapter(name: str, package: bool, output: Path) -> None:
 
 @main.command("check", epilog="\b\nExample:\n  forsy-retrace check claude-code session.jsonl")
 @click.argument("adapter")
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, type=PATH)
 @click.option("--quick", is_flag=True, help="Fewer cuts and strangers; for large logs.")
 def check(adapter: str, files: Sequence[Path], quick: bool) -> None:
     """Hold an adapter to its laws on any logs; without FILES on the cases of fixtures/."""

@@ -10,12 +10,12 @@ from forsy_retrace.errors import RetraceError
 from forsy_retrace.terminal import safe, safe_json
 
 from .group import main
-from .options import wishes
+from .options import PATH, wishes
 
 
 @main.command("events", epilog="\b\nExample:\n  forsy-retrace events claude-code session.jsonl")
 @click.argument("adapter")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PATH)
 @click.option("--no-redact", is_flag=True, help="Print everything as it stands; needs --i-know.")
 @click.option("--i-know", is_flag=True, help="Confirms --no-redact.")
 def events(adapter: str, path: Path, no_redact: bool, i_know: bool) -> None:
@@ -31,12 +31,12 @@ def events(adapter: str, path: Path, no_redact: bool, i_know: bool) -> None:
 
 
 @main.command("show", epilog="\b\nExample:\n  forsy-retrace show trace/ --step 4 --why success")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.option("--step", type=click.IntRange(1), help="This step in full.")
 @click.option("--why", metavar="FIELD", help="Why this field of the step says what it says.")
 @click.option(
     "--source",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="The log, to show the text that bears a value out.",
 )
 def show(folder: Path, step: int | None, why: str | None, source: Path | None) -> None:
@@ -54,7 +54,7 @@ def show(folder: Path, step: int | None, why: str | None, source: Path | None) -
 
 
 @main.command("validate", epilog="\b\nExample:\n  forsy-retrace validate trace/")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.option("--json", "as_json", is_flag=True, help="The problems as a JSON list on stdout.")
 def validate(folder: Path, as_json: bool) -> None:
     """Judge a trace by the strict schema and the format's pre-release checks."""
@@ -65,10 +65,10 @@ def validate(folder: Path, as_json: bool) -> None:
 
 
 @main.command("verify", epilog="\b\nExample:\n  forsy-retrace verify trace/ --source session.jsonl")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.option(
     "--source",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="The log, or the folder, that the trace was made from.",
 )
@@ -97,10 +97,10 @@ def _findings(found: list[tuple[int | None, str, str]], as_json: bool, good: str
 
 
 @main.command("audit", epilog="\b\nExample:\n  forsy-retrace audit trace/ --against session.jsonl")
-@click.argument("claimed", type=click.Path(path_type=Path))
+@click.argument("claimed", type=PATH)
 @click.option(
     "--against",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     metavar="LOG",
     help="The log of the work that the trace tells of.",
@@ -109,12 +109,10 @@ def _findings(found: list[tuple[int | None, str, str]], as_json: bool, good: str
 @click.option(
     "--conversation", default="", metavar="ID", help="Only the session of this id of the log."
 )
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write the audit as JSON to this file."
-)
+@click.option("-o", "--output", type=PATH, help="Write the audit as JSON to this file.")
 @click.option(
     "--write-hybrid",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="DIR",
     help="Write a trace from the log, with the reasoning that the agent reports of confirmed steps.",
 )

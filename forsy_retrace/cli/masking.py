@@ -9,7 +9,7 @@ import click
 from forsy_retrace.terminal import safe, safe_json
 
 from .group import main
-from .options import wishes
+from .options import PATH, wishes
 
 
 @main.command("redact", epilog="\b\nExample:\n  forsy-retrace redact session.jsonl > masked.jsonl")
@@ -25,7 +25,7 @@ def redact(file: Any, rules: Any) -> None:
 
 
 @main.command("scan", epilog="\b\nExample:\n  forsy-retrace scan ~/.claude/projects/my-app")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PATH)
 @click.option("--json", "as_json", is_flag=True, help="The places as a JSON list on stdout.")
 @click.option(
     "--paranoid",

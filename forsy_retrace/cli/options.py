@@ -8,6 +8,31 @@ from typing import Any
 import click
 
 
+class Name(click.types.StringParamType):
+    """The name of a file or folder, or an address."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The text itself; an empty one is most likely a variable that was not set."""
+        if value == "":
+            self.fail("is empty; a variable may not be set", param, ctx)
+        return value
+
+
+class FilePath(click.Path):
+    """The path of a file or folder of this machine."""
+
+    def __init__(self, *, file_okay: bool = True) -> None:
+        super().__init__(path_type=Path, file_okay=file_okay)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A Path; an empty one is refused, for Python would take it for the working directory."""
+        return super().convert(NAME.convert(value, param, ctx), param, ctx)
+
+
+NAME = Name()
+PATH = FilePath()
+
+
 def wishes(command: Any) -> Any:
     """The options that say what else is private; the command gets them as `rules`."""
 
@@ -34,7 +59,7 @@ def wishes(command: Any) -> Any:
         click.option(
             "--redact-file",
             multiple=True,
-            type=click.Path(path_type=Path),
+            type=PATH,
             help="Mask every text in this file, one a line; may be repeated.",
         ),
         click.option(
@@ -91,11 +116,11 @@ PLUGIN = click.option(
 def conversion(command: Any) -> Any:
     """The options that every conversion has."""
     options = (
-        click.argument("path", type=click.Path(path_type=Path)),
+        click.argument("path", type=PATH),
         click.option(
             "-o",
             "--output",
-            type=click.Path(path_type=Path),
+            type=PATH,
             required=True,
             help="The trace folder; for several sessions the folder that holds them.",
         ),
