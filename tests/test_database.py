@@ -79,6 +79,17 @@ def test_a_damaged_database_is_refused_in_one_line(at: int, tmp_path: Path) -> N
         list(Source(source.path).records())
 
 
+def test_a_row_that_claims_to_be_larger_than_any_memory_is_refused(tmp_path: Path) -> None:
+    script = "PRAGMA page_size = 512; CREATE TABLE t (x TEXT); INSERT INTO t VALUES ('ls');"
+    source = made(tmp_path, script)
+    data = bytearray(source.path.read_bytes())
+    data[512 + 8 : 512 + 10] = (400).to_bytes(2)  # where the first cell of the second page is
+    data[512 + 400 : 512 + 418] = b"\xff" * 16 + b"\0o"  # its size, then its row id
+    source.path.write_bytes(data)
+    with pytest.raises(UnreadableInput, match="damaged database"):
+        list(Source(source.path).records())
+
+
 def test_nothing_that_a_database_computes_is_read(tmp_path: Path) -> None:
     source = made(
         tmp_path,

@@ -72,7 +72,7 @@ class _Text(io.RawIOBase):
     def _next(self) -> bytes:
         try:
             line = next(self.lines, b"")
-        except (sqlite3.Error, ValueError, OverflowError):
+        except (sqlite3.Error, ValueError, OverflowError, MemoryError):
             raise UnreadableInput(f"{self.name}: damaged database") from None
         self.count += len(line)
         if self.count > min(self.most, MAX_UNPACKED):
