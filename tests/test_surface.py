@@ -32,7 +32,7 @@ MODULES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (forsy_retrace, tuple(name for name in forsy_retrace.__all__ if name != "__version__")),
     (events, ("Hunk", "Outcome", "Via")),
     (source, ("Record", "discover")),
-    (sdk, ("Known", "Shows", "when", *functions(sdk))),
+    (sdk, ("Known", "Shows", "later", "when", *functions(sdk))),
     (calls, ("Calls", "Verdict")),
     (dialects, ("Call", "Media", "attachments", "call_of", "calls", "content_text", "media")),
     (testing, ("Case", "BrokenLaw", "LAWS", "broken", "cases", "conformance", "write_goldens")),
