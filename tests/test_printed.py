@@ -57,6 +57,19 @@ def test_the_screen_leaves_out_the_prompt_that_leads() -> None:
     assert screen("~/shop $ ls", 80, len("~/shop $ ")) == "ls"
 
 
+@pytest.mark.parametrize("final", "ABCDGHJKLMPX@df`")
+@pytest.mark.parametrize(
+    "figures", ["", ";", "1;1", "1;1;1", "123456789;", "999999999999999999999"]
+)
+def test_a_sequence_may_come_with_any_figures(final: str, figures: str) -> None:
+    assert isinstance(screen(f"echo one\x1b[{figures}{final} two"), str)
+
+
+def test_a_terminal_ignores_figures_that_a_sequence_does_not_take() -> None:
+    assert screen("make\x1b[2;7D") == screen("make\x1b[2D") == "make"
+    assert screen("make\x1b[2;7Dx") == "maxe"
+
+
 LINES = b'[0.1,"o","one"]\n[0.2,"i","secret"]\n[0.3,"r","80x24"]\n[0.4,"o","\\u001b[1mtwo"]'
 
 

@@ -25,7 +25,8 @@ LONGEST = 1 << 16
 MOST_MARKS = 8
 """Combining marks on one character; each costs as much as all before it."""
 KEPT = ("\r", "\b", "\t", "\x1b7", "\x1b8")
-MOVES = frozenset("ABCDGHJKLMPX@df`")
+MOVES = {**dict.fromkeys("ABCDGJKLMPX@d`", 1), "H": 2, "f": 2}
+"""Sequences that move, erase or shift, and how many figures each takes; terminals ignore more."""
 GAP = "  "
 """What parts the command from a prompt at the right edge."""
 
@@ -62,9 +63,9 @@ def _harmless(text: str) -> Iterator[str]:
             case str(line), _, _:
                 yield _visible(line) + token[0][len(line) :]
             case _, str(parameters), str(final):
-                figures = parameters.replace(";", "")
-                if final in MOVES and (not figures or (figures.isdigit() and len(figures) < 10)):
-                    yield token[0]
+                figures = parameters.split(";")[: MOVES.get(final, 0)]
+                if figures and all(one.isdigit() or not one for one in figures):
+                    yield f"\x1b[{';'.join(one[:9] for one in figures)}{final}"
             case _ if token[0] in KEPT:
                 yield token[0]
             case _ if token[0] >= " " and not "\x7f" <= token[0] <= "\x9f":
