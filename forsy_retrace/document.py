@@ -115,8 +115,12 @@ def _summary(trace: Trace) -> Json:
     }
 
 
+GROUNDED = tuple(name for name in FIELDS if name not in UNGROUNDED[:-1])
+"""Fields that may have a ground, in the format's order."""
+
+
 def _row(step: Step) -> Json:
-    """The evidence of one step: its records, then each field's ground."""
+    """The evidence of one step: its records, then each field's ground; fields may share one."""
     records: list[Evidence] = []
     numbers: dict[tuple[str, int, int, str], int] = {}
 
@@ -130,11 +134,14 @@ def _row(step: Step) -> Json:
         index(step.origin.evidence)
     if step.result is not None:
         index(step.result.origin.evidence)
-    fields = {
-        name: _entry(step.grounds[name], index)
-        for name in FIELDS
-        if name in step.grounds and name not in UNGROUNDED[:-1] and _claims(step, name)
-    }
+    fields: Json = {}
+    made: dict[int, Json] = {}
+    for name in GROUNDED:
+        ground = step.grounds.get(name)
+        if ground is not None and _claims(step, name):
+            if id(ground) not in made:
+                made[id(ground)] = _entry(ground, index)
+            fields[name] = made[id(ground)]
     row: Json = {"step": step.step, "records": []}
     ids = {}
     if step.call is not None:

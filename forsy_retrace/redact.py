@@ -157,9 +157,9 @@ def redact(
         evidence = [masked(row, masker) for row in evidence]
     manifest = masked(content.manifest, masker)
     for old, new, row in zip(content.trace["steps"], trace["steps"], evidence, strict=True):
-        for name, entry in row["fields"].items() if new is not old else ():
+        for name, entry in list(row["fields"].items()) if new is not old else ():
             if old[name] != new[name]:
-                entry["redacted"] = True
+                row["fields"][name] = {**entry, "redacted": True}
     _hash_prompts(trace)
     masker.forget()
     masked_content = Draft(trace, evidence, manifest, content.adapter, content.fates)

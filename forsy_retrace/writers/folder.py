@@ -113,7 +113,7 @@ def _cut(trace: Redacted, kept: dict[str, bytes], limit: int) -> None:
         name, digest = _keep(step["output"], kept)
         mark = f"[… {left} tokens omitted, full text: {name}, sha256:{digest} …]"
         step["output"] = f"{head}\n{mark}\n{tail}"
-        row["fields"]["output"]["cut"] = True
+        row["fields"]["output"] = {**row["fields"]["output"], "cut": True}
 
 
 def _keep(text: str, kept: dict[str, bytes]) -> tuple[str, str]:
