@@ -188,7 +188,10 @@ def texts_of(rows: Iterable[bytes]) -> list[str]:
     """Each distinct text and name in encoded JSON once; ids of one shape pass."""
     found: dict[bytes, None] = {}
     for row in rows:
-        found.update(dict.fromkeys(JSON_TEXT.findall(JSON_IDS.sub(b"", row))))
+        row = JSON_IDS.sub(b"", row)
+        # Without an escape, every quote begins or ends a text.
+        texts = JSON_TEXT.findall(row) if b"\\" in row else row.split(b'"')[1::2]
+        found.update(dict.fromkeys(texts))
     return [msgspec.json.decode(b'"%b"' % one, type=str) for one in found]
 
 

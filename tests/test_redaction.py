@@ -13,7 +13,7 @@ import string
 import sysconfig
 import time
 import urllib.parse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -21,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from forsy_retrace.redact import texts_of
 from forsy_retrace.redaction import Leak, Masker, mask
 from forsy_retrace.redaction import rules as rule_files
 from forsy_retrace.redaction.engine import Literals, compile_users, optional
@@ -454,6 +455,32 @@ def test_the_gate_finds_nothing_in_a_text_that_it_need_not_read_again(text: str,
     if masker.mask(text, key) == text:
         data = text.encode("utf-8", "surrogatepass")
         assert masker.leaks(data) == masker.leaks(data, texts=[text]) == []
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=9,
+)
+
+
+@LAX
+@given(st.lists(JSON_VALUES, max_size=4))
+def test_the_texts_of_rows_are_all_their_texts_and_names(rows: list[object]) -> None:
+    def texts(value: object) -> Iterator[str]:
+        match value:
+            case str():
+                yield value
+            case dict():
+                for name, inner in value.items():
+                    yield from (name, *texts(inner))
+            case list():
+                for inner in value:
+                    yield from texts(inner)
+
+    found = texts_of(json.dumps(row, ensure_ascii=False).encode() for row in rows)
+    assert len(found) == len(set(found))
+    assert set(found) == set(texts(rows))
 
 
 @settings(max_examples=60, deadline=None)
