@@ -10,8 +10,25 @@ def are_alike(a: str, b: str, floor: float) -> bool:
         return bool(x or y) and 2 * len(x & y) / (len(x) + len(y)) >= floor
     if a == b or 2 * min(len(a), len(b)) / (len(a) + len(b)) < floor:
         return a == b
-    match = SequenceMatcher(None, a, b, autojunk=False)
-    return match.quick_ratio() >= floor and _reaches(match, len(a), len(b), floor)
+    if 2 * _in_order(a, b) / (len(a) + len(b)) < floor:
+        return False
+    return _reaches(SequenceMatcher(None, a, b, autojunk=False), len(a), len(b), floor)
+
+
+def _in_order(a: str, b: str) -> int:
+    """Letters of the longest text whose letters stand in both in its order: no more can match.
+
+    Each row of the classic table is one integer (Hyyrö's bit vectors), which is a thirtieth of
+    difflib's work.
+    """
+    places: dict[str, int] = {}
+    for at, letter in enumerate(a):
+        places[letter] = places.get(letter, 0) | 1 << at
+    every = row = (1 << len(a)) - 1
+    for letter in b:
+        met = row & places.get(letter, 0)
+        row = (row + met | row - met) & every
+    return len(a) - row.bit_count()
 
 
 def _reaches(match: SequenceMatcher[str], a: int, b: int, floor: float) -> bool:
