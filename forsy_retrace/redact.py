@@ -20,7 +20,6 @@ from forsy_retrace.document import Draft, Json
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.redaction import Leak, Masker
 from forsy_retrace.redaction import mask as mask
-from forsy_retrace.trace import FIELDS
 
 __all__ = ["Redacted", "Rules", "mask", "redact"]
 
@@ -162,8 +161,8 @@ def redact(
                 row["fields"][name] = {**entry, "redacted": True}
     _hash_prompts(trace)
     masker.forget()
-    masked_content = Draft(trace, evidence, manifest, content.adapter, content.fates)
-    return Redacted(_TOKEN, masked_content, masker)
+    told = msgspec.structs.replace(content, trace=trace, evidence=evidence, manifest=manifest)
+    return Redacted(_TOKEN, told, masker)
 
 
 def masker_of(rules: Rules) -> Masker:
@@ -217,7 +216,7 @@ def _gather(value: Any, key: str, found: list[tuple[str, str]]) -> None:
                 found.append((value, key))
         case dict():
             for name, item in value.items():
-                if name not in FIELDS_OF_A_STEP and not _is_plain_name(name):
+                if not _is_plain_name(name):
                     found.append((name, ""))
                 if item.__class__ not in WORDLESS:
                     _gather(item, name, found)
@@ -235,8 +234,7 @@ def masked(value: Any, masker: Masker, key: str = "") -> Any:
             new = {}
             is_same = True
             for name, item in value.items():
-                is_plain = name in FIELDS_OF_A_STEP or _is_plain_name(name)
-                shown = name if is_plain else masker.mask(name)
+                shown = name if _is_plain_name(name) else masker.mask(name)
                 told = item if item.__class__ in WORDLESS else masked(item, masker, name)
                 new[shown] = told
                 is_same = is_same and told is item and shown is name
@@ -250,7 +248,6 @@ def masked(value: Any, masker: Masker, key: str = "") -> Any:
 
 WORDLESS = frozenset((int, bool, float, type(None)))
 """What holds no text."""
-FIELDS_OF_A_STEP = frozenset(FIELDS)
 
 
 @lru_cache(maxsize=4096)

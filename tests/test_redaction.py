@@ -391,7 +391,7 @@ def test_a_document_is_searched_in_pieces_as_it_is_whole(
     data = " and ".join(["lorem ipsum", *forms, encoded, "dolor sit amet"] * 3).encode()
     whole = list(known.find(data))
     assert len({find.start for find in whole}) >= 3 * (len(forms) + 1)
-    monkeypatch.setattr("forsy_retrace.redaction.spread.PIECE", size)
+    monkeypatch.setattr("forsy_retrace.redaction.scan.CHUNK", size)
     assert sorted(known.find(data)) == sorted(whole)
 
 

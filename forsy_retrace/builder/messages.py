@@ -83,7 +83,9 @@ class Phrases:
 
     def first(self, text: str) -> dict[str, tuple[int, int]]:
         """Where the first phrase of each kind stands; the longest of those that begin there."""
-        low = "".join(map(_lower, text)) if len(text.lower()) != len(text) else text.lower()
+        low = text.lower()
+        if len(low) != len(text):
+            low = "".join(map(_lower, text))
         found: dict[str, tuple[int, int]] = {}
         for index, start, end in self.automaton.find_matches_as_indexes(low, overlapping=True):
             phrase = self.phrases[index]

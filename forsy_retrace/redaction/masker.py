@@ -98,7 +98,7 @@ class Masker:
         """The text without what is secret; the same object where nothing is."""
         if not text:
             return text
-        masked = self._masked.get((text, key)) or self._as_written(text, key)
+        masked = self._as_written(text, key)
         for kind in masked.kinds:
             self._counts[kind] = self._counts.get(kind, 0) + 1
         return masked.text
@@ -108,10 +108,12 @@ class Masker:
         return bool(text) and self._as_written(text, "").text is not text
 
     def _as_written(self, text: str, key: str) -> Masked:
-        self._said = []
-        masked = Masked(self._mask(text, key), tuple(self._said))
-        if (text, key) in self._remembered:
-            self._masked[text, key] = masked
+        masked = self._masked.get((text, key))
+        if masked is None:
+            self._said = []
+            masked = Masked(self._mask(text, key), tuple(self._said))
+            if (text, key) in self._remembered:
+                self._masked[text, key] = masked
         return masked
 
     def _mask(self, text: str, key: str) -> str:

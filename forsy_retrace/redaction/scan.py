@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from typing import NamedTuple
 
 from forsy_retrace.redaction import (
@@ -100,13 +100,11 @@ class Rules:
         """The finds in all readings of the data; places are those of the data itself."""
         if len(data) <= CHUNK + AFTER:
             return self._readings(data, gate)
-        found: list[Find] = []
-        for begin, chunk, first, last in _chunks(data):
-            for find in self._readings(chunk, gate):
-                if first <= find.start < last:
-                    start, end = find.start + begin, find.end + begin
-                    found.append(Find(start, end, *find[2:]))
-        return found
+        return [
+            find
+            for span in _apart(data)
+            for find in in_pieces(data, span, BEFORE, AFTER, partial(self._readings, gate=gate))
+        ]
 
     def _readings(self, data: bytes, gate: bool) -> list[Find]:
         found = self.read(data, gate=gate)
@@ -137,13 +135,20 @@ def _built(plain: bool) -> Rules:
     return Rules(plain=plain)
 
 
-def _chunks(data: bytes) -> Iterator[tuple[int, bytes, int, int]]:
-    """Pieces that overlap: where the piece begins, the piece, the part of it that counts."""
-    for first, last in _apart(data):
-        for start in range(first, last, CHUNK):
-            begin = max(first, start - BEFORE)
-            piece = data[begin : min(last, start + CHUNK + AFTER)]
-            yield begin, piece, start - begin, start - begin + CHUNK
+def in_pieces(
+    data: bytes,
+    span: tuple[int, int],
+    before: int,
+    after: int,
+    look: Callable[[bytes], Iterable[Find]],
+) -> Iterator[Find]:
+    """What a look finds in a part of the data, taken in pieces with so much around each."""
+    first, last = span
+    for start in range(first, last, CHUNK):
+        begin = max(first, start - before)
+        for find in look(data[begin : min(last, start + CHUNK + after)]):
+            if start <= find.start + begin < start + CHUNK:
+                yield Find(find.start + begin, find.end + begin, *find[2:])
 
 
 def _apart(data: bytes) -> Iterator[tuple[int, int]]:

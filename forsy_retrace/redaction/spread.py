@@ -7,12 +7,13 @@ import html
 import json
 import urllib.parse
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import zip_longest
 from typing import Literal, NamedTuple
 
 from forsy_retrace.redaction import encoded, names, shape
 from forsy_retrace.redaction.engine import Literals
-from forsy_retrace.redaction.scan import CREDENTIAL, Find
+from forsy_retrace.redaction.scan import CREDENTIAL, Find, in_pieces
 from forsy_retrace.redaction.views import resolve
 
 SHORTEST = 8
@@ -22,8 +23,6 @@ TOLD = 256
 """How much of a value tells whether it is random enough for its parts to be known by."""
 HEAD = 48
 """How much of a long form is looked for; the rest is compared where it stands."""
-PIECE = 1 << 20
-"""Bytes of a document that are looked at together."""
 AROUND = 64
 
 BY_ALIGNMENT: tuple[Form, ...] = ("base64-0", "base64-1", "base64-2")
@@ -67,16 +66,9 @@ class Spread:
 
     def find(self, data: bytes) -> Iterator[Find]:
         """Every place where a value stands, as a find of its kind and value."""
-        if self.literals is None:
-            return
-        if len(data) <= PIECE:
-            yield from self._found(self.literals, data)
-            return
-        for begin in range(0, len(data), PIECE):
-            here = max(0, begin - self.reach)
-            for find in self._found(self.literals, data[here : begin + PIECE + self.reach]):
-                if begin <= find.start + here < begin + PIECE:
-                    yield find._replace(start=find.start + here, end=find.end + here)
+        if self.literals is not None:
+            look = partial(self._found, self.literals)
+            yield from in_pieces(data, (0, len(data)), self.reach, self.reach, look)
 
     def _found(self, automaton: Literals, data: bytes) -> Iterator[Find]:
         low = data.lower()

@@ -163,8 +163,10 @@ def body_of(record: Record, prefix: str) -> Json:
     body: Json = record.value if isinstance(record.value, dict) else {}
     if not prefix:
         return body
-    inner = body["data"]["message"]
-    return {**inner, "timestamp": inner.get("timestamp", body.get("timestamp"))}
+    match body:
+        case {"data": {"message": dict(inner)}}:
+            return {**inner, "timestamp": inner.get("timestamp", body.get("timestamp"))}
+    return {}  # the file was changed since it was first read
 
 
 def session_of(record: Record) -> str | None:

@@ -41,7 +41,7 @@ def threads(source: Source, companions: list[Source]) -> Threads:
     for file in companions:
         if file.path.suffix != ".txt":
             others.setdefault(_lane_of(file), []).extend(_companion(file, survey))
-    metas = {file.path.stem.removesuffix(".meta"): file for file in companions if _is_meta(file)}
+    metas = {_stem(file): file for file in companions if _is_meta(file)}
     later, survey.launches = survey.launches, []
     files = frozenset(lane for lane in others if lane not in metas)
     main = survey.lines(source, files)
@@ -73,15 +73,19 @@ def _is_meta(file: Source) -> bool:
     return file.path.name.endswith(".meta.json")
 
 
+def _stem(file: Source) -> str:
+    return file.path.stem.removesuffix(".meta")
+
+
 def _lane_of(file: Source) -> str:
-    lane = file.path.stem.removesuffix(".meta")
+    lane = _stem(file)
     return lane if _is_meta(file) else lane.removeprefix("agent-")
 
 
 def _companion(file: Source, survey: Survey) -> list[Line]:
     """A subagent's own file. Warm-ups and the client's summariser are no work."""
     lines = survey.lines(file, own=True)
-    lane = file.path.stem.removesuffix(".meta")
+    lane = _stem(file)
     reason = ""
     if "acompact" in lane:
         reason = "the client's own summariser"
