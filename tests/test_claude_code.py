@@ -78,3 +78,26 @@ def test_a_file_that_is_cut_between_the_readings_loses_only_what_was_cut(log: Pa
     found = list(events)
     assert words(iter(found)) == [f"Do number {n}." for n in range(4)]
     assert sum(isinstance(e, Skipped) for e in found) == 2
+
+
+def test_a_nested_message_that_is_gone_at_the_second_reading_is_no_crash(tmp_path: Path) -> None:
+    nested = {
+        "type": "progress",
+        "uuid": "p-1",
+        "sessionId": "s-1",
+        "timestamp": "2026-01-05T10:01:00.000Z",
+        "parentToolUseID": "toolu_01",
+        "data": {
+            "type": "agent_progress",
+            "agentId": "a1",
+            "message": {"type": "assistant", "message": {"role": "assistant", "content": "Hm."}},
+        },
+    }
+    log = tmp_path / "s-1.jsonl"
+    log.write_text(turn(0, "Do it.") + json.dumps(nested) + "\n")
+    events = begun(log)
+    text = log.read_text()
+    log.write_text(text.replace('"message": {"type"', '"massage": {"type"'))  # no byte longer
+    found = list(events)
+    assert words(iter(found)) == ["Do it."]
+    assert [e.reason for e in found if isinstance(e, Skipped)] == ["not a record"]
