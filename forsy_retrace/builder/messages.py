@@ -125,6 +125,7 @@ NEGATED = later(
 """What turns a word of praise into its opposite."""
 WEAK = frozenset(["good", "great", "nice", "cool", "right", "fine", "bien", "gut", "bon"])
 """Words that praise only where a message opens with them or says little else."""
+WORD = re.compile(r"\w+")
 DENSE = later(r"[\u2e80-\u9fff\uac00-\ud7af]")
 """Letters of scripts that set no spaces: two make about a word."""
 PRIORITY = (
@@ -169,8 +170,7 @@ def _cues(text: str, context: Context) -> Cues:
         line.lower() in {o.lower() for o in context.options} for line in lines
     ):
         found["option"] = "option"
-    dense = len(DENSE.findall(said))
-    words = len(re.findall(r"\w+", DENSE.sub(" ", said))) + (dense + 1) // 2
+    words = _words(said)
     rest = said[len(found.get(opens, "")) :] if opens in found else said
     question = "?" in said[-120:] or "？" in said[-60:]
     label = LABEL.match(said)
@@ -195,6 +195,14 @@ LABEL = later(
     r"(?:[.,):;]|\s+(?:-|but|is|and|please|then|seems)|\s*$)"
 )
 """The label of an option at the head of a message."""
+
+
+def _words(text: str) -> int:
+    """How many words a text has."""
+    if text.isascii():
+        return len(WORD.findall(text))
+    dense = len(DENSE.findall(text))
+    return len(WORD.findall(DENSE.sub(" ", text))) + (dense + 1) // 2
 
 
 def _lists(text: str, label: str) -> bool:
