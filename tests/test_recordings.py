@@ -89,6 +89,9 @@ def test_no_sequence_stalls_or_swells(bomb: str, tmp_path: Path) -> None:
         (r"PS C:\shop> dir", "dir"),
         ("~/shop > ls", "ls"),
         ("$ cat > notes", "cat > notes"),
+        ("➜  shop git:(main) ✗ make", "make"),
+        ("➜  ~ cd shop", "cd shop"),
+        ("➜ make", "make"),
         ("dev@shop:~$", ""),
         ("see dev@shop:~$ for more", None),
         ("mail dev@shop.example, please", None),
@@ -158,6 +161,33 @@ def test_without_a_screen_a_line_edited_over_rows_is_not_told(move: str) -> None
 def test_a_prompt_that_does_not_return_is_none() -> None:
     assert by_prompts("dev@shop:~$ ls\r\na\r\n", 0) == []
     assert len(by_prompts("dev@shop:~$ ls\r\na\r\ndev@shop:~$ make\r\n", 0)) == 2
+
+
+@pytest.mark.parametrize(
+    ("prompt", "found"),
+    [("❯ shop main ❯ ", 0), ("❯ ", 3), ("$ shop ", 3)],
+)
+def test_a_sign_behind_which_all_begins_alike_is_not_the_whole_prompt(
+    prompt: str, found: int
+) -> None:
+    lines = [f"{prompt}{command}\r\nbeans\r\n" for command in ("ls", "make", "git diff")]
+    toggled = "".join(f"\x1b[?2004h{line}\x1b[?2004l\r" for line in lines)
+    assert len(by_prompts("".join(lines), 80)) == found
+    assert len(by_paste(toggled, 80)) == found
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (f"echo {'a' * 90}", True),
+        (f"echo {'a' * 90}\x1b[A", False),
+        ("echo beans\r\x1b[2Cx\r\n\x1b[Jbeans.py  tests\x1b[A\r\x1b[12C", True),
+    ],
+    ids=["to the last row", "from a row above", "completions below"],
+)
+def test_a_line_that_goes_on_below_the_cursor_is_not_told(typed: str, told: bool) -> None:
+    zsh = f"\r\x1b[0m\x1b[27m\x1b[24m\x1b[J% \x1b[K\x1b[?2004h{typed}\x1b[?2004l\r\r\n"
+    assert [run.view for run in by_paste(zsh, 80)] == (["screen:80:13"] if told else [])
 
 
 @pytest.mark.parametrize(("second", "first_read_as"), [("> make", "ls"), ("make", "> ls")])

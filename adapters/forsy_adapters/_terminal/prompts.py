@@ -1,6 +1,7 @@
 """Shapes of prompts, and the commands behind them where nothing else tells them."""
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ class Shape(NamedTuple):
     name: str
     pattern: re.Pattern[str]
     least: int
+    may_go_on: bool = False
+    """It may be how a prompt begins: some draw a folder and a branch behind such a sign."""
 
 
 SHAPES: tuple[Shape, ...] = (
@@ -26,7 +29,10 @@ SHAPES: tuple[Shape, ...] = (
     Shape("name of the shell", re.compile(r"(?:bash|sh|zsh|ksh|dash)-[\d.]{1,8}[$#](?: |$)"), 2),
     Shape("PowerShell", re.compile(r"PS [A-Z]:\\[^>\n]{0,160}>(?: |$)"), 2),
     Shape("folder", re.compile(r"[~/][^\s$#%>❯]{0,120} ?[$#%>❯](?: |$)"), 2),
-    Shape("sign", re.compile(r"[$%❯➜»λ](?: |$)"), 3),
+    Shape("arrow, folder and branch", re.compile(
+        r"➜  [^\s➜]{1,80}(?: git:\([^()\n]{1,120}\)(?: [✗✔])?)?(?: |$)"), 2),
+    Shape("sign", re.compile(r"[$%](?: |$)"), 3),
+    Shape("arrow", re.compile(r"[❯➜»λ](?: |$)"), 3, may_go_on=True),
 )  # fmt: skip
 """In order; where a prompt has several shapes, the first counts."""
 END = later(r"\n|\x1b\[\?(?:1049|1047|47)l")
@@ -44,6 +50,12 @@ def behind_prompt(line: str) -> tuple[Shape, str] | None:
     return None
 
 
+def is_whole(found: Iterable[tuple[Shape, str]]) -> bool:
+    """Whether shapes take in all of the prompt: what stands behind does not always begin alike."""
+    words = [behind.split(maxsplit=1)[:1] for shape, behind in found if shape.may_go_on]
+    return len(words) < 2 or any(word != words[0] or not word for word in words)
+
+
 def by_prompts(text: str, width: int) -> list[Run]:
     """The commands behind the prompt whose shape returns most often."""
     lines = [
@@ -56,6 +68,8 @@ def by_prompts(text: str, width: int) -> list[Run]:
         counts[shape.name] += 1
     learnt = max(SHAPES, key=lambda shape: counts[shape.name])
     if counts[learnt.name] < learnt.least:
+        return []
+    if not is_whole(one for one in found if one and one[0] is learnt):
         return []
     prompts = [number for number, one in enumerate(found) if one and one[0] is learnt]
     returns = "\r\n" in text
