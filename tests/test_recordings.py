@@ -164,6 +164,27 @@ def test_a_prompt_that_does_not_return_is_none() -> None:
 
 
 @pytest.mark.parametrize(
+    ("prompt", "commands"),
+    [("$ ", ["ls", "cat notes", "make"]), ("dev@shop:~$ ", ["ls", "cat notes", "df -h", "make"])],
+    ids=["a sign", "a name"],
+)
+def test_a_prompt_is_where_the_shell_waited_or_a_name_that_returns(
+    prompt: str, commands: list[str]
+) -> None:
+    file = "dev@shop:~$ df -h\r\n$ df -h\r\n"
+    pieces = [prompt, "ls\r\n", f"notes\r\n{prompt}", "cat notes\r\n", file, prompt, "make\r\n"]
+    text = "".join(pieces)
+    breaks = [len("".join(pieces[:number])) for number in range(len(pieces))]
+    assert [run.command for run in by_prompts(text, 80, breaks)] == commands
+
+
+def test_where_no_piece_ends_at_a_prompt_each_line_counts() -> None:
+    lines = ["$ ls\r\n", "notes\r\n", "$ make\r\n", "cc a.c\r\n", "$ "]
+    breaks = [len("".join(lines[:number])) for number in range(len(lines))]
+    assert [run.command for run in by_prompts("".join(lines), 80, breaks)] == ["ls", "make"]
+
+
+@pytest.mark.parametrize(
     ("prompt", "found"),
     [("❯ shop main ❯ ", 0), ("❯ ", 3), ("$ shop ", 3)],
 )

@@ -1,7 +1,8 @@
 """Shapes of prompts, and the commands behind them where nothing else tells them."""
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -40,6 +41,8 @@ UP = later(r"\x1b\[[0-9]*A|\x1bM")
 BARE = later(r"[^\r]\n")
 LONGEST = 1 << 14
 """Characters of a line that may hold a prompt and a command."""
+MOST_PIECES = 32
+"""Pieces in which a prompt may be printed."""
 
 
 def behind_prompt(line: str) -> tuple[Shape, str] | None:
@@ -56,13 +59,16 @@ def is_whole(found: Iterable[tuple[Shape, str]]) -> bool:
     return len(words) < 2 or any(word != words[0] or not word for word in words)
 
 
-def by_prompts(text: str, width: int) -> list[Run]:
-    """The commands behind the prompt whose shape returns most often."""
+def by_prompts(text: str, width: int, breaks: Sequence[int] = ()) -> list[Run]:
+    """The commands behind the prompt whose shape returns most often.
+
+    `breaks` are the places where the pieces begin in which the text was printed, if known.
+    """
     lines = [
         (start, end, plain(text[start:end], width) if end - start <= LONGEST else "")
         for start, end in _lines(text)
     ]
-    found = [behind_prompt(line) for _, _, line in lines]
+    found = _waited(text, lines, width, breaks)
     counts = {shape.name: 0 for shape in SHAPES}
     for shape, _ in filter(None, found):
         counts[shape.name] += 1
@@ -92,6 +98,47 @@ def by_prompts(text: str, width: int) -> list[Run]:
                     until, not is_last)
             )  # fmt: skip
     return runs
+
+
+def _waited(
+    text: str, lines: Sequence[tuple[int, int, str]], width: int, breaks: Sequence[int]
+) -> list[tuple[Shape, str] | None]:
+    """What stands behind each line's prompt; only where the shell waited, if that can be seen.
+
+    A file's line that looks like a prompt comes in one piece with what stands behind it. So does a
+    command that was typed ahead: a prompt that names something counts wherever it returns.
+    """
+    found = [behind_prompt(line) for _, _, line in lines]
+    prompts = [
+        line[: len(line) - len(one[1])].rstrip() if one else ""
+        for one, (_, _, line) in zip(found, lines, strict=True)
+    ]
+    waits = [
+        bool(prompt) and _is_break(text, start, end, prompt, width, breaks)
+        for prompt, (start, end, _) in zip(prompts, lines, strict=True)
+    ]
+    if not any(waits):
+        return found
+    known = {
+        prompt
+        for prompt, waited in zip(prompts, waits, strict=True)
+        if waited and any(map(str.isalnum, prompt))
+    }
+    waits[-1] = waits[-1] or bool(found[-1] and not found[-1][1])
+    return [
+        one if waited or prompt in known else None
+        for one, prompt, waited in zip(found, prompts, waits, strict=True)
+    ]
+
+
+def _is_break(
+    text: str, start: int, end: int, prompt: str, width: int, breaks: Sequence[int]
+) -> bool:
+    """Whether a piece ends within a line, where its prompt does."""
+    first = bisect_right(breaks, start)
+    places = breaks[first : min(bisect_right(breaks, end), first + MOST_PIECES)]
+    pieces = (text[start:place] for place in places)
+    return any("\n" not in one and plain(one, width).rstrip() == prompt for one in pieces)
 
 
 def _is_told(raw: str, command: str, width: int, returns: bool) -> bool:

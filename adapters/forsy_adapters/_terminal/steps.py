@@ -16,11 +16,11 @@ from .run import Run
 from .tape import TOO_LONG, Tape
 
 OPERATOR = "unknown: a recording does not say who typed"
-WAYS: tuple[tuple[str, Callable[[str, int], list[Run]]], ...] = (
-    ("shell marks", by_marks),
-    ("bracketed paste", lambda text, width: by_paste(text, width) if has_screen() else []),
-    ("learnt prompt", by_prompts),
-    ("none", lambda text, width: []),
+WAYS: tuple[tuple[str, Callable[[Tape], list[Run]]], ...] = (
+    ("shell marks", lambda tape: by_marks(tape.text, tape.width)),
+    ("bracketed paste", lambda tape: by_paste(tape.text, tape.width) if has_screen() else []),
+    ("learnt prompt", lambda tape: by_prompts(tape.text, tape.width, tape.breaks)),
+    ("none", lambda tape: []),
 )
 """The surest first; what the manifest calls them."""
 STATUS = later(r"(?:echo|print|printf '%d\\n') +[\"']?\$(?:\?|status)[\"']?")
@@ -43,7 +43,7 @@ def steps(tape: Tape, program: Program) -> Iterator[Event]:
     text = tape.text
     if not text:
         return
-    name, runs = _recovered(text, tape.width)
+    name, runs = _recovered(tape)
     start, end = (runs[0].prompt, runs[0].until) if runs else (0, tape.length)
     begun = tape.origin(tape.span(start, end), start)
     yield Fact(begun, "operator", OPERATOR)
@@ -64,9 +64,9 @@ def steps(tape: Tape, program: Program) -> Iterator[Event]:
             yield _left_out(tape, run.closed, after, "between commands")
 
 
-def _recovered(text: str, width: int) -> tuple[str, list[Run]]:
+def _recovered(tape: Tape) -> tuple[str, list[Run]]:
     """The surest way that finds a command, and the commands."""
-    return next((name, runs) for name, way in WAYS if (runs := way(text, width)) or name == "none")
+    return next((name, runs) for name, way in WAYS if (runs := way(tape)) or name == "none")
 
 
 def _left_out(tape: Tape, start: int, end: int, why: str) -> Event:
