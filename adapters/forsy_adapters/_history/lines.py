@@ -9,6 +9,7 @@ from forsy_retrace.events import SHELL, Event, Origin, Skipped
 from forsy_retrace.sdk import later, pointer, when
 from forsy_retrace.source import Record, Source
 
+from .._shell import enters, leaves
 from .ran import Ran, begins, told
 
 HEADS = (
@@ -72,17 +73,6 @@ def trusted(stamps: Sequence[int | None]) -> list[int | None]:
     return kept[::-1]
 
 
-LEAVES = later(r"(?:exit|logout)(?:\s+\d+)?(?:\s*;)?")
-ENTERS = later(
-    r"(?:sudo\s+)?(?:(?:bash|zsh|fish|sh|su)(?:\s+-(?!c\b)\S*)*(?:\s+\w+)?"
-    r"|ssh(?:\s+-\S+(?:\s+\d+)?)*\s+\S+)\Z"
-    r"|sudo\s+-[is]\Z|(?:docker|podman|kubectl)\s+exec\s(?:\S+\s)*?-(?:it|ti|i)\s"
-)
-"""Commands behind which `exit` leaves another shell than this history's."""
-LONGEST = 1000
-"""Characters of a command that are looked at for them."""
-
-
 def tell(
     found: Sequence[Record | Skipped],
     shell: str,
@@ -116,9 +106,8 @@ def tell(
             basis, depth = "", 0
         latest = stamp or latest
         yield from told(ran)
-        line = ran.command.strip()[:LONGEST]
-        depth += ENTERS.match(line) is not None
-        if LEAVES.fullmatch(line):
+        depth += enters(ran.command)
+        if leaves(ran.command):
             basis = "" if depth else "the end of the shell before"
             depth = max(depth - 1, 0)
 
