@@ -190,7 +190,9 @@ def test_a_user_chooses_among_the_sessions_of_a_history(
     assert sizes(tmp_path, choice) == (steps, short)
 
 
-@pytest.mark.parametrize("unit", [" ", " -it", " ;", "ssh -a ", "<<", "\\"])
+@pytest.mark.parametrize(
+    "unit", [" ", " -it", " ;", "ssh -a ", "<<", "\\", "'", '"', "$'", " #", " &"]
+)
 def test_a_long_line_takes_no_long_time(unit: str, tmp_path: Path) -> None:
     path = tmp_path / ".bash_history"
     heads = ("exit", "docker exec", "sudo bash", "cat ")

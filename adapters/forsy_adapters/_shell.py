@@ -1,4 +1,6 @@
-"""What a shell's command line says by itself: how it came out, whether it enters another shell."""
+"""What a shell's command line says by itself: how it came out, is it whole, whose are the next?"""
+
+import re
 
 from forsy_retrace.events import Outcome
 from forsy_retrace.sdk import later
@@ -38,3 +40,26 @@ def leaves(command: str) -> bool:
 def enters(command: str) -> bool:
     """Whether the commands behind it are another shell's."""
     return ENTERS.match(command.strip()[:LONGEST]) is not None
+
+
+QUOTES = later(r"\\.|(?<!\S)#[^\n]*|(\$'|['\"])", re.DOTALL)
+CLOSERS: dict[str, re.Pattern[str]] = {
+    "'": later(r"[^']*+'"),
+    "$'": later(r"(?:[^'\\]|\\.)*+'", re.DOTALL),
+    '"': later(r'(?:[^"\\]|\\.)*+"', re.DOTALL),
+}
+
+
+def open_quote(text: str, quote: str = "") -> str:
+    """The quote that is open behind a text, which begins in one or in none."""
+    at = 0
+    while True:
+        if quote:
+            closed = CLOSERS[quote].match(text, at)
+            if closed is None:
+                return quote
+            at = closed.end()
+        found = QUOTES.search(text, at)
+        if found is None:
+            return ""
+        at, quote = found.end(), found[1] or ""
