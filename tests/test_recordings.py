@@ -354,6 +354,31 @@ def test_without_an_emulator_marks_still_name_commands() -> None:
 
 
 @pytest.mark.usefixtures("no_screen")
+@pytest.mark.parametrize(
+    ("case", "calls"),
+    [
+        (
+            "zsh-prompt-before-the-toggle",
+            {
+                "cd shop": "",
+                "git status": "On branch main",
+                "printf done": "done",
+                "cat <<EOF | wc -l\nbeans\nEOF": "1",
+            },
+        ),
+        ("zsh-clock-at-the-edge", {}),
+    ],
+)
+def test_without_an_emulator_no_prompt_of_zsh_gets_into_a_command(
+    case: str, calls: dict[str, str]
+) -> None:
+    found = events_of("asciinema", FIXTURES / "asciinema" / case / "input.cast")
+    typed = [event.input for event in found if isinstance(event, ToolCall) and event.input]
+    outputs = [event.output for event in found if isinstance(event, ToolResult)]
+    assert dict(zip(typed, outputs, strict=bool(typed))) == calls
+
+
+@pytest.mark.usefixtures("no_screen")
 def test_verify_says_that_it_needs_the_emulator() -> None:
     with pytest.raises(RetraceError, match="recordings"):
         verify(PASTED / "trace", PASTED / "input.cast")

@@ -1,7 +1,7 @@
 """Shapes of prompts, and the commands behind them where nothing else tells them."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from forsy_retrace.source import plain
 
 from .run import Run
 from .unfinished import gone_on, is_unfinished
+from .zsh import LOST_END, drawn
 
 
 class Shape(NamedTuple):
@@ -36,8 +37,14 @@ SHAPES: tuple[Shape, ...] = (
     Shape("arrow", re.compile(r"[❯➜»λ](?: |$)"), 3, may_go_on=True),
 )  # fmt: skip
 """In order; where a prompt has several shapes, the first counts."""
-END = later(r"\n|\x1b\[\?(?:1049|1047|47)l")
+END = later(rf"\n|\x1b\[\?(?:1049|1047|47)l|{LOST_END}")
+EDITED = later(r"\x1b\[\?2004([hl])")
+"""The line editor begins, or ends."""
+LEAVING = 200
+"""Characters that a line editor sends when it ends: moves and modes."""
 UP = later(r"\x1b\[[0-9]*A|\x1bM")
+ASIDE = later(r"\x1b\[[0-9]{1,4}C[^\n]*\x1b\[[0-9]{1,4}D")
+"""A clock at the right edge, and the way back to the cursor."""
 BARE = later(r"[^\r]\n")
 LONGEST = 1 << 14
 """Characters of a line that may hold a prompt and a command."""
@@ -79,9 +86,11 @@ def by_prompts(text: str, width: int, breaks: Sequence[int] = ()) -> list[Run]:
         return []
     prompts = [number for number, one in enumerate(found) if one and one[0] is learnt]
     returns = "\r\n" in text
-    runs = []
+    runs: list[Run] = []
+    until = lines[prompts[0]][0]
+    edited = [(toggle.start(), toggle[1] == "l") for toggle in EDITED.finditer(text)]
     for number, after in pairwise([*prompts, len(lines)]):
-        start, end, _ = lines[number]
+        begin, (start, end, _) = until, lines[number]
         behind = found[number]
         command = behind[1].strip() if behind else ""
         for _, last, line in lines[number + 1 : after]:
@@ -90,11 +99,12 @@ def by_prompts(text: str, width: int, breaks: Sequence[int] = ()) -> list[Run]:
                 break
             command, end = longer, last
         is_last = after == len(lines)
-        until = len(text) if is_last else lines[after][0]
+        until = len(text) if is_last else _begin(text, end, *lines[after][:2])
         is_told = _is_told(text[start:end], command, width, returns)
+        is_told = is_told and not _goes_on(text, end, edited)
         if command and is_told and not command.endswith("^C"):
             runs.append(
-                Run(start, start, end, f"plain:{width}", command, "learnt-prompt", end, until,
+                Run(begin, start, end, f"plain:{width}", command, "learnt-prompt", end, until,
                     until, not is_last)
             )  # fmt: skip
     return runs
@@ -141,10 +151,25 @@ def _is_break(
     return any("\n" not in one and plain(one, width).rstrip() == prompt for one in pieces)
 
 
+def _goes_on(text: str, end: int, edited: Sequence[tuple[int, bool]]) -> bool:
+    """Whether the line editor printed more behind a line: completions, or rows of the command."""
+    number = bisect_left(edited, (end, False))
+    if number == len(edited) or not edited[number][1]:
+        return False
+    left = edited[number][0]
+    return left - end > LEAVING or bool(plain(text[end:left]).strip())
+
+
+def _begin(text: str, before: int, start: int, end: int) -> int:
+    """Where a line's prompt begins, which zsh may draw from a row above on."""
+    shell = drawn(text, before, end)
+    return start if shell is None else min(shell[0], start)
+
+
 def _is_told(raw: str, command: str, width: int, returns: bool) -> bool:
     """Whether the lines show a command whole: not where it was edited over several rows."""
     # Where lines end in CR LF, a line feed alone is how a line editor moves down.
-    moved = UP.search(raw) is not None or (returns and BARE.search(raw) is not None)
+    moved = any(sign.search(raw) for sign in (UP, ASIDE)) or (returns and BARE.search(raw))
     is_wide = width > 0 and not command.isascii() and 2 * len(plain(raw, width)) > width
     return not moved and not is_wide and not is_unfinished(command)
 

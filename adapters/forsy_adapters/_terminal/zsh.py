@@ -9,10 +9,11 @@ from forsy_retrace.sdk import later
 from forsy_retrace.source import plain
 
 DRAWN = later(r"\r(?:\x1b\[[0-9;]{0,20}m){1,8}\x1b\[J")
-LOST_END = later(
+LOST_END = (
     r"(?:\x1b\[[0-9;]{0,20}m){1,8}[^\x00-\x20\x7f]{1,16}(?:\x1b\[[0-9;]{0,20}m){1,8} {1,1000}\r \r"
 )
 """The sign that the last line had no end, which the prompt overwrites where it had one."""
+MENDED = later(LOST_END)
 CLEARED = "\x1b[K"
 """What zsh clears behind the prompt, before it draws a clock at the right edge."""
 LONGEST = 1 << 13
@@ -27,7 +28,7 @@ def drawn(text: str, first: int, last: int) -> tuple[int, int] | None:
     prompt, cleared, _ = text[begun.end() : last].partition(CLEARED)
     if not cleared or not plain(prompt).strip():
         return None
-    ended = _last(LOST_END, text, first, begun.start())
+    ended = _last(MENDED, text, first, begun.start())
     return (ended or begun).start(), begun.end()
 
 
