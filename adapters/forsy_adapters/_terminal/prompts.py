@@ -11,7 +11,7 @@ from forsy_retrace.source import plain
 
 from .run import Run
 from .unfinished import gone_on, is_unfinished
-from .zsh import LOST_END, drawn
+from .zsh import LOST_END, drawn, has_lost_end
 
 
 class Shape(NamedTuple):
@@ -37,7 +37,8 @@ SHAPES: tuple[Shape, ...] = (
     Shape("arrow", re.compile(r"[❯➜»λ](?: |$)"), 3, may_go_on=True),
 )  # fmt: skip
 """In order; where a prompt has several shapes, the first counts."""
-END = later(rf"\n|\x1b\[\?(?:1049|1047|47)l|{LOST_END}")
+END = later(r"\n|\x1b\[\?(?:1049|1047|47)l")
+ZSH_END = later(rf"\n|\x1b\[\?(?:1049|1047|47)l|{LOST_END}")
 EDITED = later(r"\x1b\[\?2004([hl])")
 """The line editor begins, or ends."""
 LEAVING = 200
@@ -119,6 +120,8 @@ def _waited(
     command that was typed ahead: a prompt that names something counts wherever it returns.
     """
     found = [behind_prompt(line) for _, _, line in lines]
+    if not breaks:
+        return found
     prompts = [
         line[: len(line) - len(one[1])].rstrip() if one else ""
         for one, (_, _, line) in zip(found, lines, strict=True)
@@ -175,7 +178,8 @@ def _is_told(raw: str, command: str, width: int, returns: bool) -> bool:
 
 
 def _lines(text: str) -> list[tuple[int, int]]:
-    """Where lines stand; one begins behind a full-screen program, too."""
-    ends = [found.end() for found in END.finditer(text)]
+    """Where lines stand; one begins behind a full-screen program, and behind zsh's lost end."""
+    pattern = ZSH_END if has_lost_end(text) else END
+    ends = [found.end() for found in pattern.finditer(text)]
     edges = [0, *ends] if ends[-1:] == [len(text)] else [0, *ends, len(text)]
     return list(pairwise(edges))

@@ -20,6 +20,11 @@ LONGEST = 1 << 13
 """Characters of a prompt, and of what is printed before it is drawn."""
 
 
+def has_lost_end(text: str) -> bool:
+    """Whether the sign of a lost line end may stand in a text."""
+    return "\r \r" in text
+
+
 def drawn(text: str, first: int, last: int) -> tuple[int, int] | None:
     """Where the output ends, and where the last prompt before a place begins; None without one."""
     begun = _last(DRAWN, text, first, last)
