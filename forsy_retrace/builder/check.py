@@ -105,7 +105,7 @@ class _Checker:
         passed = step.success
         if passed and run.masked and kind != "run":
             passed = verdict.passed if verdict is not None else None
-        summary = verdict.summary if verdict else ""
+        summary = verdict.summary if verdict is not None and verdict.passed == passed else ""
         fresh = bool(edits)
         return Check(step.step, kind, edits, passed, fresh, summary, rule, confidence)
 

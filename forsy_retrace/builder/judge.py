@@ -12,7 +12,7 @@ from forsy_retrace.trace import Check, Step, Tokens, Trace, put
 
 from .check import meant_to_fail
 from .distinctive import is_camel
-from .files import first_error
+from .files import first_error, stopped
 from .outcome import never_ran
 from .tools import PLAN_EXITS
 from .variants import steps_by_message
@@ -183,10 +183,13 @@ class _Telling(dict[str, tuple[str, ...]]):
 
 
 def _retried(trace: Trace) -> dict[int, int]:
+    """Steps to the first that attempts them again; a guess of a history's counts for nothing."""
     found: dict[int, int] = {}
     for step in trace.steps:
         if step.retry_of is not None:
-            found.setdefault(step.retry_of, step.step)
+            old = trace.steps[step.retry_of - 1]
+            if old.actor != SHELL or old.success is not None:
+                found.setdefault(step.retry_of, step.step)
     return found
 
 
@@ -248,14 +251,16 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
             reason, anew = f"The user had it generated again: step {other}.", other
         return Bad(reason, "left-behind", 1.0, anew)
     if step.action == "error":
-        return Bad("The harness reported an error.", "error-step", 1.0, successor)
+        reason = ERRORS.get(step.via or "", "The harness reported an error.")
+        return Bad(reason, "error-step", 1.0, successor)
     check = later.trace.checks.get(step.step)
     if check is not None and check.kind == "tests" and meant_to_fail(step):
         return None
     if step.success is False:
         return _failed(step, later.trace.checks.get(step.step), successor)
     if successor is not None and step.operation in ("edit", "write", "plan"):
-        reason = f"The user corrected it; step {successor} does it again."
+        what = "sent the plan back" if step.operation == "plan" else "corrected it"
+        reason = f"The user {what}; step {successor} does it again."
         return Bad(reason, "corrected-by-the-user", 0.85, successor)
     by = later.trace.replaced.get(step.step)
     if by is not None and later.passed(step.step, by) is None:
@@ -269,10 +274,17 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     return None
 
 
+ERRORS = {
+    "interrupted": "The user stopped the work here.",
+    "limit": "The work was cut here at a limit.",
+}
+"""What an error step was, by what brought it."""
+
+
 def _failed(step: Step, check: Check | None, successor: int | None) -> Bad:
-    if step.call is not None and never_ran(step):
-        word = "rejected" if step.result and step.result.outcome == "rejected" else "blocked"
-        return Bad(f"The call was {word} and never ran.", "never-ran", 1.0, successor)
+    if how := stopped(step):
+        rule = "never-ran" if never_ran(step) else "interrupted"
+        return Bad(f"The call {how}.", rule, 1.0, successor)
     if check is not None and check.summary:
         return Bad(f"The check failed: {check.summary}", "failed-check", 1.0, successor)
     line = first_error(step)
@@ -314,16 +326,20 @@ def _directive(
     if successor is None:
         return None
     line = first_error(step) if step.success is False else ""
-    what = f"It failed: {line}" if line else (step.eval_reason or "It did not hold.")
+    what = f"It failed: {line.rstrip(':')}" if line else (step.eval_reason or "It did not hold.")
+    start = step.step
+    if step.success is not False:  # what came before the user's words was no answer to them
+        said = [s.step for s in trace.steps[start : successor - 1] if s.action == "user_message"]
+        start = said[-1] if said else start
     between = [
         s.step
-        for s in trace.steps[step.step : successor - 1]
+        for s in trace.steps[start : successor - 1]
         if s.actor == step.actor
         and s.call is not None
         and s.success
         and s.operation in ("execute", "edit", "write", "install", "download")
     ]
-    end = "" if what.endswith((".", "!", "?", ":")) else "."
+    end = "" if what.endswith((".", "!", "?")) else "."
     if step.actor == SHELL:
         again = trace.steps[successor - 1].retry_of == step.step
         return (f"{what}{end} Step {successor} tried again.", (successor,)) if again else None
@@ -333,4 +349,6 @@ def _directive(
         verb = "was" if len(between) == 1 else "were"
         text = f"{what}{end} {word} {steps} {verb} done instead, then step {successor} tried again."
         return text, (*between[:5], successor)
+    if f"step {successor} does it again" in what:
+        return f"{what}{end}", (successor,)
     return f"{what}{end} Step {successor} was done instead.", (successor,)

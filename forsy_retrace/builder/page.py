@@ -104,13 +104,15 @@ def _runner(row: Runner) -> Listed:
 
 OUTCOME = (
     *(_runner(row) for row in RUNNERS),
-    _inferred("mcp-error-text", "An MCP server's answer opens with `Error`, though no flag says so.", 0.9),
+    _inferred("opens-with-error", "The answer of an MCP server or a web search opens with its error, though no flag says so.", 0.9),
     _inferred("nothing-but-a-usage-error",
-              "The exit is masked; a complaint about an argument, and the usage behind it.", 0.9),
+              "The exit is masked or not told; a complaint about an argument, and the usage behind it.", 0.9),
     _inferred("nothing-but-an-error",
-              "The exit is masked; the output is nothing but a tool's error message.", 0.85),
+              "The exit is masked or not told; the output is nothing but a tool's error message.", 0.85),
     _inferred("search-without-match",
               "A search that exits 1 and prints nothing worked: there was nothing to find.", 0.9),
+    _inferred("differences-shown",
+              "A comparison that exits 1 and prints what differs worked.", 0.85),
     _inferred("plan-taken-up",
               "A plan filed as rejected only since the user took it up in the next turn.", 0.9),
     _derived("error-step", "An error of the model or the harness is a failure."),
