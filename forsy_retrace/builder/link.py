@@ -52,9 +52,17 @@ class _Lane:
         self.retries = Retries()
         self.batch: list[Step] = []
         """The calls of its last message: their results came together."""
+        self.issued: list[Step] = []
+        """Calls whose outputs come into sight with the next message."""
         self.plan: int | None = None
         """The step that put a plan item in progress."""
         self.started = False
+
+    def see(self) -> None:
+        """The outputs of the calls so far are before the actor."""
+        for step in self.issued:
+            self.flow.show(step)
+        self.issued.clear()
 
 
 class _Linker:
@@ -113,6 +121,7 @@ class _Linker:
         """What lay before a cleared or compacted context is out of sight."""
         lane = self.lanes.get("agent ")
         if lane is not None:
+            lane.see()
             lane.flow.forget()
             lane.batch = []
 
@@ -196,9 +205,9 @@ class _Linker:
             and lane.batch[0].parallel_group is not None
             and (lane.batch[0].parallel_group == step.parallel_group)
         )
-        first = lane.batch[0] if sibling else None
-        if first is not None:
-            first = self.steps[first.step]
+        first = self.steps[lane.batch[0].step] if sibling else None
+        if not sibling:
+            lane.see()
         causes, kind, note, sure = self._position(step, lane, first)
         step = self._briefed(step, lane)
         check = self.trace.checks.get(step.step)
@@ -209,7 +218,7 @@ class _Linker:
         given = [source for source in found if source.step not in causes]
         step = self._joined(step, lane, (causes, kind, note, sure), given, again)
         lane.batch = [*lane.batch, step] if sibling else [step]
-        lane.flow.show(step)
+        lane.issued.append(step)
         lane.started = True
         if step.actor == "agent":
             self.asker = None
@@ -319,6 +328,8 @@ class _Linker:
             )
         step = put(step, grounds, retry_of=retried)
         found = sorted({cause for cause in causes if cause < step.step})
+        if not found and kind == "parallel_work":
+            return put(step, {"causal_note": derived("position")}, causal_note=" ".join(notes))
         if not found:
             return step
         rules = [source.rule for source in given] + ([again.rule] if again else [])
@@ -350,6 +361,7 @@ class _Linker:
             note = f"The report of the subagent that step {start} started."
             main = self._named("agent ")
             main.batch = [step]
+            main.see()
             main.flow.show(step)
             done = _caused(step, [start], "handoff_from_subagent", note, derived("notification"))
             return done
