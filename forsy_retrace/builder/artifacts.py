@@ -10,7 +10,7 @@ import msgspec
 
 from forsy_retrace.trace import Artifact, Touch, Trace
 
-from .check import is_scratch
+from .edits import scratch
 from .files import patched
 from .touches import shown
 from .unchecked import is_plan
@@ -36,15 +36,18 @@ def artifacts(trace: Trace) -> Trace:
         if touch.path and touch.actor != "system":
             by_path.setdefault(touch.path, []).append(touch)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
+    is_scratch = scratch(trace)
     found = [
         artifact
         for path, touched in by_path.items()
-        if (artifact := _artifact(path, touched, cwd, trace)) is not None
+        if (artifact := _artifact(path, touched, cwd, trace, is_scratch(path))) is not None
     ]
     return msgspec.structs.replace(trace, artifacts=tuple(found))
 
 
-def _artifact(path: str, touched: list[Touch], cwd: str | None, trace: Trace) -> Artifact | None:
+def _artifact(
+    path: str, touched: list[Touch], cwd: str | None, trace: Trace, is_scratch: bool
+) -> Artifact | None:
     changes = [touch for touch in touched if touch.kind in CHANGES]
     used = [touch for touch in touched if trace.steps[touch.step - 1].eval == 1]
     if not changes and not used:
@@ -62,7 +65,7 @@ def _artifact(path: str, touched: list[Touch], cwd: str | None, trace: Trace) ->
     return Artifact(
         name,
         kind,
-        _role(path),
+        "intermediate" if is_scratch or is_plan(path) else _role(path),
         steps,
         what,
         _state(changes, trace, grade),
@@ -147,8 +150,6 @@ def _diff(changes: list[Touch]) -> str | None:
 def _role(path: str) -> str:
     parts = path.lower().split("/")
     name = parts[-1]
-    if is_scratch(path) or is_plan(path):
-        return "intermediate"
     if any(part in TESTS for part in parts[:-1]) or "test" in name or "spec." in name:
         return "test"
     return "config" if posixpath.splitext(name)[1] in CONFIGS else "deliverable"

@@ -16,19 +16,16 @@ from forsy_retrace.evidence import inferred
 from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
 from .classify import command
-from .edits import EDITS, Standing, edits_of
+from .edits import EDITS, Standing, edits_of, scratch
 from .outcome import never_ran
 from .touches import absolute
 from .unchecked import Unchecked, is_prose
 from .verdicts import read_summary
 
-SCRATCH = re.compile(r"^(?:/private)?/(?:tmp|var/folders)/|[/\\]AppData[/\\]Local[/\\]Temp[/\\]")
-"""Where scratch files lie: writing one is no edit of the work."""
-
 
 def check(trace: Trace) -> Trace:
     """Each check with the edits that it covers; running the edited program becomes `verify`."""
-    checker = _Checker(edits_of(trace))
+    checker = _Checker(edits_of(trace), scratch(trace))
     steps = tuple(checker.take(step) for step in trace.steps)
     standing = checker.standing
     return msgspec.structs.replace(
@@ -41,8 +38,8 @@ def check(trace: Trace) -> Trace:
 
 
 class _Checker:
-    def __init__(self, touched: dict[int, list[Touch]]) -> None:
-        self.touched = touched
+    def __init__(self, touched: dict[int, list[Touch]], is_scratch: Callable[[str], bool]) -> None:
+        self.touched, self.is_scratch = touched, is_scratch
         self.standing = Standing()
         self.unchecked = Unchecked()
         self.checks: dict[int, Check] = {}
@@ -81,7 +78,7 @@ class _Checker:
             self.unchecked.clear(kind, found.edits, run.covers)
 
     def _enter(self, step: Step, touched: list[Touch]) -> None:
-        work = [t for t in touched if t.kind in EDITS and not is_scratch(t.path)]
+        work = [t for t in touched if t.kind in EDITS and not self.is_scratch(t.path)]
         self.standing.take(step, work)
         if work:
             self.unchecked.enter(step.step, self.standing.paths[step.step])
@@ -166,11 +163,6 @@ def meant_to_fail(step: Step) -> bool:
     said = sent.get("description") if isinstance(sent, dict) else None
     words = f"{step.reasoning or ''}\n{said or ''}"
     return step.success is False and MEANT.search(words[-2000:]) is not None
-
-
-def is_scratch(path: str) -> bool:
-    """Whether a file lies where scratch files lie."""
-    return SCRATCH.search(path) is not None
 
 
 def _shown(read: Touch, edits: list[Touch]) -> list[Touch]:

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from forsy_retrace.trace import Step, Touch, Trace
 
@@ -11,12 +11,35 @@ from .touches import absolute
 
 EDITS = ("edit", "write", "delete")
 REPLACED_SHARE = 0.5
-"""An edit is replaced when later steps took out at least this share of the lines it put in."""
+"""An edit is replaced when later steps took out more than this share of the lines it put in."""
 
 RESTORES = re.compile(
     r"\bgit (?:checkout (?:--(?=\s)|HEAD\b|\S+ --(?=\s)|\.(?=\s|$))|restore\b|reset --hard\b)"
 )
 """Commands that put files back as they were committed."""
+
+
+SCRATCH = re.compile(r"^(?:/private)?/(?:tmp|var/folders)/|[/\\]AppData[/\\]Local[/\\]Temp[/\\]")
+"""Where scratch files lie: writing one is no edit of the work."""
+
+
+def scratch(trace: Trace) -> Callable[[str], bool]:
+    """Tells whether a file lies where scratch files lie, and in no folder that is worked in.
+
+    Worked in are the folder that the session began in and those that it committed in.
+    """
+    first = next((step.cwd for step in trace.steps if step.cwd), None)
+    homes = {first} if first else set()
+    for step in trace.steps:
+        run = command(step)
+        if run is not None and any(one.name == "git commit" for one in run.simples):
+            homes.add(absolute(run.cwd or ".", step.cwd))
+    inside = tuple(f"{home.rstrip('/')}/" for home in homes if SCRATCH.search(f"{home}/"))
+
+    def is_scratch(path: str) -> bool:
+        return SCRATCH.search(path) is not None and not path.startswith(inside)
+
+    return is_scratch
 
 
 class Standing:
@@ -79,7 +102,7 @@ class Standing:
     def _judge(self, step: int, by: int) -> None:
         left = sum(len(lines) for lines in self.lines[step].values())
         size = self.sizes[step]
-        if size and (size - left) / size >= REPLACED_SHARE:
+        if size and (size - left) / size > REPLACED_SHARE:
             self.replaced[step] = by
 
     def _restore(self, step: Step) -> None:
