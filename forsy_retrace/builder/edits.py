@@ -26,13 +26,13 @@ SCRATCH = re.compile(r"^(?:/private)?/(?:tmp|var/folders)/|[/\\]AppData[/\\]Loca
 def scratch(trace: Trace) -> Callable[[str], bool]:
     """Tells whether a file lies where scratch files lie, and in no folder that is worked in.
 
-    Worked in are the folder that the session began in and those that it committed in.
+    Worked in are the folder that the session began in and those that it pushed from.
     """
     first = next((step.cwd for step in trace.steps if step.cwd), None)
     homes = {first} if first else set()
     for step in trace.steps:
         run = command(step)
-        if run is not None and any(one.name == "git commit" for one in run.simples):
+        if run is not None and any(one.name == "git push" for one in run.simples):
             homes.add(absolute(run.cwd or ".", step.cwd))
     inside = tuple(f"{home.rstrip('/')}/" for home in homes if SCRATCH.search(f"{home}/"))
 

@@ -246,7 +246,7 @@ def _by_answers(
 
 def _only_answers(steps: list[Step], humans: list[Step], closing: Step) -> bool:
     """Whether the log shows questions alone, an answer to each, and nothing that went wrong."""
-    if any(s.action == "error" or _has_effects(s) for s in steps):
+    if any(map(_has_effects, steps)):
         return False
     turns: dict[int, list[Step]] = {}
     for step in steps:
@@ -255,7 +255,9 @@ def _only_answers(steps: list[Step], humans: list[Step], closing: Step) -> bool:
     for human in humans:
         done = turns.get(human.turn, [])
         calls = [s for s in done if s.call is not None]
-        if not any(s.action == "output" and s.operation == "answer" for s in done):
+        if human.via == "shell line" and not done:
+            continue
+        if not done or done[-1].action != "output" or done[-1].operation != "answer":
             return False
         if calls and calls[-1].success is False:
             return False
