@@ -20,6 +20,10 @@ class Session:
         self.id = ident
         self.told: list[Told] = []
         self.keys: list[Key] = []
+        self.counts: Counter[Key] = Counter()
+        self.history = 0
+        """Of all keys that a later talk may be known by."""
+        self.remembered = 0
         self.facts: set[str] = set()
 
     @property
@@ -43,6 +47,7 @@ class Session:
             new = new or not isinstance(event, Fact)
             if one.key is not None:
                 self.keys.append(one.key)
+                self.counts[one.key] += 1
         return new
 
 
@@ -56,8 +61,11 @@ class Sessions:
         self.by_history: dict[int, Session] = {}
         self.last: Session | None = None
 
-    def add(self, talk: Talk, record: Record) -> None:
-        """A talk goes on a session that it repeats from the first word, or that it names."""
+    def add(self, talk: Talk, record: Record | None = None) -> None:
+        """A talk goes on a session that it repeats from the first word, or that it names.
+
+        Where nothing in it is new, the record that holds it is left out.
+        """
         keys = [one.key for one in talk.told if one.key is not None]
         found, shared = self._known(talk, keys)
         fresh: list[Told]
@@ -71,8 +79,9 @@ class Sessions:
         elif shared == len(found.keys):
             fresh = list(_after(talk.told, shared))
         else:
-            fresh = list(_unseen(talk.told, Counter(found.keys)))
-        if not found.add(fresh) and not any(_stands_on(one.event, record) for one in found.told):
+            fresh = list(_unseen(talk.told, found.counts))
+        new = found.add(fresh)
+        if record and not new and not any(_stands_on(one.event, record) for one in found.told):
             found.told.append(skipped(record, "repeated history"))
         self._remember(found, talk)
 
@@ -102,10 +111,10 @@ class Sessions:
             self.by_id[talk.id] = session
         if talk.response:
             self.by_response[talk.response] = session
-        history = 0
-        for key in session.keys:
-            history = hash((history, key))
-            self.by_history[history] = session
+        for key in session.keys[session.remembered :]:
+            session.history = hash((session.history, key))
+            self.by_history[session.history] = session
+        session.remembered = len(session.keys)
 
     def skip(self, record: Record, reason: str) -> None:
         """A record that is no part of any session stands with the one before it."""
@@ -172,10 +181,11 @@ def _after(told: list[Told], count: int) -> Iterator[Told]:
 def _unseen(told: list[Told], held: Counter[Key]) -> Iterator[Told]:
     """What a shortened history adds to the whole one."""
     fresh = True
+    again: Counter[Key] = Counter()
     for one in told:
         if one.key is not None:
-            fresh = held[one.key] <= 0
-            held[one.key] -= 1
+            again[one.key] += 1
+            fresh = again[one.key] > held[one.key]
         if fresh:
             yield one
 
