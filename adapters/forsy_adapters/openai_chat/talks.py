@@ -150,13 +150,16 @@ def _exchange(value: Json, here: Place) -> Iterator[Talk]:
     asked, there = body(value["request"], here.deeper("request"))
     at = next((time for key in TIMES if (time := when(value.get(key)))), None)
     here = here._replace(at=at)
-    if not isinstance(asked, dict):
-        return
-    without = {key: asked[key] for key in asked if key not in REPLIES}
-    for talk in _asked(without, there):
-        reply, answer = answered(value.get("response"), here.deeper("response"))
-        # A request asks for a model by its short name; the reply says which one answered.
-        answers = any(_is_model(one) for one in reply)
+    sent: Json = asked if isinstance(asked, dict) else {}
+    without = {key: sent[key] for key in sent if key not in REPLIES}
+    reply, answer = answered(value.get("response"), here.deeper("response"))
+    talks = list(_asked(without, there))
+    if not talks and (answer or any(one.key is not None for one in reply)):
+        # A look at a reply that was under way, or a turn that the server knows.
+        talks = [Talk([], _conversation(sent), text_in(sent, "previous_response_id"))]
+    # A request asks for a model by its short name; the reply says which one answered.
+    answers = any(_is_model(one) for one in reply)
+    for talk in talks:
         told = [one for one in talk.told if not (answers and _is_model(one))]
         told += [*reply, *failure(value, here)]
         yield talk._replace(told=told, response=answer or talk.response)
