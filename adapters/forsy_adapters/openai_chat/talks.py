@@ -15,6 +15,13 @@ from .streams import is_chunk, is_stream_event
 
 LISTS = ("messages", "history", "traj", "trajectory", "conversation", "dialogue", "conversations")
 TIMES = ("timestamp", "created_at", "started_at", "time")
+GRADES = {
+    # A grader's word on a run, and beside which lists it is one: an envelope says `success` too.
+    "reward": LISTS,
+    "resolved": LISTS,
+    "is_correct": LISTS,
+    "success": ("traj", "trajectory"),
+}
 IDS = ("session_id", "conversation_id", "thread_id", "chat_id")
 DEPTH = 6
 
@@ -124,11 +131,15 @@ def _ending(value: Json, here: Place) -> Iterator[Told]:
     info = value.get("info")
     status = text_in(info, "exit_status")
     facts: Json = {"exit_status": status} if status and len(status) < 80 else {}
-    for key in ("reward", "resolved", "success", "is_correct"):
-        if isinstance(value.get(key), (bool, int, float)):
-            facts[key] = value[key]
+    facts |= {key: value[key] for key in GRADES if isinstance(value.get(key), (bool, int, float))}
     if facts:
         yield Told(None, Fact(here.origin("system"), "run_end", facts))
+    for key, beside in GRADES.items():
+        if key in facts and any(value.get(listed) for listed in beside):
+            grade = facts[key]
+            given = int(grade) if isinstance(grade, bool) else grade
+            yield Told(None, Fact(here.deeper(key).origin("system"), "reward", given))
+            return
 
 
 def _typed(text: str, here: Place) -> Told:
