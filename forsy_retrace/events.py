@@ -167,10 +167,12 @@ class Delegation(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=T
 
 
 class Notice(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):
-    """The harness did something."""
+    """The harness did something; `cut` says that words stop here, and not why."""
 
     origin: Origin
-    kind: Literal["interrupted", "compacted", "cleared", "model error", "limit", "resumed", "ended"]
+    kind: Literal[
+        "interrupted", "compacted", "cleared", "model error", "limit", "resumed", "ended", "cut"
+    ]
     text: str = ""
 
 

@@ -224,8 +224,8 @@ class _Segments:
             if event.kind == "cleared":
                 self._ends_turn()
             self.boundaries.append((len(self.steps), event.kind))
-        elif event.kind == "ended":
-            self._ends_turn()
+        elif event.kind in ("ended", "cut"):
+            self._ends_turn(cut=event.kind == "cut")
         elif event.kind == "interrupted":
             self._interrupted(event)
         elif event.kind in ("model error", "limit"):

@@ -11,6 +11,7 @@ from forsy_retrace.dialects import arguments
 from forsy_retrace.events import Origin, Skipped, Thinking, ToolCall
 from forsy_retrace.sdk import parsed
 
+from .ends import cut, finish
 from .place import Json, Place, Told, text_in
 from .speech import said
 
@@ -53,6 +54,7 @@ class Chunks:
 
     def __init__(self) -> None:
         self.chunks: list[tuple[Place, Json]] = []
+        self.first: Choice | None = None
 
     def add(self, chunk: Json, here: Place) -> None:
         self.chunks.append((here, chunk))
@@ -68,9 +70,24 @@ class Chunks:
                 number = choice.get("index")
                 number = number if isinstance(number, int) else 0
                 found = choices.setdefault(number, Choice())
-                found.take(choice["delta"], here.deeper("choices", index, "delta"))
+                where = here.deeper("choices", index)
+                found.take(choice["delta"], where.deeper("delta"))
+                if text_in(choice, "finish_reason"):
+                    found.end = (where, choice)
         for number, one in sorted(choices.items(), reverse=True):
             yield from one.told(f"choice {number}" if number else "")
+            if number and one.end:
+                yield from finish(one.end[1], one.end[0]._replace(branch=f"choice {number}"))
+        self.first = choices.get(0)
+
+    def end(self) -> Iterator[Told]:
+        """How the first choice ended; that it was cut, where no chunk says that it had ended."""
+        here, last = self.chunks[-1]
+        end = self.first.end if self.first else None
+        if end:
+            yield from finish(end[1], end[0])
+        elif last.get("choices") or not isinstance(last.get("usage"), dict):
+            yield cut(here)
 
 
 class Choice:
@@ -81,6 +98,8 @@ class Choice:
         self.words: list[Piece] = []
         self.refusal: list[Piece] = []
         self.calls: dict[Any, Json] = {}
+        self.end: tuple[Place, Json] | None = None
+        """The choice as its last chunk has it."""
 
     def take(self, delta: Json, here: Place) -> None:
         key = next((k for k in REASONING if isinstance(delta.get(k), str) and delta[k]), "")

@@ -7,9 +7,10 @@ from forsy_retrace.events import Fact, Message
 from forsy_retrace.sdk import number, when
 
 from .answers import REPLIES, answered, is_talk, read_list
+from .ends import failure
 from .items import Items
 from .place import Json, Place, Told, opened, text_in
-from .replies import about, body, failure, instructions, is_completion, is_response
+from .replies import about, body, instructions, is_completion, is_response
 from .speech import offered
 from .streams import is_chunk, is_stream_event
 
