@@ -7,7 +7,7 @@ from forsy_retrace.events import SHELL, Fact
 from forsy_retrace.trace import Step, Trace
 
 from .edits import scratch
-from .tools import FINISHES, closing_words
+from .tools import closing_words, finish_of
 from .unchecked import is_plan, is_prose
 
 BLOCKED = re.compile(
@@ -62,12 +62,12 @@ def ending(trace: Trace) -> Ending:
     steps = [s for s in trace.steps if s.origin is None or not s.origin.branch]
     if steps and all(s.actor == SHELL for s in steps):
         return Ending("other", False, BARE, "bare-commands")
-    reason = _reason(steps)
+    reason = _reason(steps, _is_submitted(trace))
     achieved, notes, rule = _goal(trace, steps, reason)
     return Ending(reason, achieved, notes, rule)
 
 
-def _reason(steps: list[Step]) -> str:
+def _reason(steps: list[Step], submitted: bool) -> str:
     if not steps:
         return "other"
     main = [s for s in steps if not s.actor.startswith("subagent")]
@@ -77,7 +77,7 @@ def _reason(steps: list[Step]) -> str:
     if last.action == "error":
         return _by_error(last, main)
     if last.call is not None:
-        return _by_call(last)
+        return _by_call(last, submitted)
     if last.action != "output":
         return "partial_then_stopped"
     if last.operation == "ask_user" or BLOCKED.search((last.output or "")[-600:]):
@@ -109,8 +109,23 @@ def _by_error(last: Step, main: list[Step]) -> str:
     return "error_unrecoverable"
 
 
-def _by_call(last: Step) -> str:
-    if last.like in FINISHES and last.success is not False:
+def _finishes(step: Step) -> bool:
+    return step.call is not None and finish_of(step.like, step.call.input) is not None
+
+
+def _is_submitted(trace: Trace) -> bool:
+    """Whether the run's own writer says that the agent handed its work in."""
+    return any(
+        isinstance(event, Fact)
+        and event.name == "run_end"
+        and isinstance(event.value, dict)
+        and str(event.value.get("exit_status")).casefold() == "submitted"
+        for event in trace.session.events
+    )
+
+
+def _by_call(last: Step, submitted: bool) -> str:
+    if (submitted or _finishes(last)) and last.success is not False:
         return "task_complete"
     if last.result is not None and last.result.outcome == "timed_out":
         return "timeout"
@@ -128,7 +143,7 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
     last_edit = edits[-1] if edits else None
     humans = [s for s in steps if s.action == "user_message"]
     approval = next((s for s in reversed(humans) if _confirms_or_accepts(s)), None)
-    outputs = [s for s in steps if s.action == "output" or s.like in FINISHES]
+    outputs = [s for s in steps if s.action == "output" or _finishes(s)]
     closing = outputs[-1] if outputs else None
     if reason in ("error_unrecoverable", "timeout", "agent_blocked", "partial_then_stopped"):
         words = {

@@ -13,8 +13,24 @@ class Kind(NamedTuple):
     rule: str = "tool-table"
 
 
-FINISHES = ("finish",)
-"""Tools with which an agent says that the work is done, in words of its own."""
+class Finish(NamedTuple):
+    """A call that says the work is done: where its words stand, and what it says to give up."""
+
+    words: tuple[str, ...]
+    ways: str = ""
+    gives_up: tuple[str, ...] = ()
+
+
+FINISHES: dict[str, Finish] = {
+    # In lower case; also as the whole of a shell's line, with nothing but options behind it.
+    "finish": Finish(
+        ("final_answer", "answer", "message", "result"),
+        "return_type",
+        ("give_up", "give_up_and_restart"),
+    ),
+    "submit": Finish(("answer", "message", "result")),
+    "final_answer": Finish(("answer", "final_answer", "result")),
+}
 PLAN_EXITS = ("ExitPlanMode", "exit_plan_mode")
 """Tools that offer a plan to the user."""
 
@@ -182,6 +198,8 @@ def like(tool: str, sent: Any, said: Mapping[str, str]) -> str:
 
 def kind_of(tool: str, sent: Any) -> Kind | None:
     """What a call of a tool does; None for a shell, whose command must be read."""
+    if finish_of(tool, sent) is not None:
+        return TOOLS["finish"]
     if tool in SHELLS:
         match sent:
             case {"command": ["apply_patch" | "applypatch", str()]}:
@@ -261,12 +279,27 @@ def command_of(tool: str | None, sent: Any) -> tuple[str, str] | None:
     return None
 
 
+def finish_of(like: str, sent: Any) -> Finish | None:
+    """How a call says that the work is done; None for every other call, and where it gives up."""
+    name = like
+    if like in SHELLS:
+        line = command_of(like, sent)
+        name, *options = line[0].split() if line and len(line[0]) < 80 and line[0].strip() else [""]
+        if any(not option.startswith("-") for option in options):
+            return None
+    found = FINISHES.get(name.casefold())
+    if found is None or (isinstance(sent, dict) and sent.get(found.ways) in found.gives_up):
+        return None
+    return found
+
+
 def closing_words(like: str, sent: Any) -> str:
     """What an agent says with the call that ends its work; empty for every other call."""
-    match sent:
-        case {"message": str(text)} | {"result": str(text)} if like in FINISHES:
-            return text
-    return ""
+    found = finish_of(like, sent)
+    if found is None or not isinstance(sent, dict):
+        return ""
+    said = (sent.get(key) for key in found.words)
+    return next((text for text in said if isinstance(text, str) and text.strip()), "")
 
 
 def path_of(sent: Any) -> str | None:
