@@ -1,6 +1,7 @@
 """What was a step worth in hindsight? Each judgement names its evidence by step."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from .distinctive import is_camel
 from .files import first_error, stopped
 from .outcome import never_ran
 from .tools import PLAN_EXITS
-from .variants import steps_by_message
+from .variants import beside, branch_of, left, steps_by_message
 
 
 def judge(trace: Trace) -> Trace:
@@ -32,17 +33,9 @@ class Hindsight:
         self.answers = _answers(trace)
         self.retried = _retried(trace)
         self.accepted = _accepted(trace)
-        self.anew = {
-            trace.steps[step.retry_of - 1].origin.branch: step.step  # type: ignore[union-attr]  # a message has an origin
-            for step in trace.steps
-            if step.action == "user_message" and step.retry_of is not None
-        }
+        self.beside = beside(trace)
+        self.left = left(trace)
         self.thumbs = _thumbs(trace)
-        self.generated_again = {
-            step.retry_of: step.step
-            for step in trace.steps
-            if step.retry_of is not None and step.grounds["retry_of"].rule == "regenerated"
-        }
         self.checked: dict[int, list[Check]] = {}
         for check in trace.checks.values():
             for edit in check.edits:
@@ -242,14 +235,8 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     successor = later.retried.get(step.step)
     if down := _thumb(step, later, "down"):
         return Bad(down, "thumb", 1.0, successor)
-    if step.origin is not None and step.origin.branch:
-        anew = later.anew.get(step.origin.branch)
-        reason = "The user went back to before this step."
-        if anew is not None:
-            reason = f"The user went back to before this step and typed step {anew} instead."
-        elif (other := later.generated_again.get(step.step)) is not None:
-            reason, anew = f"The user had it generated again: step {other}.", other
-        return Bad(reason, "left-behind", 1.0, anew)
+    if branch_of(step) and branch_of(step) not in later.beside:
+        return _left_behind(step, later)
     if step.action == "error":
         reason = ERRORS.get(step.via or "", "The harness reported an error.")
         return Bad(reason, "error-step", 1.0, successor)
@@ -279,6 +266,19 @@ ERRORS = {
     "limit": "The work was cut here at a limit.",
 }
 """What an error step was, by what brought it."""
+
+
+def _left_behind(step: Step, later: Hindsight) -> Bad:
+    """A step on a line that the user went back on, by the nearest message that was done anew."""
+    pairs = later.left.get(branch_of(step), [])
+    index = bisect_right(pairs, (step.step, len(later.trace.steps))) - 1
+    old, new = pairs[index] if index >= 0 else (0, 0)
+    reason, by = "The user went back to before this step.", None
+    if new > step.step and later.trace.steps[new - 1].action == "user_message":
+        reason, by = f"The user went back to before this step and typed step {new} instead.", new
+    elif new > step.step and later.trace.steps[old - 1].turn == step.turn:
+        reason, by = f"The user had it generated again: step {new}.", new
+    return Bad(reason, "left-behind", 1.0, by)
 
 
 def _failed(step: Step, check: Check | None, successor: int | None) -> Bad:

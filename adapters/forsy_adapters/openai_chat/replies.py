@@ -10,7 +10,7 @@ from .chat import Chat
 from .ends import failure, finish, incomplete
 from .items import Items
 from .place import Json, Place, Told, opened, text_in
-from .speech import offered
+from .speech import beside, choice_branch, offered
 
 USAGE = (
     ("input_tokens", ("prompt_tokens", "input_tokens")),
@@ -53,7 +53,8 @@ def completion(reply: Json, here: Place) -> Iterator[Told]:
         message = choice.get("message") if isinstance(choice, dict) else None
         where = here.deeper("choices", index, "message")
         if index:
-            where = where._replace(branch=f"choice {index}", message=where.name)
+            where = where._replace(branch=choice_branch(index, here), message=where.name)
+            yield beside(where)
         for told in Chat().read(message, where):
             yield told._replace(key=None) if index else told
         if isinstance(choice, dict) and not reply.get("error"):

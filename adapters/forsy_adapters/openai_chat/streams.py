@@ -13,7 +13,7 @@ from forsy_retrace.sdk import parsed
 
 from .ends import cut, finish
 from .place import Json, Place, Told, text_in
-from .speech import said
+from .speech import beside, choice_branch, said
 
 Piece = tuple[Place, str]
 ENDS = ("response.completed", "response.failed", "response.incomplete")
@@ -69,15 +69,18 @@ class Chunks:
                     continue
                 number = choice.get("index")
                 number = number if isinstance(number, int) else 0
-                found = choices.setdefault(number, Choice())
                 where = here.deeper("choices", index)
+                branch = choice_branch(number, here)
+                found = choices.setdefault(number, Choice(where._replace(branch=branch)))
                 found.take(choice["delta"], where.deeper("delta"))
                 if text_in(choice, "finish_reason"):
                     found.end = (where, choice)
         for number, one in sorted(choices.items(), reverse=True):
-            yield from one.told(f"choice {number}" if number else "")
+            if number:
+                yield beside(one.here)
+            yield from one.told(one.here.branch)
             if number and one.end:
-                yield from finish(one.end[1], one.end[0]._replace(branch=f"choice {number}"))
+                yield from finish(one.end[1], one.end[0]._replace(branch=one.here.branch))
         self.first = choices.get(0)
 
     def end(self) -> Iterator[Told]:
@@ -93,7 +96,8 @@ class Chunks:
 class Choice:
     """The pieces of one choice of a stream."""
 
-    def __init__(self) -> None:
+    def __init__(self, here: Place) -> None:
+        self.here = here
         self.thoughts: list[Piece] = []
         self.words: list[Piece] = []
         self.refusal: list[Piece] = []
