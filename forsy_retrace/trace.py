@@ -77,7 +77,8 @@ class Touch(msgspec.Struct, frozen=True, gc=False):
     path: str
     """Absolute where the log allows it."""
     kind: str
-    """`read`, `edit`, `write`, `delete`, `generated`, or `changed` where only the fact is known."""
+    """`read`, `edit`, `write`, `delete`, `generated`, `removed` by a command, or `changed` where
+    only the fact is known."""
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     """Lines, without their ends."""

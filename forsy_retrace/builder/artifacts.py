@@ -15,7 +15,8 @@ from .files import patched
 from .touches import shown
 from .unchecked import is_plan
 
-CHANGES = ("edit", "write", "delete", "changed", "generated")
+CHANGES = ("edit", "write", "delete", "changed", "generated", "removed")
+GONE = ("delete", "removed")
 TESTS = ("test", "tests", "spec", "specs", "__tests__", "e2e")
 CONFIGS = (".toml", ".yaml", ".yml", ".json", ".ini", ".cfg", ".env", ".lock")
 MAX_DIFF = 200_000
@@ -61,14 +62,17 @@ def _artifact(
     kind = _type(changes)
     diff = _diff(changes)
     grade = "full" if state.text is not None else ("partial" if diff else "unseen")
+    told = any(trace.steps[number - 1].success is not None for number in steps)
     what = f"{kind.capitalize()} in {_listed(steps)}."
+    if not told:
+        what = f"To be {kind} by {_listed(steps)}; the log does not say whether it was."
     return Artifact(
         name,
         kind,
         "intermediate" if is_scratch or is_plan(path) else _role(path),
         steps,
         what,
-        _state(changes, trace, grade),
+        _state(changes, trace, grade) if told else ASKED[grade],
         grade,
         content=state.text if kind != "deleted" else None,
         diff=diff,
@@ -88,7 +92,7 @@ def replay(touched: list[Touch]) -> State:
             if touch.change is not None and touch.change.before is not None:
                 base = touch.change.before
             text = _edited(base, touch)
-        elif touch.kind in ("delete", "changed", "generated"):
+        elif touch.kind in ("delete", "changed", "generated", "removed"):
             text = None
         elif touch.kind == "read" and text is None and _is_whole(touch):
             text = touch.change.after if touch.change else None
@@ -117,7 +121,7 @@ def _edited(base: str | None, touch: Touch) -> str | None:
 
 
 def _type(changes: list[Touch]) -> str:
-    if changes[-1].kind == "delete":
+    if changes[-1].kind in GONE:
         return "deleted"
     first = changes[0]
     if all(touch.kind == "generated" for touch in changes):
@@ -155,19 +159,25 @@ def _role(path: str) -> str:
     return "config" if posixpath.splitext(name)[1] in CONFIGS else "deliverable"
 
 
+SHOWN = {
+    "full": "The log holds its final content.",
+    "partial": "The log holds patches of it, not the whole.",
+    "unseen": "The log shows that it changed, not how.",
+}
+ASKED = {
+    "full": "The log holds what was to be written.",
+    "partial": "The log holds the patches that were asked for.",
+    "unseen": "The log shows what was asked for, not what came of it.",
+}
+
+
 def _state(changes: list[Touch], trace: Trace, grade: str) -> str:
     last = changes[-1]
     undone = {touch.step for touch in changes} & set(trace.replaced)
     parts = [f"Last changed in step {last.step}."]
     if undone:
         parts.append(f"What {_listed(tuple(sorted(undone)))} wrote was mostly replaced later.")
-    parts.append(
-        {
-            "full": "The log holds its final content.",
-            "partial": "The log holds patches of it, not the whole.",
-            "unseen": "The log shows that it changed, not how.",
-        }[grade]
-    )
+    parts.append("The log shows that it is gone." if last.kind in GONE else SHOWN[grade])
     return " ".join(parts)
 
 

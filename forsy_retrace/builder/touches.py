@@ -4,6 +4,7 @@ import difflib
 import posixpath
 from collections.abc import Iterator
 
+from forsy_retrace.commands import Simple
 from forsy_retrace.events import SHELL, Change
 from forsy_retrace.trace import Step, Touch, Trace
 
@@ -18,6 +19,13 @@ READERS = ("Read", "NotebookRead", "read_file")
 
 WRITTEN_BY = {"write": "write", "edit": "changed", "execute": "generated"}
 """What a simple command's target is to it; a build's output or a log is generated, not edited."""
+
+REMOVES = frozenset(
+    ["rm", "unlink", "shred", "trash", "trash-put", "rimraf", "del", "git rm", "rmdir"]
+)
+"""Commands that take their targets away: clean-up, not an edit that a check could find broken."""
+MOVES = frozenset(["mv", "rename", "git mv"])
+"""Commands that take away what they also read."""
 
 UNRESOLVED = frozenset("*?$`{}<>|&;")
 """Marks of a path that only the shell could have resolved."""
@@ -64,10 +72,9 @@ def _of_call(step: Step) -> Iterator[Touch]:
             yield _recorded(step, change)
         cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         for simple in run.simples:
-            kind = WRITTEN_BY.get(simple.operation, "generated")
             for path in simple.writes:
                 if path != "/dev/null" and not set(path) & UNRESOLVED:
-                    yield _touch(step, absolute(path, cwd), kind)
+                    yield _touch(step, absolute(path, cwd), _written(simple, path))
             for path in simple.reads:
                 if not set(path) & UNRESOLVED:
                     hits = simple.operation == "search"
@@ -88,6 +95,13 @@ def _of_call(step: Step) -> Iterator[Touch]:
         yield _touch(step, path, "write", new=text, added=tuple(text.splitlines()))
     elif tool in EDITORS:
         yield from _asked(step, path)
+
+
+def _written(simple: Simple, path: str) -> str:
+    """What a simple command does to one of its targets."""
+    if simple.name in REMOVES or (simple.name in MOVES and path in simple.reads):
+        return "removed"
+    return WRITTEN_BY.get(simple.operation, "generated")
 
 
 def _touch(step: Step, path: str, kind: str, **more: object) -> Touch:
