@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator
 
+from forsy_retrace.commands import Command, Simple
 from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command
@@ -123,6 +124,38 @@ class Standing:
         for other in list(self.in_effect()):
             if other < step.step and (whole or self.paths[other] & set(named)):
                 self.replaced[other] = step.step
+
+
+BACK = ("pop", "apply", "branch")
+LOOKS_AT = ("list", "show", "drop", "clear")
+
+
+class Stash:
+    """Whether the edits are put away: `git stash` until `git stash pop`, on one line or on several."""
+
+    def __init__(self) -> None:
+        self.away_since = 0
+        """The step that put all edits before it away; 0 while they are in place."""
+
+    def before_the_check(self, step: int, run: Command) -> None:
+        """Takes in what a line does up to its first check."""
+        for simple in run.simples:
+            if simple.check is not None:
+                return
+            self._take(step, simple)
+
+    def after_the_check(self, step: int, run: Command) -> None:
+        """Takes in what it does behind that."""
+        checks = [at for at, simple in enumerate(run.simples) if simple.check is not None]
+        for simple in run.simples[checks[0] :] if checks else ():
+            self._take(step, simple)
+
+    def _take(self, step: int, simple: Simple) -> None:
+        if simple.words[:2] != ("git", "stash"):
+            return
+        asked = "".join(simple.words[2:3])
+        if asked not in LOOKS_AT:
+            self.away_since = 0 if asked in BACK else step
 
 
 def edits_of(trace: Trace) -> dict[int, list[Touch]]:
