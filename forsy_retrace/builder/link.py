@@ -296,6 +296,8 @@ class _Linker:
 
     def _received(self, step: Step, lane: _Lane) -> Position:
         received = [one.step for one in lane.batch]
+        if all(one.call is None for one in lane.batch):
+            return received, "other", f"Follows {_steps(received)}.", 0.6
         agents = [one.step for one in lane.batch if one.like in AGENT_TOOLS and one.success]
         if step.actor.startswith("subagent"):
             kind = "delegated_work"

@@ -177,7 +177,7 @@ LINK = (
     _inferred("range-holds-a-hit", "A range of lines that holds a line which a hit named.", 0.7, 0.85),
     _inferred("value-first-shown",
               "A distinctive value that an earlier output showed first: the rarer, the surer.", 0.6, 0.9),
-    _inferred("position", "What the actor had just received; derived behind a message or a brief.", 0.7, 1.0),
+    _inferred("position", "What the actor had just received; derived behind a message or a brief.", 0.6, 1.0),
     _derived("reacts-to", "A message reacts to the call that it rejects or answers, else to the last words."),
     _derived("brief", "A subagent's first step takes its input from the call that started it."),
     _derived("notification", "A report belongs to the call that started its subagent."),

@@ -284,6 +284,8 @@ CRASHES = frozenset(["python-crash", "node-crash", "go-panic", "jvm-crash"])
 """Rows that tell of any program that was run, not only of a check."""
 CRASHED = tuple(row for row in RUNNERS if row.rule in CRASHES)
 
+LONGEST = 60
+"""Lines of an output that may be nothing but a complaint."""
 TAIL = 4000
 """How many characters from the end of an output are read: a summary stands there."""
 
@@ -348,18 +350,18 @@ def failed_by_its_own_words(
     text: str, run: Command | None, tool: str = "", *, untold: bool = False
 ) -> Verdict | None:
     """A failure that the exit status did not tell: something else's was seen, or none (`untold`)."""
-    bare = HEADER.sub("", text)
-    if not bare.strip():
-        return None
-    lines = [line.strip() for line in bare.splitlines() if line.strip()]
     if any(of.match(tool) and words.match(text[:80]) for of, words in OPENS_WITH_ERROR):
-        return Verdict(False, "opens-with-error", 0.9, lines[0][:200])
-    if not (untold or (run is not None and run.masked)):
+        return Verdict(False, "opens-with-error", 0.9, text.strip().splitlines()[0][:200])
+    bare = HEADER.sub("", text)
+    if not (untold or (run is not None and run.masked)) or not bare.strip():
         return None
     if run is not None and (run.check is not None or run.operation in ("execute", "verify")):
         verdict = read_summary(bare, RUNNERS if run.check is not None else CRASHED)
         if verdict is not None and not verdict.passed:
             return verdict
+    if bare.count("\n") > LONGEST:
+        return None
+    lines = [line.strip() for line in bare.splitlines() if line.strip()]
     if run is not None and len(lines) <= 12 and USAGE_ERROR.match(lines[0]) and "sage:" in bare:
         return Verdict(False, "nothing-but-a-usage-error", 0.9, lines[0][:200])
     if len(lines) <= 3 and all(_complains(line, run) for line in lines):
