@@ -177,19 +177,20 @@ class Items:
         state = self.state
         state.heard = True
         where = state.here(unit, found.pointer.removeprefix(unit.prefix), "agent")
-        changes = self._changes(call, ident or call) if found.outcome == "ok" else ()
+        changes = self._changes(call, ident or call, found) if found.outcome == "ok" else ()
         yield told(where, call, found, changes)
         if found.rule == "answered":
             yield from self._answers(unit, call, found)
         elif found.rule == "agent-spawned":
             yield from self._spawned(unit, call, found)
 
-    def _changes(self, call: str, ident: str) -> Iterator[Change]:
+    def _changes(self, call: str, ident: str, found: Result) -> Iterator[Change]:
         told = self.state.found.patches.get(ident)
+        patch = self.state.patches.pop(call, None)
         if told:
             yield from recorded(told, "")
-        elif call in self.state.patches:
-            yield from changes(self.state.patches.pop(call))
+        elif patch is not None and patch.took(found.output or ""):
+            yield from changes(patch)
 
     def _answers(self, unit: Unit, call: str, found: Result) -> Iterator[Event]:
         """What the human chose or wrote in the client's question dialog."""

@@ -6,6 +6,7 @@ from typing import Any
 from forsy_retrace.calls import Calls
 from forsy_retrace.events import Event, Fact, Origin, Skipped
 
+from .patches import Patch
 from .survey import Survey
 from .units import Json, Unit
 
@@ -28,7 +29,7 @@ class State:
         self.session = ""
         self.facts: dict[str, Any] = {}
         self.tools: dict[str, str] = {}
-        self.patches: dict[str, str] = {}
+        self.patches: dict[str, Patch] = {}
         self.agents: dict[str, tuple[str, str]] = {}
         self.response = 0
         self.heard = True
