@@ -391,7 +391,8 @@ HEADER = re.compile(
 )
 """What Codex writes above the output of a command."""
 NOTHING = re.compile(
-    r"\s*(?:\(no output\))?\s*(?:Exit code 1|(?:Command|Process) exited with code 1\.?)?\s*"
+    r"\s*(?:\(no output\))?\s*(?:Exit code 1|(?:Command|Process) exited with code 1\.?"
+    r"|failed in sandbox .{1,80}, exit code: 1, stdout: , stderr:)?\s*"
 )
 """What harnesses write where a command printed nothing and exited 1."""
 

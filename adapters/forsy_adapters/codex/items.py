@@ -139,7 +139,7 @@ class Items:
         ident: str,
         tool: str,
         sent: Any,
-        where: str,
+        where: str | None,
         nested: bool = False,
     ) -> Iterator[Event]:
         """A call, unless it is a copy; `where` the tool's name stands; `nested`: code made it."""
@@ -152,7 +152,7 @@ class Items:
         if patch := patch_in(tool, sent):
             state.patches[call] = patch
         here = state.here(unit, path, "agent") if nested else state.agent(unit, path)
-        yield ToolCall(here, call, tool, sent, unit.prefix + where)
+        yield ToolCall(here, call, tool, sent, None if where is None else unit.prefix + where)
 
     def _output(self, unit: Unit, slot: str) -> Iterator[Event]:
         state, body = self.state, unit.body

@@ -45,6 +45,11 @@ CODE = later(
     r"(?:Chunk ID: [^\n]*\n)?(?:Wall time:? [^\n]*\n)?(?:Process exited with code|Exit code:)"
     r" (-?\d{1,10})(?:\n|\Z)"
 )
+DENIED = later(
+    r"failed in sandbox \w{1,40} with execution error: sandbox denied exec error, exit code:"
+    r" (-?\d{1,10}), stdout: "
+)
+"""Until 0.39 the client took every failure in a sandbox for a denial."""
 TIMED_OUT = later(r"command timed out after|sandbox error: command timed out")
 
 SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
@@ -70,7 +75,14 @@ SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ),
     ("no-such-tool", later(r"unsupported (?:custom tool )?call"), "blocked"),
     ("input-refused", later(r"failed to parse function arguments"), "blocked"),
-    ("timed-out", later(r".{0,80}(?:command )?timed out after \d"), "timed_out"),
+    (
+        "timed-out",
+        later(
+            r".{0,80}(?:command )?timed out after \d"
+            r"|failed in sandbox \w{1,40} with execution error: command timed out"
+        ),
+        "timed_out",
+    ),
     ("sandbox-denied", later(r"failed in sandbox"), "failed"),
     (
         "patch-refused",
@@ -107,6 +119,8 @@ def result(value: Any, pointer: str, tool: str) -> Result:
                     waited: Outcome = "timed_out" if late else "ok"
                     return Result(value, pointer, waited, "wait-ended", f"{pointer}/timed_out")
             return Result(value, pointer)
+        case str() if value[:2] == "[{":
+            return _of_server(value, pointer)
         case str():
             return _told(value, pointer, pointer)
         case list():
@@ -121,6 +135,16 @@ def result(value: Any, pointer: str, tool: str) -> Result:
         case None:
             return Result(None, pointer)
     return Result(text_of(value), pointer)
+
+
+def _of_server(value: str, pointer: str) -> Result:
+    """What an MCP server sent, as a text of JSON: it shows no flag, but may hold only an error."""
+    match parsed(value):
+        case [{"type": "text", "text": str(text)}]:
+            said = _told(text, pointer, pointer)
+            if said.rule == "error-text":
+                return said._replace(output=value)
+    return Result(value, pointer)
 
 
 def _structured(inner: dict[str, Any], pointer: str) -> Result:
@@ -143,7 +167,7 @@ def by_code(code: int, text: str) -> tuple[Outcome, str]:
 
 def _told(text: str, pointer: str, basis: str) -> Result:
     head = text[:600]
-    if found := CODE.match(head):
+    if found := CODE.match(head) or DENIED.match(head):
         code = int(found[1])
         outcome, rule = by_code(code, head)
         return Result(text, pointer, outcome, rule, basis, code)

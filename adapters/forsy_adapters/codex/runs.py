@@ -44,15 +44,17 @@ class Runs:
         if ident in state.found.calls or (kind == "plan_update" and state.found.calls):
             yield Skipped(state.here(unit, ""), "repeats a call")
             return
-        where = "/type"
+        where: str | None = "/type"
         sent: Any = body.get(slot) if slot else body
         path = f"/{slot}" if slot else ""
         match kind, sent:
             case "exec_command_begin", list(parts):
                 sent, path = line_of(parts, body, path, "")
-            case "mcp_tool_call_begin", {"tool": str(name), "arguments": inner}:
+            case "mcp_tool_call_begin", {"tool": str(name), "arguments": inner, **rest}:
                 tool, where, sent = name, "/invocation/tool", inner
                 path = "/invocation/arguments"
+                if words(rest.get("server")):  # how the client of 2025 names it to the model
+                    tool, where = f"{rest['server']}__{name}", None
             case "tool_call", _:
                 tool, where = words(body.get("name")), "/name"
         if not isinstance(sent, (dict, str)):
