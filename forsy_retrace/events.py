@@ -156,6 +156,8 @@ class ToolResult(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=T
     attachments: tuple[Attachment, ...] = ()
     ended_by: str = ""
     """The rule that computed the time of the end; empty where the record names it."""
+    end: "ToolResult | None" = None
+    """What a later call told of the end of this one, which itself only said that it runs on."""
 
 
 class Delegation(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):

@@ -116,7 +116,7 @@ class _Checker:
             if edits:
                 kind = other
                 break
-        verdict = read_summary(step.output or "")
+        verdict = read_summary((step.told.output if step.told else step.output) or "")
         passed = step.success
         if passed and run.masked and kind != "run":
             passed = verdict.passed if verdict is not None else None

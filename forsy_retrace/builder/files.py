@@ -156,7 +156,8 @@ def _observed(
             because += [touch.step for touch in past]
     if outside:
         said.append(outside)
-    if last is not None and last.success is False and (how := _how(last)):
+    seen = last is not None and last.told is last.result
+    if last is not None and seen and last.success is False and (how := _how(last)):
         said.append(how)
         because.append(last.step)
     if not said:
@@ -211,7 +212,7 @@ def first_error(step: Step) -> str:
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line]
     telling = next((line for line in lines if TELLS.search(line)), "")
-    code = step.result.exit_code if step.result else None
+    code = step.told.exit_code if step.told else None
     if not telling and code and (command(step) is not None or not lines):
         return f"exit code {code}"
     return (telling or (lines[0] if lines else ""))[:300]
@@ -230,8 +231,8 @@ def stopped(step: Step) -> str:
 
 
 def bare_output(step: Step) -> str:
-    """What a call printed, without what the harness wrote above it."""
-    return HEADER.sub("", step.output or "")
+    """What a call printed up to its end, without what the harness wrote above it."""
+    return HEADER.sub("", (step.told.output if step.told else step.output) or "")
 
 
 def _changed(step: Step, touched: list[Touch]) -> Step:
@@ -246,7 +247,8 @@ def _changed(step: Step, touched: list[Touch]) -> Step:
     text, rule = _sentence(step, touched)
     if not text:
         return step
-    ground = derived(rule, step.result.origin.evidence)
+    shown_by = step.told if step.success is False and step.told else step.result
+    ground = derived(rule, shown_by.origin.evidence)
     return put(step, {"state_change": ground}, state_change=text)
 
 
@@ -266,7 +268,7 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     if run is not None and (commit := COMMIT.search(step.output or "")) and "commit" in run.normal:
         return f"A new commit: {commit[1]}.", "commit-line"
     if step.success is False:
-        code = step.result.exit_code
+        code = step.told.exit_code if step.told else None
         how = f" with exit code {code}" if code else ""
         return f"No change recorded: the call failed{how}.", "failed"
     if step.success is None:

@@ -62,24 +62,24 @@ def _judged(step: Step) -> Step:
 
 
 def _call(step: Step, run: Command | None) -> Step:
-    result = step.result
+    result = step.told
     assert result is not None
     basis = result.origin.evidence.at(result.basis)
     here = result.origin.evidence
     match result.outcome:
         case "ok" | "unknown":
             untold = result.outcome == "unknown"
-            words = step.output or ""
+            words = result.output or ""
             verdict = failed_by_its_own_words(words, run, step.tool or "", untold=untold)
             if verdict is not None:
                 ground = inferred(verdict.rule, verdict.confidence, here)
                 return put(step, {"success": ground}, success=False)
             if not untold:
                 return put(step, {"success": derived(result.rule, basis)}, success=True)
-        case "failed" if found_nothing(step.output, result.exit_code, run):
+        case "failed" if found_nothing(result.output, result.exit_code, run):
             ground = inferred("search-without-match", 0.9, here)
             return put(step, {"success": ground}, success=True)
-        case "failed" if showed_differences(step.output, result.exit_code, run):
+        case "failed" if showed_differences(result.output, result.exit_code, run):
             ground = inferred("differences-shown", 0.85, here)
             return put(step, {"success": ground}, success=True)
         case "failed" | "rejected" | "blocked" | "interrupted" | "timed_out":

@@ -170,6 +170,8 @@ class Items:
         if call is None:
             yield Skipped(state.here(unit, ""), "repeated history")
             return
+        if ident in state.found.polls and found.rule in ("exit-code", "timed-out", "still-running"):
+            found = found._replace(outcome="ok", rule="terminal-read", exit_code=None)
         yield from self.answered(unit, call, found, ident)
 
     def answered(self, unit: Unit, call: str, found: Result, ident: str = "") -> Iterator[Event]:
@@ -178,7 +180,8 @@ class Items:
         state.heard = True
         where = state.here(unit, found.pointer.removeprefix(unit.prefix), "agent")
         changes = self._changes(call, ident or call, found) if found.outcome == "ok" else ()
-        yield told(where, call, found, changes)
+        end = state.found.ends.get(ident) if found.outcome == "launched" else None
+        yield told(where, call, found, changes, end)
         if found.rule == "answered":
             yield from self._answers(unit, call, found)
         elif found.rule == "agent-spawned":

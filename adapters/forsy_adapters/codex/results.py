@@ -26,8 +26,14 @@ class Result(NamedTuple):
     attachments: tuple[Attachment, ...] = ()
 
 
-def told(here: Origin, call: str, found: Result, changed: Iterable[Change]) -> ToolResult:
-    """What came back of a call, as an event."""
+def told(
+    here: Origin,
+    call: str,
+    found: Result,
+    changed: Iterable[Change] = (),
+    end: ToolResult | None = None,
+) -> ToolResult:
+    """What came back of a call, as an event; `end` is what a later call told of its end."""
     return ToolResult(
         here,
         call,
@@ -38,6 +44,7 @@ def told(here: Origin, call: str, found: Result, changed: Iterable[Change]) -> T
         found.exit_code,
         tuple(changed),
         found.attachments,
+        end=end,
     )
 
 
@@ -50,6 +57,7 @@ DENIED = later(
     r" (-?\d{1,10}), stdout: "
 )
 """Until 0.39 the client took every failure in a sandbox for a denial."""
+RUNS_ON = later(r"Process running with session ID (\d{1,20})\n")
 TIMED_OUT = later(r"command timed out after|sandbox error: command timed out")
 
 SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
