@@ -78,6 +78,9 @@ LEFT_OUT = {
 }
 """Entries that are nobody's words and no work."""
 
+CUSTOM = later(r"\Aopenclaw|\Amodel-snapshot\Z")
+CWD = later(r"[/\\]\.openclaw(?:[/\\]|\Z)")
+"""Entries that only OpenClaw writes, and the folder that its agents work below."""
 OF_EXTENSIONS = ("custom", "hookMessage")
 SUMMARIES = ("branchSummary", "compactionSummary")
 
@@ -294,7 +297,7 @@ class Reader:
         self.briefed = False
         self.failure = ""
         """The last error that a message told."""
-        self.harness = ""
+        self.is_openclaw = False
 
     def read(self, place: int, record: Record) -> Iterator[Event]:
         """At least one event of each record."""
@@ -330,10 +333,17 @@ class Reader:
         for key, fact in (("cwd", "cwd"), ("harness", "harness"), ("name", "title")):
             if words(value.get(key)):
                 yield Fact(here.below(pointer(key)), fact, value[key])
+        yield from self._marked(here, "/cwd", value.get("cwd"), CWD)
         shared = self.found.shared.get(place)
         if prior and shared:
             told = {"of": prior, "records": shared}
             yield Fact(here.below("/parentSession"), "shared_prefix", told)
+
+    def _marked(self, here: Origin, path: str, text: Any, mark: re.Pattern[str]) -> Iterator[Event]:
+        """Tells OpenClaw by its mark, once, where no header names the harness."""
+        if not self.header.get("harness") and not self.is_openclaw and mark.search(words(text)):
+            self.is_openclaw = True
+            yield Fact(here.below(path), "harness", "OpenClaw")
 
     def _entry(self, place: int, value: Any, here: Origin) -> Iterator[Event]:
         match value:
@@ -355,10 +365,7 @@ class Reader:
             }:
                 yield from self._failed(here.below("/data/error"), error)
             case {"type": str(kind)} if kind in LEFT_OUT:
-                custom = words(value.get("customType"))
-                if custom.startswith("openclaw") and not self.harness:
-                    self.harness = "OpenClaw"
-                    yield Fact(here.below("/customType"), "harness", self.harness)
+                yield from self._marked(here, "/customType", value.get("customType"), CUSTOM)
                 yield Skipped(here, LEFT_OUT[kind])
             case {"type": kind}:
                 yield Skipped(here, f"unknown record type{named(kind)}")

@@ -85,7 +85,7 @@ class _Segments:
                 self._call(event)
             case ToolResult():
                 self._result(event)
-            case Fact(name="cwd" | "branch" as name, value=str(value)):
+            case Fact(name="cwd" | "branch" | "shell" as name, value=str(value)):
                 self.facts[name] = value
             case Delegation():
                 if event.call in self.calls:
@@ -187,7 +187,7 @@ class _Segments:
             grounds,
             actor=here.actor,
             tool=event.tool,
-            like=like(event.tool, event.input, self.tools),
+            like=like(event.tool, event.input, self.tools, self.facts.get("shell", "")),
             input=sent,
             reasoning=text,
             started_at=here.at,

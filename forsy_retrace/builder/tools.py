@@ -49,13 +49,18 @@ SHELLS: dict[str, str] = {
     "run_shell_command": "bash",
     "bash": "bash",
     "terminal": "bash",
+    "sh": "bash",
     "zsh": "zsh",
     "fish": "fish",
     "nu": "nu",
     "powershell": "powershell",
+    "pwsh": "powershell",
+    "cmd": "cmd",
     "xonsh": "bash",
 }
-"""Tools whose argument is a command line, and in which shell's language."""
+"""Tools whose argument is a command line, and in which shell's language; shells by their names."""
+GIVES_A_LINE = ("-c", "-lc", "-command", "/c")
+"""Behind these words a shell is given a whole line."""
 
 TOOLS: dict[str, Kind] = {
     "Read": Kind("read", "file"),
@@ -188,12 +193,19 @@ PLAN_FILE = re.compile(r"[/\\]\.claude[/\\]plans[/\\][^/\\]+\.md$")
 """Where Claude Code keeps the plan that plan mode writes."""
 
 
-def like(tool: str, sent: Any, said: Mapping[str, str]) -> str:
-    """The tool of these tables that a call works like, by what its adapter `said`."""
+def like(tool: str, sent: Any, said: Mapping[str, str], shell: str = "") -> str:
+    """The tool of these tables that a call works like, by what its adapter `said`.
+
+    A line without a shell's name is one of the session's `shell`, where the log tells it.
+    """
     match sent:
         case {"command": str(command)} if tool in TEXT_EDITORS and command in EDITOR_COMMANDS:
             return EDITOR_COMMANDS[command]
-    return said.get(tool, tool)
+    known, shell = said.get(tool, tool), shell_name(shell)
+    match sent:
+        case {"command": str()} | {"cmd": str()} if shell in SHELLS and known in SHELLS:
+            return shell if SHELLS[known] != SHELLS[shell] else known
+    return known
 
 
 def kind_of(tool: str, sent: Any) -> Kind | None:
@@ -269,8 +281,9 @@ def command_of(tool: str | None, sent: Any) -> tuple[str, str] | None:
         case {"command": [*words]} | {"cmd": [*words]} if words and all(
             isinstance(word, str) for word in words
         ):
-            if len(words) == 3 and words[1] in ("-c", "-lc"):
-                return words[2], shell
+            given = SHELLS.get(shell_name(words[0]))
+            if given is not None and words[-2:-1] and words[-2].lower() in GIVES_A_LINE:
+                return words[-1], given
             import shlex
 
             return shlex.join(words), shell
@@ -291,6 +304,11 @@ def finish_of(like: str, sent: Any) -> Finish | None:
     if found is None or (isinstance(sent, dict) and sent.get(found.ways) in found.gives_up):
         return None
     return found
+
+
+def shell_name(program: str) -> str:
+    """`powershell` for `C:\\Windows\\PowerShell.exe`."""
+    return program.replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe")
 
 
 def closing_words(like: str, sent: Any) -> str:
