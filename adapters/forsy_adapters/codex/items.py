@@ -151,7 +151,9 @@ class Items:
         state.tools[call] = tool
         if patch := patch_in(tool, sent):
             state.patches[call] = patch
-        here = state.here(unit, path, "agent") if nested else state.agent(unit, path)
+        here = state.under_way(unit, path) if nested else state.agent(unit, path)
+        if tool == "exec":
+            state.script = call
         yield ToolCall(here, call, tool, sent, None if where is None else unit.prefix + where)
 
     def _output(self, unit: Unit, slot: str) -> Iterator[Event]:
@@ -174,10 +176,14 @@ class Items:
             found = found._replace(outcome="ok", rule="terminal-read", exit_code=None)
         yield from self.answered(unit, call, found, ident)
 
-    def answered(self, unit: Unit, call: str, found: Result, ident: str = "") -> Iterator[Event]:
+    def answered(
+        self, unit: Unit, call: str, found: Result, ident: str = "", nested: bool = False
+    ) -> Iterator[Event]:
         """A call's result, the files that it changed, and the words that came inside it."""
         state = self.state
-        state.heard = True
+        state.heard = state.heard or not nested
+        if call == state.script:
+            state.script = ""
         where = state.here(unit, found.pointer.removeprefix(unit.prefix), "agent")
         changes = self._changes(call, ident or call, found) if found.outcome == "ok" else ()
         end = state.found.ends.get(ident) if found.outcome == "launched" else None

@@ -98,13 +98,13 @@ class Runs:
     def whole(
         self, unit: Unit, path: str, sent: Any, found: Result, files: tuple[Change, ...] = ()
     ) -> Iterator[Event]:
-        """A call that code made, and its result, in one record."""
-        item = unit.body["item"]
+        """A call and its result in one record; code made it where some is running."""
+        item, nested = unit.body["item"], bool(self.state.script)
         ident = words(item.get("id")) or f"at-{unit.number}"
-        yield from self.items.issue(unit, path, ident, item["type"], sent, "/item/type", True)
+        yield from self.items.issue(unit, path, ident, item["type"], sent, "/item/type", nested)
         call = self.state.calls.answer(ident)
         if call is not None:
-            for event in self.items.answered(unit, call, found):
+            for event in self.items.answered(unit, call, found, nested=nested):
                 yield _with_changes(event, files)
 
     def decided(self, unit: Unit, decision: str) -> Iterator[Event]:
