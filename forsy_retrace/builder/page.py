@@ -80,6 +80,8 @@ PAIR = (
 CLASSIFY = (
     _derived("tool-table", "The harness's own tool, by the table of tools."),
     _derived("plan-file", "A file that plan mode keeps its plan in is written: a step of planning."),
+    _derived("patch-adds", "A patch that only adds files: `write`."),
+    _derived("patch-deletes", "A patch that only deletes files: `execute`."),
     *(
         _inferred(f"mcp-verb-{name}", f"The name of an MCP tool says that it {name}: `{operation}`.", 0.8)
         for name, _, operation in VERBS

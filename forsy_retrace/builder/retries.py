@@ -18,7 +18,7 @@ from forsy_retrace.trace import Check, Step
 
 from .classify import command
 from .likeness import are_alike
-from .tools import PLAN_EXITS, path_of
+from .tools import PLAN_EXITS, patch_of, patched_files, path_of
 from .touches import EDITORS, READERS, WRITERS, absolute, replacements
 from .untold import Likely, is_mended, untold
 from .verdicts import HEADER
@@ -52,9 +52,11 @@ class Attempt(NamedTuple):
 
 def _attempt(step: Step, order: int, check: Check | None) -> Attempt:
     run = command(step)
-    named = path_of(step.call.input) if step.call else None
+    sent = step.call.input if step.call else None
+    patched = list(patched_files(sent))
+    named = patched[0] if len(patched) == 1 else path_of(sent)
     path = absolute(named, step.cwd) if named else None
-    paths = {path} if path else set()
+    paths = {path} if path else {absolute(one, step.cwd) for one in patched}
     if run is not None:
         base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         paths |= {absolute(one, base) for simple in run.simples for one in simple.reads}
@@ -143,10 +145,10 @@ def _family(run: Command) -> str:
 
 def _same_file(old: Attempt, new: Attempt) -> bool:
     """The same file by the same kind of tool: edit or write after edit or write, read after read."""
-    if old.path is None or new.path is None or old.path != new.path:
+    side = _side(old.step)
+    if side is None or side != _side(new.step) or not old.paths & new.paths:
         return False
-    sides = [_side(old.step.like), _side(new.step.like)]
-    return sides[0] is not None and sides[0] == sides[1] and not _undoes(old.step, new.step)
+    return not _undoes(old.step, new.step)
 
 
 def _undoes(old: Step, new: Step) -> bool:
@@ -157,8 +159,9 @@ def _undoes(old: Step, new: Step) -> bool:
     return any(pair in back for pair in replacements(new))
 
 
-def _side(tool: str) -> str | None:
-    if tool in EDITORS or tool in WRITERS:
+def _side(step: Step) -> str | None:
+    tool = step.like
+    if tool in EDITORS or tool in WRITERS or (step.call and patch_of(step.call.input)):
         return "change"
     return "read" if tool in READERS else None
 

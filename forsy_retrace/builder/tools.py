@@ -189,6 +189,13 @@ LOOKING = ("browser", "web", "web.run")
 ACTION = "__jit_plugin."
 """Between the host and the operation of a custom GPT's action."""
 
+PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.M)
+KINDS_OF_PATCHES: dict[frozenset[str], Kind] = {
+    frozenset(["Add"]): Kind("write", "file", "patch-adds"),
+    frozenset(["Delete"]): Kind("execute", "file", "patch-deletes"),
+}
+"""What a patch is that does but one thing to its files; any other edits."""
+
 PLAN_FILE = re.compile(r"[/\\]\.claude[/\\]plans[/\\][^/\\]+\.md$")
 """Where Claude Code keeps the plan that plan mode writes."""
 
@@ -212,10 +219,9 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     """What a call of a tool does; None for a shell, whose command must be read."""
     if finish_of(tool, sent) is not None:
         return TOOLS["finish"]
+    if patched := patched_files(sent):
+        return KINDS_OF_PATCHES.get(frozenset(patched.values()), Kind("edit", "file"))
     if tool in SHELLS:
-        match sent:
-            case {"command": ["apply_patch" | "applypatch", str()]}:
-                return Kind("edit", "file")
         return None
     if tool in ("Write", "Edit") and isinstance(sent, dict):
         path = sent.get("file_path")
@@ -318,6 +324,24 @@ def closing_words(like: str, sent: Any) -> str:
         return ""
     said = (sent.get(key) for key in found.words)
     return next((text for text in said if isinstance(text, str) and text.strip()), "")
+
+
+def patch_of(sent: Any) -> str:
+    """The patch that a call sends, in the form of `apply_patch`; empty for every other call."""
+    match sent:
+        case (
+            str(text)
+            | {"input": str(text)}
+            | {"patch": str(text)}
+            | {"command": ["apply_patch" | "applypatch", str(text)]}
+        ) if text.lstrip()[:15] == "*** Begin Patch":
+            return text
+    return ""
+
+
+def patched_files(sent: Any) -> dict[str, str]:
+    """The files of a call's patch, and what it does to each: `Add`, `Update` or `Delete`."""
+    return {path.strip(): kind for kind, path in PATCHED.findall(patch_of(sent))}
 
 
 def path_of(sent: Any) -> str | None:

@@ -10,7 +10,7 @@ from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command
 from .outcome import never_ran
-from .tools import path_of
+from .tools import patch_of, path_of
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
 WRITERS = ("Write", "create_file", "write_file")
@@ -116,12 +116,28 @@ def _asked(step: Step, path: str) -> Iterator[Touch]:
 
 
 def replacements(step: Step) -> list[tuple[str, str]]:
-    """The pairs of texts that an edit call replaces."""
-    match step.call.input if step.call else None:
+    """The pairs of texts that an edit call replaces, those of a patch with the lines around."""
+    sent = step.call.input if step.call else None
+    return [*_replaced(sent), *_hunks(patch_of(sent))]
+
+
+def _replaced(sent: object) -> list[tuple[str, str]]:
+    match sent:
         case {"edits": list(edits)}:
             return [found for edit in edits for found in _replacement(edit)]
-        case sent:
-            return list(_replacement(sent))
+    return list(_replacement(sent))
+
+
+def _hunks(patch: str) -> Iterator[tuple[str, str]]:
+    old, new = list[str](), list[str]()
+    for line in [*patch.splitlines(), "@@"]:
+        if line.startswith(("@@", "*** ")):
+            if old:
+                yield "\n".join(old), "\n".join(new)
+            old, new = [], []
+        else:
+            old += [line[1:]] if line[:1] in (" ", "-") else []
+            new += [line[1:]] if line[:1] in (" ", "+") else []
 
 
 def _replacement(edit: object) -> Iterator[tuple[str, str]]:
@@ -168,7 +184,7 @@ def _recorded(step: Step, change: Change) -> Touch:
             first=change.start,
             last=change.start + max(count, 1) - 1,
         )
-    pairs = replacements(step)
+    pairs = _replaced(step.call.input if step.call else None)
     lines = [line for hunk in change.hunks for line in hunk.lines]
     if lines:
         removed = tuple(line[1:] for line in lines if line.startswith("-"))
