@@ -75,7 +75,7 @@ def _patch(held: list[str], folder: str = "", fed: bool = False) -> Patch | None
 
 def _fed(line: str, at: int) -> Iterator[str]:
     """The here-documents that are the input of `apply_patch`, as far as its folder is known."""
-    name, waiting = "", list[tuple[str, str]]()
+    line, name, waiting = f"{line}\n", "", list[tuple[str, str]]()
     while found := PIECE.match(line, at):
         at = found.end()
         match found.lastgroup:
@@ -89,7 +89,7 @@ def _fed(line: str, at: int) -> Iterator[str]:
                 waiting.append((name, found["mark"]))
             case "end":
                 for program, mark in waiting:
-                    start, end = at, f"{line}\n".find(f"\n{mark}\n", at - 1)
+                    start, end = at, line.find(f"\n{mark}\n", at - 1)
                     at = end + len(mark) + 1 if end >= 0 else len(line)
                     if program in PROGRAMS:
                         yield line[start:at]
