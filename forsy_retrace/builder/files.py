@@ -26,6 +26,10 @@ TELLS = re.compile(
 """What a line that names an error looks like."""
 
 
+WORDS = re.compile(r"\w\W+\w")
+"""More than one word: a bare `ERROR:` says nothing yet."""
+
+
 def files(trace: Trace) -> Trace:
     """Observations and state changes, from recorded patches, reads, failures and results."""
     found = tuple(touches(trace))
@@ -211,7 +215,7 @@ def first_error(step: Step) -> str:
     text = re.sub(r"\A\s*(?:<tool_use_error>)?(?:Exit code \d+\n)?", "", bare_output(step))
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line]
-    telling = next((line for line in lines if TELLS.search(line)), "")
+    telling = next((line for line in lines if TELLS.search(line) and WORDS.search(line)), "")
     code = step.told.exit_code if step.told else None
     if not telling and code and (command(step) is not None or not lines):
         return f"exit code {code}"

@@ -34,6 +34,7 @@ TURN_ENDS = "notice: background task ended"
 """A background task's end reaches the agent as a new turn, though nobody wrote it."""
 
 
+BLANK = "blank words"
 REPORT = "a subagent's report, repeated in the call that started it"
 
 
@@ -296,6 +297,9 @@ class _Segments:
             self._words(group, actor, ends and last and not actor.startswith("subagent"))
 
     def _words(self, group: list[Message | Thinking], actor: str, ends: bool) -> None:
+        if not ends and not any(part.text.strip() for part in group):
+            self.left_out.update((part.origin.evidence.record, BLANK) for part in group)
+            return
         said = [part for part in group if isinstance(part, Message)]
         thought = [part for part in group if isinstance(part, Thinking)]
         here = (said or group)[0].origin
