@@ -215,7 +215,8 @@ def first_error(step: Step) -> str:
     text = re.sub(r"\A\s*(?:<tool_use_error>)?(?:Exit code \d+\n)?", "", bare_output(step))
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line]
-    telling = next((line for line in lines if TELLS.search(line) and WORDS.search(line)), "")
+    lines = [line for line in lines if WORDS.search(line)] or lines
+    telling = next(filter(TELLS.search, lines), "")
     code = step.told.exit_code if step.told else None
     if not telling and code and (command(step) is not None or not lines):
         return f"exit code {code}"
