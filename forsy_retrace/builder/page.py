@@ -91,6 +91,7 @@ CLASSIFY = (
     _inferred("unknown-command", "A shell command in no table: `execute`.", 0.5),
     _inferred("ends-with-question", "The agent's closing words end with a question mark.", 0.85),
     _inferred("asks-at-the-end", "The last line asks for a choice, and a question stands before its end.", 0.8),
+    _inferred("offers-more", "A closing offer to do more, below an answer: what was asked is delivered.", 0.75),
     _inferred("no-question", "The closing words ask for nothing; blank ones surely say little.", 0.5, 0.9),
     _derived("notification", "A background subagent's report is an answer."),
     _derived("words-without-call", "Words that no call follows and that end no turn: `analyze`."),
