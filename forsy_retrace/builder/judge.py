@@ -308,7 +308,8 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
         return
     number = later.accepted.get(step.step)
     if number is not None:
-        yield Good(f"The user accepted it in step {number}.", "accepted", 0.8, (number,))
+        verb = "answered" if step.operation == "ask_user" else "accepted"
+        yield Good(f"The user {verb} it in step {number}.", "accepted", 0.8, (number,))
     number = later.trace.uses.get(step.step)
     if number is not None:
         reason = f"Step {number} took its arguments from its output."
