@@ -82,6 +82,10 @@ OFFERS = re.compile(
     r"(?:.{0,200}\b(?:also|anything else|more|further|longer|shorter|another|additional|as well)\b|.{0,20}me to:)"
 )
 """A closing offer to do more than was asked."""
+GREETS = re.compile(
+    r"(?i)^.{0,60}\b(?:how (?:can|may) i (?:help|assist)|what can i (?:do|help))\b.{0,60}$"
+)
+"""Courtesy that waits for no answer."""
 BODY = 200
 """Characters of an answer that stands before an offer."""
 
@@ -93,6 +97,8 @@ def asks_user(text: str) -> tuple[bool, str, float]:
         return False, "no-question", 0.5
     tail = " ".join(lines[-3:])[-600:]
     paragraphs = text.strip().rpartition("\n\n")
+    if GREETS.match(lines[-1]):
+        return False, "offers-more", 0.75
     if len(paragraphs[0]) >= BODY and OFFERS.match(paragraphs[2].lstrip("*_ ")):
         return False, "offers-more", 0.75
     if QUESTION.search(lines[-1]):

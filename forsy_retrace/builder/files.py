@@ -172,6 +172,8 @@ def _observed(
 
 def _how(last: Step) -> str:
     """`Step 7 had failed: …`, as far as the log tells."""
+    if last.action == "error" and last.via == "interrupted":
+        return f"The user stopped the work in step {last.step}."
     how, line = stopped(last), first_error(last)
     if not how and not line:
         return ""

@@ -364,25 +364,40 @@ def failed_by_its_own_words(
     lines = [line.strip() for line in bare.splitlines() if line.strip()]
     if run is not None and len(lines) <= 12 and USAGE_ERROR.match(lines[0]) and "sage:" in bare:
         return Verdict(False, "nothing-but-a-usage-error", 0.9, lines[0][:200])
-    if len(lines) <= 3 and all(_complains(line, run) for line in lines):
+    if len(lines) <= 3 and _is_error(lines, run):
         return Verdict(False, "nothing-but-an-error", 0.85, lines[0][:200])
     return None
 
 
-SPEAKERS = frozenset(
-    ["fatal", "error", "usage error", "bash", "sh", "zsh", "fish", "dash", "ksh", "(eval)"]
-)
+SHELLS = frozenset(["bash", "sh", "zsh", "fish", "dash", "ksh", "(eval)"])
 """What an error message names in front, where it is not the program."""
+SHOWS = ("read", "search", "other")
+"""Operations that print what they look at, or their own words."""
+HELP = re.compile(r"(?i)^(?:try|see|run|use) .{0,60}(?:--help|-h\b|\bhelp\b|\bman )")
+"""Where a complaint says that more is told."""
+
+
+def _is_error(lines: Sequence[str], run: Command | None) -> bool:
+    """Whether a few lines are nothing but error messages, and where to read more."""
+    said = [line for line in lines if not HELP.match(line)]
+    return bool(said) and all(_complains(line, run) for line in said)
 
 
 def _complains(line: str, run: Command | None) -> bool:
-    """An error message; of what shows files or hits, only one that names its program in front."""
+    """An error message; of what shows data, only one that names its program or shell in front."""
     if not ERROR_ONLY.match(line):
         return False
-    if run is None or run.operation not in ("read", "search"):
+    if run is None or run.operation not in SHOWS:
         return True
+    programs = {word for one in run.simples for word in one.words[:1]} - ECHOES
+    if "git" in programs:
+        programs |= {"fatal", "error"}
     speaker = line.partition(":")[0].strip().rpartition("/")[2].lower()
-    return speaker in SPEAKERS or any(speaker in one.words[:1] for one in run.simples)
+    return bool(programs) and (speaker in programs or speaker in SHELLS)
+
+
+ECHOES = frozenset(["echo", "printf", "print"])
+"""Programs that print the words that they are given."""
 
 
 HEADER = re.compile(
