@@ -8,8 +8,12 @@ TOKEN = re.compile(rf"[\w./@:~#%+-]{{{SHORTEST},}}", re.A)
 WORD = re.compile(rf"[A-Za-z_$][\w$]{{{SHORTEST - 1},}}")
 
 
-PLAIN = re.compile(r"[.]{0,3}[A-Za-z]+(?:['-][A-Za-z]+)*")
-"""A word of a language, or several joined by hyphens."""
+PLAIN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
+
+
+def is_plain(value: str) -> bool:
+    """A word of a language, or several joined by hyphens: in running words it tells nothing."""
+    return PLAIN.fullmatch(value) is not None and not _is_identifier(value)
 
 
 def values(text: str) -> Iterator[str]:
@@ -20,11 +24,10 @@ def values(text: str) -> Iterator[str]:
 
 def parts(token: str) -> Iterator[str]:
     """The values in one token."""
-    value = token.rstrip(".:-#/+%").lstrip(":-#+%").removeprefix("./")
+    value = token.strip(".:-#/+%")
     if len(value) < SHORTEST:
         return
-    if not PLAIN.fullmatch(value) or _is_identifier(value):
-        yield value
+    yield value
     if "/" in value:
         name = value.rsplit("/", 1)[-1].split(":")[0]
         if len(name) >= SHORTEST:

@@ -21,11 +21,16 @@ COMMIT = re.compile(r"^\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
 
 TELLS = re.compile(
     r"(?i)^(?:\S+: )?(?:fatal|panic|exception)\b|\w(?:Error|Exception)\b:|\[rejected\]"
-    r"|(?<!\b0 )(?<!\bno )\berrors?\b|no such file|not found|denied|cannot |can't |could not|failed|invalid|unknown|\*\*\* |nothing to commit"
+    r"|(?<!\b0 )(?<!\bno )(?<![-\w])errors?\b(?!-)|no such file|not found|denied|cannot |can't |could not|failed|invalid|unknown|\*\*\* |nothing to commit"
+    r"|timed out|missing|not allowed|already exists|does not contain|undefined"
 )
 """What a line that names an error looks like."""
 
 
+BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
+"""How a runner announces what it is about to do."""
+FEW = 3
+"""So few lines of an agent's command are the message, whatever they say."""
 WORDS = re.compile(r"\w\W+\w")
 """More than one word: a bare `ERROR:` says nothing yet."""
 
@@ -209,22 +214,29 @@ def _target(past: list[Touch], name: str) -> str:
 def first_error(step: Step) -> str:
     """The first line of a failure that says what went wrong; empty where the log shows none.
 
-    A command whose output has no such line is told by its exit code: what it printed may be
-    anything. What the harness writes where the user stopped a call is no error of the work.
+    A command that printed much, and no such line, is told by its exit code: what it printed may
+    be anything. What the harness writes where the user stopped a call is no error of the work.
     """
     if step.result is not None and step.result.outcome in ("rejected", "interrupted"):
         return ""
     text = re.sub(r"\A\s*(?:<tool_use_error>)?(?:Exit code \d+\n)?", "", bare_output(step))
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
-    lines = [line for line in lines if line]
+    lines = [line for line in lines if line and not BANNER.match(line)]
     lines = [line for line in lines if WORDS.search(line)] or lines
-    telling = next(filter(TELLS.search, lines), "")
+    run = command(step)
+    programs = {word for one in run.simples for word in one.words[:1]} if run else set()
+    telling = next((x for x in lines if TELLS.search(x) or x.partition(":")[0] in programs), "")
     code = step.told.exit_code if step.told else None
-    if not telling and code and (command(step) is not None or not lines):
+    few = 0 if step.actor == SHELL else FEW
+    if not telling and code and (not lines or (run is not None and len(lines) > few)):
         return f"exit code {code}"
     return (telling or (lines[0] if lines else ""))[:300]
 
 
+SANDBOX = re.compile(
+    r"\A.{0,40}failed in sandbox .{0,120}?stdout:\s*(?:,\s*stderr:\s*)?|,\s*stderr:\s*\Z"
+)
+"""What Codex writes around what a command printed that its sandbox stopped."""
 STOPPED = {
     "rejected": "was rejected and never ran",
     "blocked": "was blocked and never ran",
@@ -238,8 +250,9 @@ def stopped(step: Step) -> str:
 
 
 def bare_output(step: Step) -> str:
-    """What a call printed up to its end, without what the harness wrote above it."""
-    return HEADER.sub("", (step.told.output if step.told else step.output) or "")
+    """What a call printed up to its end, without what the harness wrote around it."""
+    text = HEADER.sub("", (step.told.output if step.told else step.output) or "")
+    return SANDBOX.sub("", text) if "failed in sandbox" in text[:80] else text
 
 
 def _changed(step: Step, touched: list[Touch]) -> Step:

@@ -8,6 +8,7 @@ hit named. An edit cites the latest step that showed it the text that it replace
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -98,7 +99,11 @@ class Flow:
             found += self._of_path(step, path)
         found += self._of_values(asked.arguments)
         best: dict[int, Source] = {}
+        told: set[str] = set()
         for source in found:
+            if source.value in told:
+                continue
+            told.add(source.value)
             held = best.get(source.step)
             if held is None or source.confidence > held.confidence:
                 best[source.step] = source
@@ -157,14 +162,21 @@ class Flow:
                 return
 
     def _of_edit(self, lines: tuple[str, ...]) -> Iterator[Source]:
-        """The latest step that showed the text that an edit replaces, or a part of it."""
-        latest: tuple[int, str] | None = None
-        for line in lines:
-            seen = self.lines.get(line, 0)
-            if seen > self.written.get(line, 0) and (latest is None or seen > latest[0]):
-                latest = (seen, line)
-        if latest is not None:
-            yield Source(latest[0], latest[1], "showed-the-replaced-text", 0.92)
+        """The step that showed most of the text that an edit replaces; the latest of several."""
+        shown = [(seen, line) for line in lines if (seen := self._shown(line))]
+        if not shown:
+            return
+        counts = Counter(seen for seen, _ in shown)
+        step = max(counts, key=lambda seen: (counts[seen], seen))
+        own = sum(line in self.written for line in lines)
+        if 2 * counts[step] >= len(lines) - own:
+            line = next(line for seen, line in shown if seen == step)
+            yield Source(step, line, "showed-the-replaced-text", 0.92)
+
+    def _shown(self, line: str) -> int:
+        """The step that showed a line last; 0 where the actor has put it in since."""
+        seen = self.lines.get(line, 0)
+        return seen if seen > self.written.get(line, 0) else 0
 
     def _of_values(self, arguments: tuple[str, ...]) -> Iterator[Source]:
         """Distinctive values that an output brought up first."""

@@ -297,7 +297,9 @@ class _Linker:
     def _received(self, step: Step, lane: _Lane) -> Position:
         received = [one.step for one in lane.batch]
         if all(one.call is None for one in lane.batch):
-            return received, "other", f"Follows {_steps(received)}.", 0.6
+            reports = any(one.via == "notification" for one in lane.batch)
+            kind = "used_subagent_result" if reports else "other"
+            return received, kind, f"Follows {_steps(received)}.", 0.6
         agents = [one.step for one in lane.batch if one.like in AGENT_TOOLS and one.success]
         if step.actor.startswith("subagent"):
             kind = "delegated_work"
@@ -326,7 +328,7 @@ class _Linker:
         retried = again.step if again is not None else step.retry_of
         if given:
             causes = [*causes, *(source.step for source in given)]
-            notes += [f"{_quoted(s.value)} came from step {s.step}." for s in given]
+            notes += [f"{_quoted(s.value, step)} came from step {s.step}." for s in given]
             low = min(source.confidence for source in given)
             confidence = low if confidence is None else min(confidence, low)
             if kind == "dependency_on_tool_result" and len(set(causes)) > 1:
@@ -349,7 +351,7 @@ class _Linker:
             )
         step = put(step, grounds, retry_of=retried)
         found = sorted({cause for cause in causes if cause < step.step})
-        if not found and kind == "parallel_work":
+        if not found and position[1] == "parallel_work":
             return put(step, {"causal_note": derived("position")}, causal_note=" ".join(notes))
         if not found:
             return step
@@ -419,5 +421,11 @@ def _attempts(step: Step, before: Step) -> str:
     return f"Attempts step {before.step} again."
 
 
-def _quoted(value: str) -> str:
+def _quoted(value: str, step: Step) -> str:
+    """A value as the call says it: a path from its first slash."""
+    said = step.input or ""
+    at = said.find(value) if "/" in value else 0
+    while at > 0 and said[at - 1] in "/.~":
+        at -= 1
+        value = said[at] + value
     return f"`{value[:120]}`"

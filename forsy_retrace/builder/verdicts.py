@@ -361,7 +361,9 @@ def failed_by_its_own_words(
             return verdict
     if bare.count("\n") > LONGEST:
         return None
-    lines = [line.strip() for line in bare.splitlines() if line.strip()]
+    lines = [line.strip() for line in bare.splitlines() if line.strip() and line[:2] != "> "]
+    if not lines:
+        return None
     if run is not None and len(lines) <= 12 and USAGE_ERROR.match(lines[0]) and "sage:" in bare:
         return Verdict(False, "nothing-but-a-usage-error", 0.9, lines[0][:200])
     if len(lines) <= 3 and _is_error(lines, run):

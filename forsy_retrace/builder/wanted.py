@@ -1,5 +1,6 @@
 """What the calls of a session say that an output may have shown: only this is looked for in them."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -13,6 +14,9 @@ from .touches import absolute, replacements, shown
 MAX_TEXT = 400_000
 """Characters of one text that are read: past this a value is no longer distinctive."""
 MAX_ARGUMENT = 20_000
+MAX_ALONE = 2000
+ALONE = re.compile(r"[\s|\"'()\\=]+")
+"""What stands around a name that is a word of a command, or an alternative of a pattern."""
 MAX_EDITS = 20
 MAX_LINES = 60
 UNSOURCED = (
@@ -79,7 +83,7 @@ class Parts(dict[str, tuple[str, ...]]):
 
 def ways_to_show(step: Step, path: str) -> tuple[str, ...]:
     """A path as an output may print it: whole, or below the working directory."""
-    return path.rstrip("/"), shown(path, step.cwd)
+    return path.strip("/"), shown(path, step.cwd)
 
 
 def last_part(path: str) -> str:
@@ -98,7 +102,12 @@ def _asked(step: Step) -> Asked:
     for text in _sourced(step.call.input):
         is_whole = len(text) <= MAX_ARGUMENT
         found = held[text] if is_whole else distinctive.values(text[:MAX_ARGUMENT])
-        arguments += dict.fromkeys(found)
+        alone = frozenset(ALONE.split(text)) if len(text) < MAX_ALONE else frozenset()
+        arguments += (
+            value
+            for value in dict.fromkeys(found)
+            if not distinctive.is_plain(value) or ("-" in value and value in alone)
+        )
     return Asked(
         tuple(_paths(step)),
         tuple(arguments),
