@@ -37,10 +37,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "rather-than",
-        ("rather than",),
+        ("rather than", "instead of"),
         re.compile(
-            r"(?i)\b(?:i'll|i will|i'd|i should|i'm going to|we'll|we should|we keep|let's|let me)\b[^.]{0,160}"
-            r"\brather than \w+ing\b"
+            r"(?i)\b(?:i'll|i will|i'd|i should|i'm going to|we'll|we should|we keep|let's|let me|i think|i can)\b"
+            r"[^.]{0,160}\brather than (?:\w+ )?\w+ing\b"
+            r"|\binstead of \w+ing\b[^.]{0,120}\bi (?:can|could|will)\b"
         ),
         0.65,
     ),

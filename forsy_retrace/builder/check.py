@@ -7,7 +7,7 @@ clears nothing for a wider one, and what a formatter rewrote is no edit to check
 
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -189,16 +189,26 @@ def meant_to_fail(step: Step) -> bool:
 
 
 def _shown(read: Touch, edits: list[Touch]) -> list[Touch]:
-    """The edits of which a read shows a line that they put in."""
+    """The edits of which a read shows half of the lines that they put in, or what stood around them."""
     if read.change is None or read.change.after is None:
         return edits if read.first is None else []
     lines = {line.strip() for line in read.change.after.splitlines()}
     found = []
     for edit in edits:
-        added = [bare for line in edit.added if len(bare := line.strip()) > 2]
-        if not added or not lines.isdisjoint(added):
+        new = _telling(edit.added) - {line.strip() for line in (edit.old or "").splitlines()}
+        new = new or _telling(edit.added) or _telling((edit.new or "").splitlines())
+        if not new or 2 * len(new & lines) >= len(new):
             found.append(edit)
     return found
+
+
+def _telling(lines: Iterable[str]) -> set[str]:
+    return {bare for line in lines if len(bare := line.strip()) > 2}
+
+
+def _stands(old: str, text: str) -> bool:
+    """Whether a text holds the beginning or the end of another."""
+    return old[:200] in text or old[-200:] in text
 
 
 def _replaced_texts(touched: dict[int, list[Touch]]) -> Callable[[Touch], bool]:
@@ -212,7 +222,7 @@ def _replaced_texts(touched: dict[int, list[Touch]]) -> Callable[[Touch], bool]:
     def replaced(read: Touch) -> bool:
         text = read.change.after if read.change is not None else None
         for edit in later.get((read.actor, read.path), ()):
-            if edit.step > read.step and (text is None or (edit.old or "")[:200] in text):
+            if edit.step > read.step and (text is None or _stands(edit.old or "", text)):
                 return True
         return False
 

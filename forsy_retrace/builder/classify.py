@@ -82,6 +82,8 @@ OFFERS = re.compile(
     r"(?:.{0,200}\b(?:also|anything else|more|further|longer|shorter|another|additional|as well)\b|.{0,20}me to:)"
 )
 """A closing offer to do more than was asked."""
+CHOICES = re.compile(r"(?m)^\s*(?:\d+[.)]|[-*]|\(?[A-Ca-c][.)])\s|\bor\b")
+"""More than one course to choose from."""
 GREETS = re.compile(
     r"(?i)^.{0,60}\b(?:how (?:can|may) i (?:help|assist)|what can i (?:do|help))\b.{0,60}$"
 )
@@ -99,7 +101,8 @@ def asks_user(text: str) -> tuple[bool, str, float]:
     paragraphs = text.strip().rpartition("\n\n")
     if GREETS.match(lines[-1]):
         return False, "offers-more", 0.75
-    if len(paragraphs[0]) >= BODY and OFFERS.match(paragraphs[2].lstrip("*_ ")):
+    offers = not CHOICES.search(paragraphs[2])
+    if offers and len(paragraphs[0]) >= BODY and OFFERS.match(paragraphs[2].lstrip("*_ ")):
         return False, "offers-more", 0.75
     if QUESTION.search(lines[-1]):
         return True, "ends-with-question", 0.85

@@ -208,8 +208,9 @@ def _by_checks(
     if not known:
         return False, f"No check or approval after the last edit (step {last_edit}).", "unchecked"
     last = known[-1]
-    if not last.passed:
-        return False, f"The last check (step {last.step}) failed.", "last-check-failed"
+    failed = [c for c in {c.kind: c for c in known}.values() if not c.passed]
+    if failed:
+        return False, f"The last check (step {failed[-1].step}) failed.", "last-check-failed"
     if closing is None or closing.step < last_edit:
         return False, f"No closing message after the last edit (step {last_edit}).", "no-answer"
     if speaks_of_failure(_said(closing)):

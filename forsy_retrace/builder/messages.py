@@ -183,7 +183,7 @@ def _cues(text: str, context: Context) -> Cues:
         found["option"] = "option"
     words = _words(said)
     rest = said[len(found.get(opens, "")) :] if opens in found else said
-    question = "?" in said[-120:] or "？" in said[-60:] or places.get("ask", 99) <= 3
+    question = "?" in said[-120:] or "？" in said[-60:] or _asks(said, places)
     if "request" in found and places["request"] < len(found.get(opens, "")):
         # `yes please` permits; what it asks for stands behind it.
         again = phrases().first(rest).get("request")
@@ -211,6 +211,17 @@ LABEL = later(
     r"(?:[.,):;]|\s+(?:-|but|is|and|please|then|seems)|\s*$)"
 )
 """The label of an option at the head of a message."""
+
+
+PROPOSES = later(r"(?i)(?:how|what) about\b|why (?:not|don'?t)\b")
+"""What opens like a question and proposes something."""
+
+
+def _asks(said: str, places: dict[str, int]) -> bool:
+    """Whether a message of one sentence opens with a question word, though it ends without a mark."""
+    if places.get("ask", 99) > 3 or PROPOSES.match(said):
+        return False
+    return len(SENTENCE.findall(said)) == 1
 
 
 def _words(text: str) -> int:

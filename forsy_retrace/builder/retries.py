@@ -80,13 +80,14 @@ def _terms(step: Step, run: Command | None) -> frozenset[str]:
         match step.call.input:
             case {"pattern": str(pattern)} | {"query": str(pattern)}:
                 # Of a glob, the folders say where, only its last part what.
-                return frozenset(WORD.findall(pattern.rpartition("/")[2] or pattern))
+                last = WORD.findall(pattern.rpartition("/")[2])
+                return frozenset(last or WORD.findall(pattern))
         return frozenset()
     place = set((step.cwd or "").replace("\\", "/").split("/"))
     words = [
         word
         for simple in run.simples
-        if simple.operation in LOOKS
+        if simple.operation == "search"
         for operand in _operands(simple)
         for word in WORD.findall(operand)
     ]
@@ -122,7 +123,9 @@ class Rule(NamedTuple):
 
 
 def _same_command(old: Attempt, new: Attempt) -> bool:
-    return bool(old.run and new.run and old.run.normal == new.run.normal and new.run.normal)
+    if old.run is None or new.run is None or _apart(old.run, new.run):
+        return False
+    return bool(new.run.normal) and old.run.normal == new.run.normal
 
 
 def _same_check(old: Attempt, new: Attempt) -> bool:
@@ -133,10 +136,15 @@ def _same_check(old: Attempt, new: Attempt) -> bool:
         return False
     if old.run is None or new.run is None or _family(old.run) != _family(new.run):
         return False
-    if old.check.kind == "run" and not new.check.edits and old.run.normal != new.run.normal:
+    if old.check.kind == "run" and not new.check.edits and not _same_run(old.run, new.run):
         return False
     narrow = bool(old.run.covers and new.run.covers)
     return not narrow or bool(set(old.run.covers) & set(new.run.covers))
+
+
+def _same_run(old: Command, new: Command) -> bool:
+    """The same line, or the same program with the same operands wherever they lie."""
+    return old.normal == new.normal or _targets(old) == _targets(new)
 
 
 def _family(run: Command) -> str:
@@ -148,15 +156,20 @@ def _same_file(old: Attempt, new: Attempt) -> bool:
     side = _side(old.step)
     if side is None or side != _side(new.step) or not old.paths & new.paths:
         return False
-    return not _undoes(old.step, new.step)
+    return not old.step.success or _works_on(old.step, new.step)
 
 
-def _undoes(old: Step, new: Step) -> bool:
-    """Whether an edit puts back what another that worked had replaced."""
-    if not old.success:
+def _works_on(old: Step, new: Step) -> bool:
+    """Whether an edit changes what another that worked had put in, and does not put that back."""
+    before, after = replacements(old), replacements(new)
+    if not before or not after:
+        return True
+    back = {(new, old) for old, new in before}
+    if any(pair in back for pair in after):
         return False
-    back = {(after, before) for before, after in replacements(old)}
-    return any(pair in back for pair in replacements(new))
+    put = {line.strip() for _, new in before for line in new.splitlines() if len(line.strip()) > 2}
+    taken = {line.strip() for old, _ in after for line in old.splitlines()}
+    return not put or not put.isdisjoint(taken)
 
 
 def _side(step: Step) -> str | None:
@@ -190,10 +203,19 @@ def _one_thing_changed(old: Attempt, new: Attempt) -> bool:
         return False
     keys = [k for k in {**a, **b} if k not in ("description", "timeout")]
     changed = [k for k in keys if a.get(k) != b.get(k)]
-    if len(changed) == 1 and len(keys) > 1 and changed[0] not in QUERIES:
-        return True
+    if len(changed) == 1 and len(keys) > 1:
+        before, after = a.get(changed[0]), b.get(changed[0])
+        return changed[0] not in QUERIES or before is None or _begins_alike(before, after)
     return bool(changed) and all(
         are_alike(text_of(a.get(k)), text_of(b.get(k)), 0.6) for k in changed
+    )
+
+
+def _begins_alike(old: object, new: object) -> bool:
+    """Whether two queries share a word, or the beginning of one."""
+    a, b = ([w.lower() for w in WORD.findall(text_of(one))][:20] for one in (old, new))
+    return any(
+        min(len(x), len(y)) >= 5 and (x.startswith(y) or y.startswith(x)) for x in a for y in b
     )
 
 
@@ -265,6 +287,8 @@ def _similar_command(old: Attempt, new: Attempt) -> bool:
         return False
     if not _shares_script(old.run, new.run) and not _same_target(old, new):
         return False
+    if _wordless(old.run) == _wordless(new.run):
+        return True
     floor = 0.55 if new.order - old.order <= 2 * SOON else 0.8
     return are_alike(old.run.normal, new.run.normal, floor)
 
@@ -274,13 +298,49 @@ def _same_target(old: Attempt, new: Attempt) -> bool:
     if old.run is None or new.run is None:
         return False
     if old.step.operation in LOOKS and new.step.operation in LOOKS and old.paths and new.paths:
-        return bool(old.paths & new.paths)
-    a, b = (
-        {word for simple in one.simples for word in _operands(simple)} for one in (old.run, new.run)
-    )
+        return bool(old.paths & new.paths) and not _apart(old.run, new.run)
+    a, b = _targets(old.run), _targets(new.run)
     if not a or not b or a & b:
         return True
     return any(are_alike(x, y, NEARLY) for x in islice(a, 8) for y in islice(b, 8))
+
+
+def _targets(run: Command) -> set[str]:
+    """What the command that a line is for works on: paths by their last part, no messages."""
+    return {
+        posixpath.basename(operand.rstrip("/")) or operand
+        for simple in run.simples
+        if simple.name == run.main or simple.words[:1] == (run.main,)
+        for operand in _operands(simple)
+        if len(operand) <= MESSAGE and "\n" not in operand
+    }
+
+
+SAID = frozenset(["-m", "-am", "--message", "--title", "--body", "--notes"])
+"""Flags whose value is a text for people."""
+
+
+def _wordless(run: Command) -> list[str]:
+    """The words of a line without what it says to people."""
+    words = [word for simple in run.simples for word in simple.words]
+    return [w for at, w in enumerate(words) if at == 0 or words[at - 1] not in SAID]
+
+
+MESSAGE = 80
+"""Characters past which an operand is a text, not a name."""
+RANGE = re.compile(r"(\d+)(?:,(\d+))?p")
+
+
+def _apart(old: Command, new: Command) -> bool:
+    """Whether two commands show line ranges that do not meet."""
+    a, b = (
+        [found for s in run.simples for w in s.words if (found := RANGE.fullmatch(w))]
+        for run in (old, new)
+    )
+    if not a or not b:
+        return False
+    (first, last), (start, end) = ((int(x[1]), int(x[2] or x[1])) for x in (a[0], b[0]))
+    return last < start or end < first
 
 
 NEARLY = 0.75
