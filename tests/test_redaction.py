@@ -380,6 +380,39 @@ def test_the_gate_finds_what_is_left_and_nothing_in_what_is_masked() -> None:
         assert all(isinstance(leak, Leak) and dirty not in repr(leak) for leak in found)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "export DB_SECRET='{}'",
+        "aws secretsmanager create-secret --name prod/db --secret-string '{}'",
+    ],
+)
+def test_an_object_under_a_secret_key_is_read_by_its_members(command: str) -> None:
+    secret = password()
+    inner = json.dumps({"username": "app", "password": secret, "host": "db"})
+    texts = [command.format(inner), '[{"username": "bob", "host": "db"}]']
+    texts += [json.dumps({"command": texts[0]})]
+    masker = Masker()
+    for text in texts:
+        masker.learn(text)
+    masker.seal()
+    masked = [masker.mask(text) for text in texts]
+    assert masked[0] == texts[0].replace(json.dumps(secret)[1:-1], "[CREDENTIAL_1]")
+    assert masked[1] is texts[1]
+    assert json.loads(masked[2]) == {"command": masked[0]}
+    document = json.dumps({"steps": masked}).encode()
+    assert masker.leaks(document, texts=["steps", *masked]) == []
+
+
+def test_what_only_the_signs_between_texts_spell_is_no_leak() -> None:
+    masker = Masker(terms=['bob","id'])
+    masker.learn("nothing")
+    masker.seal()
+    data = json.dumps(["bob", "id"], separators=(",", ":")).encode()
+    assert masker.leaks(data, texts=["bob", "id"]) == []
+    assert masker.leaks(json.dumps(['bob","id']).encode(), texts=['bob","id'])
+
+
 @pytest.mark.parametrize("size", [64, 100, 333])
 def test_a_document_is_searched_in_pieces_as_it_is_whole(
     size: int, monkeypatch: pytest.MonkeyPatch

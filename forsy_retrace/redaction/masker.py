@@ -148,14 +148,20 @@ class Masker:
     def leaks(self, data: bytes, *, texts: Iterable[str] | None = None) -> list[Leak]:
         """What is still secret in finished bytes; placeholders are no leak.
 
-        Of a document whose texts are given, the rules read these instead of the bytes. A text
-        that went through `mask` and held nothing is not read by the same rules a second time.
+        Of a document whose texts are given, the rules read these instead of the bytes, and what
+        is known counts where a text holds it, too. A text that went through `mask` and held
+        nothing is not read by the same rules a second time.
         """
         found = list(self._spread.find(data)) if self._spread else []
-        found = [find for find in found if not _is_a_key(data, find)]
-        leaks = _unmasked(data, found)
+        known = _unmasked(data, [find for find in found if not _is_a_key(data, find)])
+        leaks: set[Leak] = set()
+        said: set[str] = set()
         for part in [data] if texts is None else self._unread(texts):
             leaks |= _unmasked(part, rules(plain=self._plain).scan(part, gate=True))
+            if known and self._spread:
+                said |= {leak.kind for leak in _unmasked(part, list(self._spread.find(part)))}
+        # The signs around two texts may spell with them what neither of them says.
+        leaks |= {leak for leak in known if leak.kind in said}
         return sorted(leaks, key=lambda leak: (leak.start, leak.end, leak.rule))
 
     def _unread(self, texts: Iterable[str]) -> Iterator[bytes]:

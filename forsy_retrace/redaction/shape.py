@@ -48,6 +48,7 @@ NUMBER = later(rb"[-+]?[0-9][0-9_,.]{0,30}(?:[eE][-+]?[0-9]+|[kKMGTsmhdx%]|ms|px
 WILD = later(rb"[^\s()\[\]{}\"'`<>$]{8,400}")
 ESCAPES = later(rb"(?:\\\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|[nrt0])){1,80}")
 SHA_LABEL = later(rb"(?:sha(?:1|224|256|384|512)|md5)[-:=]")
+STRUCTURE = later(rb"(?:\[\s{0,8})?\{\s{0,40}\\{0,8}[\"'][^\"'\\\n]{1,80}\\{0,8}[\"']\s{0,8}:")
 
 KIND = bytes.maketrans(
     bytes(range(256)),
@@ -92,7 +93,10 @@ def is_placeholder(value: bytes) -> bool:
 
 
 def is_reference(value: bytes, *, quoted: bool) -> bool:
-    """Code, a variable, a type, a path or a plain URL rather than a value."""
+    """Code, a variable, a type, a path or a plain URL rather than a value.
+
+    So is a whole object in JSON: its members are read by their own names.
+    """
     value = value[:400]
     if not quoted and is_wild(value):
         return False
@@ -108,6 +112,7 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
             or PATH.match(value)
             or URL.match(value)
             or SHA_LABEL.match(value)
+            or STRUCTURE.match(value)
         )
     return bool(
         CODE.match(value)

@@ -19,6 +19,8 @@ from forsy_retrace.redaction.views import resolve
 SHORTEST = 8
 PART = 12
 """How much of a value's beginning or end is enough to know it."""
+SYNTAX = frozenset(b"\"'`\\{}[](),:")
+"""Signs of the text around a value: a part with one of them stands in other texts, too."""
 TOLD = 256
 """How much of a value tells whether it is random enough for its parts to be known by."""
 HEAD = 48
@@ -142,9 +144,11 @@ def _exact_forms(kind: str, value: bytes, text: bytes) -> Iterator[Known]:
     start = text[:TOLD]
     if len(text) >= PART + 4 and kind == CREDENTIAL and shape.turns(start) * 8 >= len(start):
         # A vendor's prefix stands in every text about the vendor; the part begins behind it.
-        first = min(_behind_prefix(text), len(text) - PART)
-        yield Known(kind, value, text, "part", first, PART)
-        yield Known(kind, value, text, "part", len(text) - PART, PART)
+        behind = min(_behind_prefix(text), len(text) - PART)
+        parts = [at for at in (behind, 0) if SYNTAX.isdisjoint(text[at : at + PART])][:1]
+        parts += [len(text) - PART] if SYNTAX.isdisjoint(text[-PART:]) else []
+        for first in parts:
+            yield Known(kind, value, text, "part", first, PART)
 
 
 def _behind_prefix(value: bytes) -> int:
