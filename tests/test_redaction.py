@@ -100,6 +100,34 @@ UNDER_A_KEY = [
     ("- name: DB_PASSWORD\n  value: {}\n", "- name: DB_PASSWORD"),
     ("the admin password is {}", "the admin password is"),
     ("kubectl create secret generic a --from-literal=p={}", "generic a"),
+    ("mysqldump --user=root --password={} shop > x.sql", "--user=root --password="),
+    ('["mysql", "-u", "root", "-p{}", "app"]', '"app"]'),
+    ('["docker", "login", "-u", "ci", "-p", "{}"]', '"-u", "ci", "-p", "'),
+    ('{{"command":"sqlcmd -S db -U sa -P {}"}}', "-P "),
+    ("$(sqlcmd -S db -U sa -P {})", "sqlcmd -S db"),
+    ("sqlplus scott/{}@ORCL", "@ORCL"),
+    ("snmpwalk -v3 -A authentic7Key! -x AES -X {} host", "-x AES -X "),
+    ("plink -ssh root@h.example -pw {} uptime", "uptime"),
+    ("mosquitto_pub -h mq.example -u bob -P {} -t x", "-t x"),
+    ("pulumi config set --secret dbPassword {}", "dbPassword "),
+    ("aws ssm put-parameter --name /p --type SecureString --value '{}' --overwrite", "--overwrite"),
+    ("java -jar jenkins-cli.jar -auth admin:{} list-jobs", "list-jobs"),
+    ("CVSROOT=:pserver:bob:{}@cvs.example:/cvs", "@cvs.example:/cvs"),
+    ("jdbc:oracle:thin:scott/{}@//ora.example:1521/X", "@//ora.example:1521/X"),
+    ("ACL SETUSER bob on >{} ~* +@all", "~* +@all"),
+    ("printf '%s' \"{}\" | docker secret create db_pass -", "| docker secret create"),
+    ("fly secrets set NODE_ENV=production DB_PASSWORD={}", "NODE_ENV=production"),
+    ("vault kv put -mount=secret app region=eu-west-1 password={}", "region=eu-west-1"),
+    ("requests.get(url, auth=('svc-report', '{}'))", "'svc-report'"),
+    ('imap.login("bob", "{}")', '"bob"'),
+    ("signInWithEmailAndPassword(auth, 'bob', '{}')", "auth, 'bob'"),
+    ("await page.fill('#password', '{}');", "'#password'"),
+    ("page.getByLabel('Password').fill('{}');", "getByLabel('Password')"),
+    ("cy.get('input[name=password]').type('{}')", "cy.get"),
+    ("driver.find_element(By.ID, 'password').send_keys('{}')", "By.ID"),
+    ("child.expect('assword:')\nchild.sendline('{}')", "child.sendline"),
+    ('{{"element": "Password field", "ref": "e12", "text": "{}"}}', '"ref": "e12"'),
+    ('{{"name": "Password", "type": "textbox", "ref": "e5", "value": "{}"}}', '"textbox"'),
 ]
 
 HARMLESS = [
@@ -137,6 +165,29 @@ HARMLESS = [
     "def get_customer(customer_id: int) -> Customer:",
     "threading.local() and .env.local and os.path.local",
     "postgres://localhost:5432/app_test",
+    "mysql --protocol=tcp -h db",
+    "mysqldump --port=3306 shop",
+    "docker run --name mysql -p3306:3306 mysql:8",
+    "unzip archive-Prod2.zip",
+    "7z l my-pictures2",
+    "rar a x.rar my-pics2",
+    "zip -r o.zip Foo-Photos1",
+    "helm install mysql bitnami/mysql -n non-prod2",
+    "cd mysql && git checkout feature-payments2",
+    "pip install mysqlclient some-package2",
+    "redis-cli -h c multi-a node",
+    "curl --url=http://localhost:9200/_cat",
+    "curl --user-agent=Bot:v1.2 https://x.example",
+    "curl https://hub.example/v2/my-ubuntu:22.04/tags",
+    "curl -X POST https://x.example/v1/app-users:batchGet",
+    "curl -Lu https://x.example:443/",
+    "ldapsearch -x -s base",
+    "psql -P format=unaligned",
+    "net use Z: \\\\srv\\share /persistent:yes",
+    "fly secrets set NODE_ENV=production REGION=eu-west-1",
+    "vault kv put secret/app region=eu-west-1",
+    "kubectl create secret generic a --from-literal=mode=read-only2",
+    "printf 'y\\n' | gh auth login --with-token",
 ]
 
 
@@ -620,8 +671,8 @@ def test_every_rule_is_bounded_and_names_its_origin() -> None:
         rule_files.vet(row.rest)
         rule_files.vet(row.back)
     for command in rule_files.commands():
-        rule_files.vet(command.lead)
-        rule_files.vet(command.left)
+        rule_files.vet(command.to_value)
+        rule_files.vet(command.before)
     for bad in ("a+", "(?=a)", "a{2,}", r"(a)\1", "(?<!x)a", ".*"):
         with pytest.raises(rule_files.Unsafe):
             rule_files.vet(bad)
@@ -642,7 +693,8 @@ def test_re2_reads_every_rule_as_re_does() -> None:
             a, b = ours.match(tail), theirs.match(tail)
             assert (a and a.span()) == (b and b.span()), row.id
     for command in rule_files.commands():
-        re2.compile(command.lead.encode(), options)
+        re2.compile(command.to_value.encode(), options)
+        re2.compile(command.before.encode(), options)
 
 
 def scorer() -> ModuleType:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
-from forsy_retrace.redaction import rules, shape, values
+from forsy_retrace.redaction import keys, rules, shape, values
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
@@ -18,7 +18,11 @@ PIPED = later(
     rb"(?:\\\\?n)?\"|'%s(?:\\\\?n)?')[ \t]{1,4})?"
     rb"(?:\"([^\"\n]{3,200})\"|'([^'\n]{3,200})'|([^\s|\"']{3,200}))[ \t]{0,4}\|[^|\n]{0,80}$"
 )
-PAIRS = later(rb"[ \t]{1,8}(?:\\\n[ \t]{0,8})?[\"']?[\w.-]{1,80}=")
+PAIR = later(rb"[ \t]{0,8}(?:\\\n[ \t]{0,8})?[\"']?(?:([\w.-]{1,80})=|[^\s=|;&\"']{1,200}[\"']?)")
+PAIRS = 30
+# Windows' switches, addresses without a name, ports: no value of a flag that asks for a secret.
+NO_SECRET = later(rb"/[A-Za-z]{1,20}(?::|$)|//|[0-9.]{1,20}:[0-9]{1,5}(?:/|$)")
+LINE_END = later(rb"(?:\\{1,4}n)$")
 PHRASE = later(rb"[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}")
 
 
@@ -32,19 +36,23 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
 class _Command:
     """One row of the table as a rule."""
 
-    __slots__ = ("id", "lead", "left", "part")
+    __slots__ = ("id", "lead", "left", "low", "part", "stop")
 
     def __init__(self, row: rules.Command) -> None:
-        self.id, self.part = row.id, row.part
-        self.lead = rules.bounded(row.lead, re.IGNORECASE if row.id == "sql-password" else 0)
-        self.left = rules.bounded(f"(?:{row.left})$", re.IGNORECASE) if row.left else None
+        self.id, self.part, self.low, self.stop = row.id, row.part, row.low, row.stop.encode()
+        self.lead = rules.bounded(row.to_value)
+        self.left = rules.bounded(f"(?:{row.before})$", re.IGNORECASE) if row.before else None
 
     def __call__(self, scan: Scan, start: int, end: int) -> None:
         data = scan.data
-        lead = self.lead.match(scan.low if self.id in LOWER else data, end)
+        lead = self.lead.match(scan.low if self.low else data, end)
         if lead is None:
             return
         place = lead.end()
+        if self.part.startswith("pairs"):
+            if self._follows(data, start):
+                self._pairs(scan, place)
+            return
         value = values.read(data, place)
         if value is None:
             return
@@ -52,51 +60,59 @@ class _Command:
             words = PHRASE.match(data, place)
             if words and self._follows(data, start):
                 scan.add(place, words.end(), self.id)
-        elif self._is_secret(data[value.start : value.end], value.quoted):
+            return
+        stop = data.rfind(self.stop, value.start, value.end) if self.stop else -1
+        if stop > value.start:
+            value = value._replace(end=stop)
+        if self._is_secret(data[value.start : value.end], value.quoted):
             if not self._follows(data, start):
                 return
             scan.add(value.start, value.end, self.id)
-        if self.part.startswith("pairs"):
-            self._more_pairs(scan, value)
 
     def _follows(self, data: bytes, start: int) -> bool:
         """What has to stand before the literal does; looked at last, for it takes longest."""
         return self.left is None or bool(self.left.search(data, max(0, start - LEFT), start))
 
-    def _is_secret(self, text: bytes, quoted: bool) -> bool:
-        if self.part == "quoted" and not quoted:
+    def _is_secret(self, text: bytes, quoted: bool, name: bytes = b"") -> bool:
+        if self.part in ("quoted", "string") and not quoted:
             return False
         if text[:1] in b"-$<{%(|&>" and not (text[:1] in b"-%&" and shape.is_wild(text)):
             return False
         if shape.is_placeholder(text) or len(text) < 3 or shape.is_reference(text, quoted=True):
             return False
+        if NO_SECRET.match(text):
+            return False
         match self.part:
             case "token":
                 return len(text) >= 12 and shape.is_token(text, 12)
-            case "strong":
+            case "strong" | "string":
                 return shape.is_password(text, quoted=quoted, certain=False)
             case "quoted":
                 return shape.is_password(text, quoted=True, certain=b" " not in text)
-            case "pairs-strict":
+            case "pairs" | "pairs-strict":
+                if keys.is_secret(text, keys.strength(name), quoted=quoted, certain=True):
+                    return True
+                if self.part == "pairs":
+                    return shape.is_password(text, quoted=quoted, certain=False)
                 return shape.is_token(text, 12)
             case _:
                 return b" " not in text or quoted
 
-    def _more_pairs(self, scan: Scan, first: values.Value) -> None:
-        """The other KEY=VALUE words of the command."""
-        place = first.end + first.quoted
-        for _ in range(30):
-            pair = PAIRS.match(scan.data, place)
-            value = values.read(scan.data, pair.end()) if pair else None
+    def _pairs(self, scan: Scan, place: int) -> None:
+        """The KEY=VALUE words of the command."""
+        for _ in range(PAIRS):
+            pair = PAIR.match(scan.data, place)
+            if pair is None:
+                return
+            place = pair.end()
+            if pair[1] is None:
+                continue
+            value = values.read(scan.data, place)
             if value is None:
                 return
-            if self._is_secret(scan.data[value.start : value.end], value.quoted):
+            if self._is_secret(scan.data[value.start : value.end], value.quoted, pair[1]):
                 scan.add(value.start, value.end, self.id)
             place = value.end + value.quoted
-
-
-LOWER = frozenset({"identified-by", "net-use", "netrc", "secure-string", "git-extraheader"})
-"""Rows whose lead is compared in lower case."""
 
 
 def _piped(scan: Scan, start: int, end: int) -> None:
@@ -104,9 +120,11 @@ def _piped(scan: Scan, start: int, end: int) -> None:
     if match is None:
         return
     group = match.lastindex or 1
-    text, begin = match[group], match.start(group)
+    text, begin = LINE_END.sub(b"", match[group]), match.start(group)
     name, colon, rest = text.partition(b":")
     if colon and rest and scan.low[start:end] == b"chpasswd":
         text, begin = rest, begin + len(name) + 1
-    if not shape.is_placeholder(text) and text[:1] not in b"$<{%(-" and b" " not in text:
+    if text[:1] in b"$<{%(-" or b" " in text:
+        return
+    if shape.is_password(text, quoted=True, certain=True):
         scan.add(begin, begin + len(text), "piped-secret")

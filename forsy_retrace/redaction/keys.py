@@ -165,24 +165,26 @@ def _assigned(
 def _judge(scan: Scan, value: values.Value, level: int, *, certain: bool, rule: str) -> None:
     """Adds the value if it is a secret for a key of this level."""
     start, end, quoted = value
-    if end - start > 4000:
-        return
-    text = scan.data[start:end]
+    if end - start <= 4000 and is_secret(
+        scan.data[start:end], level, quoted=quoted, certain=certain
+    ):
+        scan.add(start, end, rule)
+
+
+def is_secret(text: bytes, level: int, *, quoted: bool, certain: bool) -> bool:
+    """Whether a value is a secret under a key of this level."""
     if shape.is_reference(text, quoted=quoted or certain) and (
         level == PASSWORD
         or not certain
         or text[:1] in b"$<{%"
         or not shape.is_token(text, 24, hard=True)
     ):
-        return
+        return False
     if level == PASSWORD:
-        if shape.is_password(text, quoted=quoted, certain=certain):
-            scan.add(start, end, rule)
-    elif level == TOKEN:
-        if shape.is_token(text, 8 if certain or quoted else 10):
-            scan.add(start, end, rule)
-    elif shape.is_token(text, 16, hard=True):
-        scan.add(start, end, rule)
+        return shape.is_password(text, quoted=quoted, certain=certain)
+    if level == TOKEN:
+        return shape.is_token(text, 8 if certain or quoted else 10)
+    return level == WEAK and shape.is_token(text, 16, hard=True)
 
 
 def _listed(scan: Scan, place: int, level: int) -> None:

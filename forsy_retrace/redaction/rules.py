@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -33,14 +33,43 @@ class Token(msgspec.Struct, frozen=True):
     """Capitals alone will do."""
 
 
+# Other arguments, up to the end of the command or of the line, and the sign before a flag.
+ARGUMENTS = r"""(?:[\s"'][^\n|;&]{0,300}?(?:&[^\n|;&]{1,200}?){0,4}?)??[\s"']"""
+SEPARATOR = r"""(?:[ \t]{1,4}|=|["'],[ \t]{0,4})"""
+WORD = r"(?:^|[^\w.@-])"
+
+
 class Command(msgspec.Struct, frozen=True):
     """A command or statement whose argument is a secret."""
 
     id: str
     on: str
-    lead: str
+    lead: str = ""
+    short: str = ""
+    long: str = ""
+    joined: Literal["", "may", "must"] = ""
+    user: str = ""
     left: str = ""
+    edge: bool | None = None
+    low: bool = False
+    stop: str = ""
     part: str = "word"
+
+    @property
+    def to_value(self) -> str:
+        """What stands between the literal and the value."""
+        between = {"": SEPARATOR, "may": f"{SEPARATOR}?", "must": ""}[self.joined]
+        flags = [f"-(?:{self.short}){between}"] if self.short else []
+        flags += [f"-{{1,2}}(?:{self.long}){SEPARATOR}"] if self.long else []
+        arguments = f"{ARGUMENTS}(?:{'|'.join(flags)})" if flags else ""
+        quotes = r"""[\\"']{0,3}""" if self.user else ""
+        return f"{self.lead}{arguments}{quotes}{self.user}"
+
+    @property
+    def before(self) -> str:
+        """What has to stand before the literal, if anything."""
+        begins_a_word = self.on[:1].isalpha() if self.edge is None else self.edge
+        return self.left.replace("<word>", WORD) or (WORD if begins_a_word else "")
 
 
 class Unsafe(ValueError):
