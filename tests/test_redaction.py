@@ -188,6 +188,16 @@ HARMLESS = [
     "vault kv put secret/app region=eu-west-1",
     "kubectl create secret generic a --from-literal=mode=read-only2",
     "printf 'y\\n' | gh auth login --with-token",
+    "SSH_AUTH_SOCK=/tmp/ssh-Xa9sKd02/agent.1234",
+    "secretArn: arn:aws:secretsmanager:us-east-1:123456789012:secret:db-x7Kp2Q",
+    "gcloud run deploy --set-secrets=DB_PASS=db-pass:latest",
+    "function r(t){return t.password===n.a9?e(t.token,x7Q):null}",
+    'grep -E "(FAIL|PASS|Error|fatal)"',
+    "| Config directory | PASS | `.kiro/` |",
+    "cat password | base64 -d | tr a b2",
+    " 36f8c85 vendor/auth-token (v1.2.0-3-ge1ad23c)",
+    "パスワードは8文字以上にしてください",
+    "checksum token: crc32c=NYkxmA==",
 ]
 
 
@@ -217,6 +227,95 @@ def test_a_password_is_masked_and_the_words_around_it_stay(template: str, kept: 
     masked = mask(template.format(secret))
     assert secret not in masked
     assert kept in masked
+
+
+def test_the_token_of_a_cluster_is_masked_and_the_hash_beside_it_stays() -> None:
+    token = some(6, "abcdefgh234567") + "." + some(16, "abcdefgh234567")
+    text = f"kubeadm join h.example:6443 --token {token} --discovery-token-ca-cert-hash sha256:"
+    assert mask(text + "5fd1f646" * 8) == text.replace(token, "[CREDENTIAL_1]") + "5fd1f646" * 8
+
+
+NAMES = [
+    *("BACKEND_TOKEN", "RESEND_TOKEN", "X-Plex-Token", "COMPLEX_TOKEN", "AUTH_SERVICE_TOKEN"),
+    *("AUTHENTICATION_TOKEN", "authorizationToken", "PASSENGER_TOKEN", "SESSION_STORE_SECRET"),
+    *("PASSPORT_SECRET", "AZURE_SEARCH_KEY", "SESSION_KEY", "api.key", "app.access.key"),
+    *("encryption-key", "Signing key", "Master key", "storageKey", "X-ZT1-Auth", "WALLET_SEED"),
+    *("TWITTER_BEARER", "CLIENT_CRED", "PEPPER", "DB_PASSWORD"),
+]
+PASSWORDS = [
+    *("keystore.password", "keyStorePassword", "KEYSTORE_PASSWORD", "AUTH_USER_PASSWORD"),
+    *("server.ssl.key-store-password", "TEST_PASS", "bindpw", "LDAP_BINDPW", "DBPW"),
+    *("contraseña", "Contraseña", "mot de passe", "Passwort", "senha", "пароль", "Пароль"),
+    *("密码", "パスワード", "비밀번호", "hasło", "şifre", "lösenord", "adgangskode", "heslo"),
+    *("salasana", "كلمة المرور"),
+]
+NO_SECRETS = [
+    *("max_tokens", "nextPageToken", "token_count", "tokenType", "secret_name", "secretArn"),
+    *("password_hash", "expected_token_hash", "PublicKeyToken", "primaryKey", "PUBLIC_KEY"),
+    *("cache_key", "idempotencyKey", "sshPublicKey", "applicationServerKey", "authorName"),
+    *("bypass", "smokePassed", "SSH_AUTH_SOCK", "WT_SESSION", "auth_url", "csrf_header_name"),
+]
+
+
+@pytest.mark.parametrize("name", [*NAMES, *PASSWORDS])
+def test_the_name_of_a_key_says_that_its_value_is_secret(name: str) -> None:
+    secret = some(32) if name in NAMES else password()
+    for text in (f"{name}={secret}", f"{name}: {secret}"):
+        assert mask(text) == text.replace(secret, "[CREDENTIAL_1]")
+
+
+@pytest.mark.parametrize("name", NO_SECRETS)
+def test_the_last_word_of_a_name_tells_what_it_names(name: str) -> None:
+    for text in (f"{name}={some(32)}", f'"{name}": "{some(32)}"'):
+        assert mask(text) is text
+
+
+WAYS = [
+    "**Password:** {}",
+    "- **password**: {}",
+    "*password*: {}",
+    "<b>Password:</b> {}",
+    "<td>Password</td><td>{}</td>",
+    "| password | {} |",
+    "the password ({}) is old",
+    "I set the password to {} for now",
+    "reset the password of bob to {}",
+    "Here is the password:\n{}\n",
+    "Password is:\n\n    {}\n",
+    "password:\n  {}",
+    '"password":\n   "{}"',
+    "password = (\n    '{}'\n)",
+    "Password [None]: {}",
+    "Passwort (neu): {}",
+    'let password = Some("{}".to_string())',
+    'password = String::from("{}")',
+    'password=SecretStr("{}")',
+    'password := []byte("{}")',
+    "password = process.env.DB_PASSWORD || '{}'",
+    'public string DbPassword {{ get; set; }} = "{}";',
+    "DB_PASSWORD ?= {}",
+    'password <- "{}"',
+    "$password .= '{}'",
+    "ENV DB_PASSWORD {}",
+    "SetEnv DB_PASS {}",
+    "set -gx DB_PASSWORD {}",
+    "storePassword '{}'",
+    "das Passwort lautet {}",
+    "das Passwort für den Server ist {}",
+    "la password è {}",
+    "la clave es {}",
+    "senha do banco: {}",
+    "密码是{}",
+    "パスワードは {} です",
+    '[{{"domain":".x.example","name":"db_password","path":"/","value":"{}"}}]',
+    "\\u001b[33mpassword\\u001b[0m: \\u001b[1m{}\\u001b[0m",
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_password_is_masked_in_whatever_way_it_is_said(way: str) -> None:
+    secret = password()
+    assert mask(way.format(secret)) == way.format("[CREDENTIAL_1]")
 
 
 @pytest.mark.parametrize("text", HARMLESS)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
-from forsy_retrace.redaction import keys, rules, shape, values
+from forsy_retrace.redaction import rules, shape, values
+from forsy_retrace.redaction.strength import is_secret, strength
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
@@ -90,7 +91,7 @@ class _Command:
             case "quoted":
                 return shape.is_password(text, quoted=True, certain=b" " not in text)
             case "pairs" | "pairs-strict":
-                if keys.is_secret(text, keys.strength(name), quoted=quoted, certain=True):
+                if is_secret(text, strength(name), quoted=quoted, certain=True):
                     return True
                 if self.part == "pairs":
                     return shape.is_password(text, quoted=quoted, certain=False)

@@ -1,30 +1,28 @@
-"""Secrets known by their key: key=value in any language, flags, pairs, and what prose says."""
+"""Secrets known by their key: key=value in any language, flags, lists, elements and pairs."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
-from forsy_retrace.redaction import rules, shape, values
+from forsy_retrace.redaction import prose, rules, shape, values
+from forsy_retrace.redaction.strength import PASSWORD, WEAK, judge, strength
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
-PASSWORD, TOKEN, WEAK = 3, 2, 1
-
 NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 REACH = 60
-PASS = later(
-    rb"(?:^|[^a-z]|[a-z0-9])pass(?:$|[_.-]?(?:w(?:or|d|rd)|phrase|code|key|wort)"
-    rb"|[_.-]?[0-9]{1,2}$)|pwd|_pw(?:$|[^a-z])|psk|contrase|kennwort|wachtwoord|mot_de_passe|senha"
-    rb"|secret_word"
-)
+# Behind a name may stand a bracket, Markdown's stars, the end of an element, a dialog's
+# default, a property's methods.
 TAIL = later(
-    rb"[\w.-]{0,60}(\\{0,8}[\"'`]|\]|\))?(?:\\{0,8}[\"'`]|\]|\))?(?:"
-    rb"[ \t]{0,40}(=>|:=|={1,3}|!={1,2}|=~|:)[ \t]{0,40}"
+    rb"([\w.\x80-\xff-]{0,60})(\\{0,8}[\"'`]|\]|\))?(?:\\{0,8}[\"'`]|\]|\))?"
+    rb"(?:\*{1,3}|</[a-z]{1,8}>)?(?:"
+    rb"(?: (?:\[[^\]\n]{0,30}\]|\([^)\n]{0,30}\)|\{ ?get;[^}\n]{0,40}\}))?[ \t]{0,40}"
+    rb"(=>|:=|[?+.]=|<-|={1,3}|!={1,2}|=~|:|\xe6\x98\xaf|\xe3\x81\xaf"
+    rb"|(?<=[ \t])\|(?=[ \t])"
+    rb"|</t[dh]>\s{0,8}<t[dh]>)(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}"
     rb"|(,)[ \t]{0,8}|(>)|([ \t]{1,8})|(\n))"
 )
 ANNOTATION = later(
@@ -32,49 +30,44 @@ ANNOTATION = later(
     rb"(?: \| None)?[ ]{0,4}=[ ]{0,4}"
 )
 BLOCK = later(rb"[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}")
-IS = later(
-    rb"(?:for|of|to|on|in) [^\n:=]{1,60}?(?:: ?| is |=)|(?:is|was|are|will be|set to|changed to"
-    rb"|reset to|now|be|should be|to be|becomes?)(?: (?:now|still|just|also|set to|currently"
-    rb"|always))?(?::| is)?[ \t]{1,3}|(?:=|:|->|=>)[ \t]{1,3}"
+NEXT_LINE = later(rb"\(?[ \t]{0,8}\r?\n(?:[ \t]{0,8}\r?\n)?[ \t]{0,40}")
+ALONE = later(rb"[\"'`]?[ \t,;)]{0,4}(?:\r?\n|$)")
+# What stands around a literal that is the value: Some("…"), process.env.X || "…".
+AROUND = later(
+    rb"(?:(?:new )?(?:Some|Ok|String::from|SecretStr|SecretString|SecretKeySpec|Secret|\[\]byte"
+    rb"|bytes|b64decode|base64\.b64decode|atob)(?:::new)?\("
+    rb"|[\w$.]{1,80} {0,2}(?:\|\||\?\?|\bor\b)|\{\{ ?[\w.]{1,60} ?\| ?default\()[ \t]{0,4}"
 )
-FOR = later(rb"(?:for|of|to|on|in) ")
 PAIR = later(
-    rb"(?:\s{0,40}[,}]?\s{0,40}\\{0,8}[\"']?(?:value|secret|content|Value|default"
-    rb"|val)\\{0,8}[\"']?\s{0,8}[:=]\s{0,8})"
+    rb"\s{0,40}[,}]?\s{0,40}\\{0,8}[\"']?(?:value|secret|content|Value|default"
+    rb"|val)\\{0,8}[\"']?\s{0,8}[:=]\s{0,8}"
+)
+# The name of a cookie or of a variable, and what may stand between it and the value.
+NAMED = later(rb"[\"'](?:name|key)\\{0,8}[\"']\s{0,4}:\s{0,4}\\{0,8}[\"']$")
+MEMBERS = later(
+    rb"(?:\s{0,40},\s{0,40}\\{0,8}[\"'][a-zA-Z]{1,16}\\{0,8}[\"']\s{0,8}:\s{0,8}"
+    rb"(?:\\{0,8}[\"'][^\"'\\\n]{0,80}\\{0,8}[\"']|[\w.-]{1,20})){1,6}?"
+    rb"\s{0,40},\s{0,40}\\{0,8}[\"']value\\{0,8}[\"']\s{0,8}:\s{0,8}"
 )
 CLOSING = later(rb"\\{0,8}[\"'`]")
 PLACEHOLDER = later(rb"credential_[0-9]{1,9}")
 CONNECTION = later(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
+COPULAS = ("是".encode(), "は".encode())
+ASCII = later(rb"[\x21-\x7e]{1,200}")
+SPACE = later(rb"\s")
+SEPARATORS = (b"", b"_", b"-", b".", b" ")
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:
-    for group in ("password", "token", "weak"):
+    for group in ("password", "password_abroad", "weak"):
         for word in rules.words("keys", group):
             yield word, _key_value
-
-
-@lru_cache(maxsize=1)
-def _not_secret() -> re.Pattern[bytes]:
-    return rules.expression("keys", "not_secret")
-
-
-@lru_cache(maxsize=1)
-def _weak_ends() -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
-    return tuple(rules.words("keys", "token")), tuple(rules.words("keys", "weak"))
-
-
-@lru_cache(maxsize=8192)
-def strength(name: bytes) -> int:
-    """How much a key promises a secret: PASSWORD, TOKEN, WEAK or 0. The name in lower case."""
-    if PASS.search(name):
-        return 0 if _not_secret().search(name) else PASSWORD
-    strong, weak = _weak_ends()
-    bare = name.strip(b"\"'?& ")
-    for group, level in ((strong, TOKEN), (weak, WEAK)):
-        for word in group:
-            if word.strip(b"\"'?&= ") in bare:
-                return 0 if _not_secret().search(name) else level
-    return 0
+    for word in rules.words("keys", "token"):
+        for separator in SEPARATORS if b" " in word else (b"",):
+            yield word.replace(b" ", separator), _key_value
+    for word in rules.words("keys", "parameters"):
+        yield b"?" + word + b"=", _key_value
+        yield b"&" + word + b"=", _key_value
 
 
 def _key_value(scan: Scan, start: int, end: int) -> None:
@@ -90,48 +83,37 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         tail = TAIL.match(data, end)
         if tail is None:
             return
-        place, sign = tail.end(), tail[2] or b""
-        closed = tail[1] is not None and tail[1] not in b")]"
-        name_end = tail.start(1) if tail[1] is not None else _name_end(tail)
+        place, sign = tail.end(), tail[3] or b""
+        closed = tail[2] is not None and tail[2] not in b")]"
+        name_end = tail.end(1)
     before = data[max(0, start - REACH) : start]
     left = start - (len(before) - len(before.rstrip(NAME)))
-    name = scan.low[left:name_end]
-    if left and data[left - 1] == 0x5B and PLACEHOLDER.fullmatch(name):
+    if left and data[left - 1] == 0x5B and PLACEHOLDER.fullmatch(scan.low, left, name_end):
         return  # [CREDENTIAL_1] is no key
-    level = strength(name)
+    level = strength(data[left:name_end])
     if not level:
         if sign:
             scan.named = name_end
         return
-    in_url = data[left - 1 : left] in (b"?", b"&") and left > 0
     if sign or tail is None:
         scan.named = name_end
-        _assigned(scan, left, name_end, place, sign, level, in_url)
-    elif tail[3] and closed and left and data[left - 1] in values.QUOTES:
+        _assigned(scan, left, name_end, place, sign, level)
+    elif tail[4] and closed and left and data[left - 1] in values.QUOTES:
         _listed(scan, place, level)
-    elif tail[4] and left and data[left - 1] in b"<:":
+    elif tail[5] and left and data[left - 1] in b"<:":
         _element(scan, place, level)
-    elif tail[5] and not closed:
-        _after_space(scan, left, name_end, place, level)
-    elif tail[6] and level != WEAK:
-        _pair(scan, name_end, level)
+    elif tail[6] and not closed:
+        prose.after_space(scan, left, name_end, place, level)
+    elif tail[7] and level != WEAK:
+        _pair(scan, left, name_end, level)
     if closed and level != WEAK:
-        _pair(scan, name_end, level)
+        _pair(scan, left, name_end, level)
 
 
-def _name_end(tail: re.Match[bytes]) -> int:
-    for group in (2, 3, 4, 5, 6):
-        if tail[group] is not None:
-            begin = tail.start(group)
-            text = tail.string[tail.start() : begin]
-            return tail.start() + len(text.rstrip(b" \t"))
-    return tail.end()
-
-
-def _assigned(
-    scan: Scan, left: int, name_end: int, place: int, sign: bytes, level: int, in_url: bool
-) -> None:
+def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, level: int) -> None:
     data = scan.data
+    if not _is_a_name(data, left, sign):
+        return
     if sign == b":":
         note = ANNOTATION.match(data, place)
         if note:
@@ -141,17 +123,27 @@ def _assigned(
             place = block.end()
         if data[place : place + 1] == b":":
             return
+    in_url = data[left - 1 : left] in (b"?", b"&") and left > 0
     value = values.read(data, place, in_url=in_url)
-    if value is None or (not value.quoted and data.count(b"=", value.start, value.end) > 3):
+    if value is None or data[place : place + 1] == b"(":
+        _on_the_next_line(scan, place, level)
+    if value is None:
+        return
+    if sign in COPULAS:
+        run = ASCII.match(data, value.start)
+        value = value._replace(end=run.end() if run else value.start)
+    if not value.quoted and (
+        sign in (b"==", b"===", b"!=", b"!==") or data.count(b"=", value.start, value.end) > 3
+    ):
         return
     name = data[left:name_end]
     if name.lower().endswith((b"sessionid", b"session_id", b"sessionids")) and (
         name != b"sessionid" or shape.UUID.match(data, value.start)
     ):
         return  # agents name their sessions so; a site's cookie is all in small letters
-    if name.lower() == b"pass" and sign == b":" and not value.quoted:
+    if name.lower() == b"pass" and (sign == b"|" or (sign == b":" and not value.quoted)):
         return  # a test's verdict
-    is_env = name.upper() == name and len(name) > 2
+    is_env = name.isupper() and len(name) > 2
     tight = place - name_end == len(sign)
     certain = (sign == b"=" and tight and (is_env or b"." in name)) or in_url
     certain = certain or (sign == b"=" and tight and data[left : left + 2] == b"--")
@@ -159,32 +151,38 @@ def _assigned(
     certain = certain or CONNECTION.match(data, value.end) is not None
     is_word = shape.WORD.match(data[value.start : value.end]) is not None
     certain = certain or (is_env and value.quoted and (sign == b"=" or not is_word))
-    _judge(scan, value, level, certain=certain, rule="key-value")
+    if not judge(scan, value, level, certain=certain, rule="key-value"):
+        _inside(scan, value, level)
 
 
-def _judge(scan: Scan, value: values.Value, level: int, *, certain: bool, rule: str) -> None:
-    """Adds the value if it is a secret for a key of this level."""
-    start, end, quoted = value
-    if end - start <= 4000 and is_secret(
-        scan.data[start:end], level, quoted=quoted, certain=certain
-    ):
-        scan.add(start, end, rule)
-
-
-def is_secret(text: bytes, level: int, *, quoted: bool, certain: bool) -> bool:
-    """Whether a value is a secret under a key of this level."""
-    if shape.is_reference(text, quoted=quoted or certain) and (
-        level == PASSWORD
-        or not certain
-        or text[:1] in b"$<{%"
-        or not shape.is_token(text, 24, hard=True)
-    ):
+def _is_a_name(data: bytes, left: int, sign: bytes) -> bool:
+    """No address's user, no part of the name of Amazon's resource, no command that is piped on."""
+    before = data[max(0, left - REACH) : left]
+    resource = before.rfind(b"arn:")
+    if before.endswith(b"://") or (resource >= 0 and not SPACE.search(before, resource)):
         return False
-    if level == PASSWORD:
-        return shape.is_password(text, quoted=quoted, certain=certain)
-    if level == TOKEN:
-        return shape.is_token(text, 8 if certain or quoted else 10)
-    return level == WEAK and shape.is_token(text, 16, hard=True)
+    return sign != b"|" or before.rstrip(b" \t*`").endswith(b"|")
+
+
+def _on_the_next_line(scan: Scan, place: int, level: int) -> None:
+    """A value in quotes, or one that is alone on its line."""
+    gap = NEXT_LINE.match(scan.data, place)
+    value = values.read(scan.data, gap.end()) if gap else None
+    if value is None or level == WEAK or not ALONE.match(scan.data, value.end):
+        return
+    if value.quoted:
+        judge(scan, value, level, certain=False, rule="next-line")
+    else:
+        prose.stands_out(scan, value, level, rule="next-line")
+
+
+def _inside(scan: Scan, value: values.Value, level: int) -> None:
+    """The one literal that a call or a default holds."""
+    around = None if value.quoted else AROUND.match(scan.data, value.start)
+    if around:
+        inner = values.read(scan.data, around.end())
+        if inner and inner.quoted:
+            judge(scan, inner, level, certain=False, rule="literal-inside")
 
 
 def _listed(scan: Scan, place: int, level: int) -> None:
@@ -194,7 +192,7 @@ def _listed(scan: Scan, place: int, level: int) -> None:
         if text[:1] == b"-":
             return  # the next flag of a command
         if level == PASSWORD or shape.is_token(text, 16, hard=True):
-            _judge(scan, value, level, certain=False, rule="key-list")
+            judge(scan, value, level, certain=False, rule="key-list")
 
 
 def _element(scan: Scan, place: int, level: int) -> None:
@@ -202,69 +200,18 @@ def _element(scan: Scan, place: int, level: int) -> None:
     if end > place and scan.data[end + 1 : end + 2] == b"/":
         text = scan.data[place:end]
         if b"\n" not in text:
-            _judge(
-                scan, values.Value(place, end, True), level, certain=b" " not in text, rule="xml"
-            )
+            value = values.Value(place, end, True)
+            judge(scan, value, level, certain=b" " not in text, rule="xml")
 
 
-def _after_space(scan: Scan, left: int, name_end: int, place: int, level: int) -> None:
-    data = scan.data
-    if data[left : left + 1] == b"-":
-        value = values.read(data, place)
-        if value and level != WEAK and data[value.start : value.start + 1] != b"-":
-            _judge(scan, value, level, certain=True, rule="flag")
-        return
-    said = IS.match(data, place)
-    if level == WEAK:
-        return
-    if said is None:
-        _right_after(scan, place, level)
-        return
-    place = said.end()
-    if FOR.match(said[0]):
-        while data[place : place + 1] in (b" ", b"\t"):
-            place += 1
-    value = values.read(data, place)
-    if value is None:
-        return
-    start, end, quoted = value
-    text = data[start:end].rstrip(b".!?,;:") if not quoted else data[start:end]
-    if level == PASSWORD and not quoted and data[start:end].rstrip(b".,;:?") != text:
-        text = data[start:end].rstrip(b".,;:?")
-    kinds = set(text.translate(shape.KIND))
-    is_odd = 3 in kinds and not kinds <= {3, 0}
-    if level == PASSWORD and (len(text) < 6 or not (is_odd or shape.is_mixed(text))):
-        return
-    _judge(scan, values.Value(start, start + len(text), quoted), level, certain=False, rule="said")
-
-
-def _right_after(scan: Scan, place: int, level: int) -> None:
-    """What follows the word with nothing between, if it can be nothing but a secret."""
-    value = values.read(scan.data, place)
-    if value is None:
-        return
-    start, end, quoted = value
-    text = scan.data[start:end].rstrip(b".,;:?")
-    if shape.is_reference(text, quoted=quoted) or shape.is_placeholder(text):
-        return
-    if level == PASSWORD:
-        kinds = set(text.translate(shape.KIND))
-        has_sign = not set(text).isdisjoint(b"!@#$%^&*")
-        is_secret = len(text) >= 8 and 3 in kinds and len(kinds) >= 3
-        is_secret = is_secret and (has_sign or shape.is_wild(text))
-        is_secret = is_secret and not shape.SLUG.match(text)
-    else:
-        is_secret = shape.is_token(text, 20, hard=True) and b"/" not in text[:1]
-    if is_secret:
-        scan.add(start, start + len(text), "right-after")
-
-
-def _pair(scan: Scan, name_end: int, level: int) -> None:
+def _pair(scan: Scan, left: int, name_end: int, level: int) -> None:
     """The value of a pair: {"name": "DB_PASSWORD", "value": "…"}."""
     data = scan.data
     closing = CLOSING.match(data, name_end)
-    pair = PAIR.match(data, closing.end() if closing else name_end)
-    if pair:
-        value = values.read(data, pair.end())
-        if value:
-            _judge(scan, value, level, certain=value.quoted, rule="name-value")
+    place = closing.end() if closing else name_end
+    pair = PAIR.match(data, place)
+    if pair is None and closing and NAMED.search(data, max(0, left - 30), left):
+        pair = MEMBERS.match(data, place)
+    value = values.read(data, pair.end()) if pair else None
+    if value:
+        judge(scan, value, level, certain=value.quoted, rule="name-value")

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from forsy_retrace.redaction import engine, keys, names, shape
+from forsy_retrace.redaction import engine, names
 from forsy_retrace.redaction.scan import CREDENTIAL, Find, rules
 from forsy_retrace.redaction.spread import Spread, folded, is_worth_spreading
+from forsy_retrace.redaction.strength import is_secret, strength
 
 KINDS = (
     CREDENTIAL,
@@ -345,14 +346,10 @@ def _by_pattern(pattern: Any, text: str) -> list[Find]:
 
 def _under_key(key: str, data: bytes) -> list[Find]:
     """The whole text as a secret, where the field that holds it says so."""
-    level = keys.strength(_encode(key).lower()[-80:])
-    if not level or len(data) > 4000 or shape.is_reference(data, quoted=True):
+    level = strength(_encode(key)[-80:])
+    if not level or len(data) > 4000 or not is_secret(data, level, quoted=True, certain=False):
         return []
-    if level == keys.PASSWORD:
-        is_secret = shape.is_password(data, quoted=True, certain=False)
-    else:
-        is_secret = shape.is_token(data, 8 if level == keys.TOKEN else 16, hard=level == 1)
-    return [Find(0, len(data), CREDENTIAL, "field", data)] if is_secret else []
+    return [Find(0, len(data), CREDENTIAL, "field", data)]
 
 
 def _is_a_key(data: bytes, find: Find) -> bool:

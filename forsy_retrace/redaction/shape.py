@@ -47,7 +47,12 @@ TIME = later(rb"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d(?::\d\d)?$")
 NUMBER = later(rb"[-+]?[0-9][0-9_,.]{0,30}(?:[eE][-+]?[0-9]+|[kKMGTsmhdx%]|ms|px|em|rem)?$")
 WILD = later(rb"[^\s()\[\]{}\"'`<>$]{8,400}")
 ESCAPES = later(rb"(?:\\\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|[nrt0])){1,80}")
-SHA_LABEL = later(rb"(?:sha(?:1|224|256|384|512)|md5)[-:=]")
+IDEOGRAPHS = later(rb"[\xe0-\xef]")
+# A hash with its name, a name of a resource of Amazon's, a version of a secret.
+LABEL = later(
+    rb"(?:sha(?:1|224|256|384|512)|md5|crc32c?)[-:=]|arn:aws|[a-z0-9-]{1,80}:(?:latest|[0-9]{1,3})$"
+)
+PUBLIC_KEY = (b"AAAAB3NzaC1", b"AAAAC3NzaC1", b"AAAAE2VjZHNh", b"MIIBIj")
 STRUCTURE = later(rb"(?:\[\s{0,8})?\{\s{0,40}\\{0,8}[\"'][^\"'\\\n]{1,80}\\{0,8}[\"']\s{0,8}:")
 
 KIND = bytes.maketrans(
@@ -98,6 +103,8 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
     So is a whole object in JSON: its members are read by their own names.
     """
     value = value[:400]
+    if LABEL.match(value):
+        return True
     if not quoted and is_wild(value):
         return False
     if quoted:
@@ -111,7 +118,6 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
             or re.match(rb"(?:%(?:\([\w]{1,40}\))?[sdr][:/@.-]?){1,4}$|%[A-Z_]{2,40}%$", value)
             or PATH.match(value)
             or URL.match(value)
-            or SHA_LABEL.match(value)
             or STRUCTURE.match(value)
         )
     return bool(
@@ -120,7 +126,6 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
         or TYPES.match(value)
         or PATH.match(value)
         or URL.match(value)
-        or SHA_LABEL.match(value)
         or TIME.match(value)
     )
 
@@ -140,7 +145,7 @@ def classes(value: bytes) -> int:
 def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
     """A value that was made by a machine: digits and letters without the order of words."""
     value = value[:300]
-    if len(value) < least or is_placeholder(value):
+    if len(value) < least or is_placeholder(value) or value.startswith(PUBLIC_KEY):
         return False
     kinds = set(value.translate(KIND))
     distinct = len(set(value))
@@ -177,7 +182,9 @@ def is_password(value: bytes, *, quoted: bool, certain: bool) -> bool:
         return False
     kinds = set(value.translate(KIND))
     if NUMBER.match(value):
-        return len(value) >= 6 and certain
+        return len(value) >= 6 and (certain or quoted)
+    if not certain and not kinds & {1, 2} and IDEOGRAPHS.search(value):
+        return False
     if b" " in value:
         return (
             quoted

@@ -14,11 +14,12 @@ SHORT = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b" ", b"f": b" ", b"0": b"
 
 # Every branch begins with a literal: only so does `re` skip to the next place by its first byte.
 ESCAPE = re.compile(
-    rb"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{2,5})\}|([0-3][0-7]{2})|(\r?\n)"
+    rb"\\(?:(?:u001[bB]|x1[bB]|033|e)\[[0-9;]{0,12}[mK]"
+    rb"|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{2,5})\}|([0-3][0-7]{2})|(\r?\n)"
     rb"|([nrtbfe0\"'`\\/&=:@ ]))"
     rb"|%(?:25)?([0-9A-Fa-f]{2})"
     rb"|&(?:amp;)?(?:(quot|apos|amp|lt|gt|nbsp)|\#([0-9]{2,5})|\#[xX]([0-9a-fA-F]{2,5}));"
-    rb"|\x1b(\[[0-9;]{0,12}[mK]|\][0-9];[^\x07\x1b]{0,200}(?:\x07|\x1b\\))"
+    rb"|\x1b(\[[0-9;]{0,12}[mK]|\][0-9];[^\x07\x1b]{0,200}(?:\x07|\x1b\\))?"
     rb"|\[([0-9;]{1,12}m)"
     rb"|\xe2(\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xa4])"
     rb"|\xef(?:(\xbb\xbf)|\xbc([\x81-\xbf])|\xbd([\x80-\x9e]))"

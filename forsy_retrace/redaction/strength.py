@@ -1,0 +1,103 @@
+"""How much the name of a key promises a secret, and which values then are one."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from forsy_retrace.redaction import rules, shape, values
+
+if TYPE_CHECKING:
+    from forsy_retrace.redaction.scan import Scan
+
+PASSWORD, TOKEN, WEAK = 3, 2, 1
+
+HUMP = re.compile(rb"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+PASS = (
+    rb"(?:^|[^a-z]|[a-z0-9])pass(?:$|[_.-]?(?:w(?:or|d|rd)|phrase|code|key|wort)"
+    rb"|[_.-]?[0-9]{1,2}$)|(?:^|[^a-z])passe$|pwd|(?:^|_|db|bind|root|user|admin)pw(?:$|[^a-z])|psk|secret_word"
+)
+
+
+class _Words(NamedTuple):
+    """The words of keys as expressions for names in lower case, their parts put apart."""
+
+    password: re.Pattern[bytes]
+    token: re.Pattern[bytes]
+    weak: tuple[bytes, ...]
+    parameters: frozenset[bytes]
+    head: re.Pattern[bytes]
+    not_secret: re.Pattern[bytes]
+    seldom_secret: re.Pattern[bytes]
+
+
+@lru_cache(maxsize=1)
+def _words() -> _Words:
+    abroad = map(re.escape, rules.words("keys", "password_abroad"))
+    tokens = [word.strip(b"\"'?&=").split(b" ") for word in rules.words("keys", "token")]
+    password = b"|".join((PASS, *abroad))
+    token = b"|".join(b"[_. -]?".join(map(re.escape, parts)) for parts in tokens)
+    return _Words(
+        re.compile(password),
+        re.compile(token),
+        tuple(word.strip(b"\"'?&= ") for word in rules.words("keys", "weak")),
+        rules.words("keys", "parameters"),
+        re.compile(password + b"|" + token + b"|keys?"),
+        rules.expression("keys", "not_secret"),
+        rules.expression("keys", "seldom_secret"),
+    )
+
+
+@lru_cache(maxsize=8192)
+def strength(name: bytes) -> int:
+    """How much a key promises a secret: PASSWORD, TOKEN, WEAK or 0."""
+    words = _words()
+    bare = name.strip(b"\"'?& ")
+    low = bare.lower()
+    parts = low if bare == low else HUMP.sub(b"_", bare).lower()
+    if words.password.search(parts) or words.password.search(low):
+        level = PASSWORD
+    elif words.token.search(parts) or words.token.search(low):
+        level = TOKEN
+    elif low in words.parameters or any(word in low for word in words.weak):
+        level = WEAK
+    else:
+        return 0
+    head = max((match.end() for match in words.head.finditer(parts)), default=0)
+    if any(match.end() >= head for match in words.not_secret.finditer(parts)):
+        return 0
+    if any(match.end() >= head for match in words.seldom_secret.finditer(parts)):
+        return WEAK if bare.isupper() else 0
+    return level
+
+
+def is_secret(text: bytes, level: int, *, quoted: bool, certain: bool) -> bool:
+    """Whether a value is a secret under a key of this level.
+
+    Certain is the place: an environment line or a command's flag.
+    """
+    if shape.is_reference(text, quoted=quoted or certain) and (
+        level == PASSWORD
+        or not certain
+        or text[:1] in b"$<{%"
+        or shape.LABEL.match(text)
+        or not shape.is_token(text, 24, hard=True)
+    ):
+        return False
+    if level == PASSWORD:
+        return shape.is_password(text, quoted=quoted, certain=certain)
+    if level == TOKEN:
+        return shape.is_token(text, 8 if certain or quoted else 10)
+    return level == WEAK and shape.is_token(text, 16, hard=True)
+
+
+def judge(scan: Scan, value: values.Value, level: int, *, certain: bool, rule: str) -> bool:
+    """Adds the value if it is a secret for a key of this level."""
+    start, end, quoted = value
+    if end - start > 4000:
+        return False
+    if not is_secret(scan.data[start:end], level, quoted=quoted, certain=certain):
+        return False
+    scan.add(start, end, rule)
+    return True
