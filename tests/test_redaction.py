@@ -198,6 +198,21 @@ HARMLESS = [
     " 36f8c85 vendor/auth-token (v1.2.0-3-ge1ad23c)",
     "パスワードは8文字以上にしてください",
     "checksum token: crc32c=NYkxmA==",
+    '{"hookName":"PostToolUse:Glob","toolUseID":"toolu_01' + "uA4jP1ChfMdcZ8CCjtTTKx" + '"}',
+    '{"recipient":"github","callId":"call_' + "Y2dCV43FbSiHvKdYXuK5pdny" + '"}',
+    "OpenAI request req_" + "793a67c9e2ed829af48d9d59ce6ca6b0" + " failed",
+    "Stripe event evt_" + "1Nnx7IfDH5mMDdwin86TkVYC" + " delivered",
+    "Notion page Meeting-Notes-" + "07c37e255eb8a1c095409993fd21b5aa",
+    "figma file key " + "dQslr57QqaKHsmUxhkwyjS",
+    "VITE_AUTH0_CLIENT_ID=" + "LjY9DnGhYSzvXBIuvnTefoOWpYykpTA9",
+    "README globals: " + "Lr4XF3OhMakMce4owGCHn4LOV0yT",
+    "together with " + "zW4Nm_gVDqObaq3bR3WVDiSvsneI" + " as nanoid",
+    "github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + "OMqqnkVzrm0SdG6UOoqKLsabgH5C9ok",
+    "displayName: 'Button Primary'",
+    '"displayName": "Azure CLI"',
+    'Card.displayName = "Card Header"; login(me)',
+    "fullName: 'Main Window'",
+    '"author": "Eyewitness News"',
 ]
 
 
@@ -363,6 +378,45 @@ def test_a_private_key_is_masked_whole_and_in_part(form: str) -> None:
     assert ("ls ~" in masked) is ("ls ~" in text)  # no letters that a key may hold
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Authorization: Token token={}", "Authorization: Token token="),
+        ("travis encrypt SECRET_TOKEN={}", "travis encrypt SECRET_TOKEN="),
+        ('Authorization: OAuth oauth_token="{}", realm="x"', 'OAuth oauth_token="'),
+        ("Authorization: AWS4-HMAC-SHA256 Signature={}", "AWS4-HMAC-SHA256 Signature="),
+        ('Authorization: Digest username="a", response="{}"', 'Digest username="a"'),
+        ("https://x-access-token:{}@github.com/acme/repo.git", "@github.com/acme/repo.git"),
+        ("curl --cookie session={} https://x.example", "--cookie session="),
+        ("https://eth-mainnet.g.alchemy.com/v2/{}", "g.alchemy.com/v2/"),
+        ("https://mainnet.infura.io/v3/{}", "infura.io/v3/"),
+        ("otpauth://totp/Acme:bob?secret={}&issuer=Acme", "&issuer=Acme"),
+    ],
+)
+def test_a_header_or_an_address_keeps_what_is_no_secret_in_it(text: str, kept: str) -> None:
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" if "otpauth" in text else HEX
+    secret = some(32, letters)
+    masked = mask(text.format(secret))
+    assert secret not in masked
+    assert kept in masked
+
+
+@pytest.mark.parametrize(
+    "hashed",
+    [
+        lambda: "$1" + "$" + some(8) + "$" + some(22),
+        lambda: "{SS" + "HA}" + some(40),
+        lambda: "pbkdf2_" + "sha256$600000$" + some(22) + "$" + some(43) + "=",
+        lambda: "scrypt:" + "32768:8:1$" + some(16) + "$" + some(128, HEX),
+        lambda: "SCRAM-" + "SHA-256$4096:" + some(22) + "==$" + some(43) + "=:" + some(43) + "=",
+        lambda: "$P" + "$" + some(31),
+    ],
+)
+def test_the_hash_of_a_password_is_masked(hashed: Callable[[], str]) -> None:
+    text = hashed()
+    assert mask(f"bob {text} x") == "bob [CREDENTIAL_1] x"
+
+
 def test_a_certificate_is_no_secret() -> None:
     text = "\n".join(["-----BEGIN CERTIFICATE-----", some(64), some(64)])
     assert mask(text) is text
@@ -461,6 +515,12 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
         ),
         ("$ whoami\njvermeer\n$", "$ whoami\n[USER_1]\n$"),
         ("uid=1000(jvermeer) gid=1", "uid=1000([USER_1]) gid=1"),
+        ("ssh jvermeer@db-7.delftware.corp", "ssh [USER_1]@[INTERNAL_URL_1]"),
+        (
+            "{'displayName': 'Jo Vermeer', 'accountId': 'x'}",
+            "{'displayName': '[PERSON_1]', 'accountId': 'x'}",
+        ),
+        ('"assignee": "Jo O\'Brien"', '"assignee": "[PERSON_1]"'),
         ("see j.vermeer@delftware.com, thanks", "see [EMAIL_1], thanks"),
         ("Author: Jo Vermeer <jo@delftware.com>", "Author: [PERSON_1] <[EMAIL_1]>"),
         ("https://jira.delftware.corp/browse/A-1", "https://[INTERNAL_URL_1]/browse/A-1"),

@@ -102,7 +102,8 @@ def _claude_directory(scan: Scan, start: int, end: int) -> None:
         scan.add(end, match.end(1), "claude-directory", USER)
 
 
-def account_at_host(scan: Scan, begin: int, at: int) -> None:
+def account_at_host(scan: Scan, begin: int, at: int) -> bool:
+    """Adds the account of a prompt, or of a command that goes to another host; False if none."""
     data = scan.data
     name = data[begin:at]
     prompt = PROMPT.match(data, at)
@@ -110,16 +111,17 @@ def account_at_host(scan: Scan, begin: int, at: int) -> None:
         line = data.rfind(b"\n", max(0, begin - 200), begin) + 1
         remote = AT_HOST.match(data, at)
         if remote is None or not REMOTE.search(data, max(line, begin - 200), begin):
-            return
+            return False
         prompt = remote
     if not ACCOUNT.fullmatch(name) or not is_somebody(name):
-        return
+        return False
     scan.add(begin, at, "prompt", USER)
     host = prompt[1].rstrip(b".")
     low = host.lower()
     is_public = low in names.common() or names.public()[0].search(low)
     if b"." not in host and len(host) >= 3 and not is_public:
         scan.add(prompt.start(1), prompt.start(1) + len(host), "prompt-host", HOST)
+    return True
 
 
 def _owner(scan: Scan, start: int, end: int) -> None:

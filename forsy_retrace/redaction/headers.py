@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
@@ -20,13 +21,18 @@ SCHEME = later(
     rb"|Bot|Apikey|basic|bearer|token|JWT|PRIVATE-TOKEN|Signature|Hawk|GoogleLogin auth="
     rb"|AWS)[ \t]{1,3})?"
 )
+# Another scheme's parameters, and those that follow a scheme: each is judged by its own name.
+PARAMETERS = later(
+    rb"(?:[A-Za-z][A-Za-z0-9-]{1,40}[ \t]{1,3})?[A-Za-z_][A-Za-z_-]{0,40}=(?:\\{0,8}[\"']|[^=\s])"
+)
+RESPONSE = later(rb"[^\n]{0,600}?\bresponse=\\{0,8}[\"']?([0-9a-f]{32,64})")
 BEARER = later(rb"[\"'`]?[ \t]{1,3}[\"'`]?([A-Za-z0-9_.~+/=|:-]{12,999})")
 COOKIE_HEADER = later(rb"s?2?\\{0,8}[\"'`]?[ \t]{0,2}[:=,][ \t]{0,3}[bf]?\\{0,8}[\"'`]?")
 COOKIE_PAIR = later(rb"[; \t]{0,4}([\w.%!$#&*+^|~-]{1,80})=([^;\s\"'\\,]{0,1999})")
 COOKIE_PLAIN = later(
     rb"(?:path|domain|expires|max-age|samesite|version|theme|lang|locale|language|tz|timezone"
     rb"|_ga\w{0,20}|_gid|_gat\w{0,9}|_fbp|utm_\w{1,20}|consent|cookieconsent\w{0,20}|debug|country"
-    rb"|currency|mode|color\w{0,8}|sidebar\w{0,20})$"
+    rb"|currency|mode|awsalb\w{0,8}|color\w{0,8}|sidebar\w{0,20})$"
 )
 COOKIE_SECRET = later(
     rb"sess|sid$|auth|token|jwt|csrf|xsrf|secret|remember|login|identity|ticket|key|credential"
@@ -52,8 +58,17 @@ RUN = later(rb"[A-Za-z0-9_+/=.~-]{20,200}")
 ASSIGNED = later(rb"[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?")
 HASH_WORD = later(
     rb"sha\d|sha-|md5|digest|commit|hash|checksum|integrity|uuid|guid|etag|revision|\brev\b|blob"
-    rb"|tree|version|trace|span|request.?id|fingerprint|build.?id|image|\bid\b|_id|id=|signature|/"
+    rb"|tree|version|trace|span|request.?id|fingerprint|build.?id|image|\bid\b|_id"
+    rb"|ids?[\"']{0,2}[ \t]{0,4}[:=]|signature|/"
 )
+# What a vendor calls its things: behind such a word stands an id.
+THING = later(
+    rb"(?:client|file|page|item|plan|run|route|job|tag|issue|conversation|project|event|message"
+    rb"|request|thread|batch|assistant|charge|scope|deployment|build|inspect)"
+    rb"(?:(?<=file|item|page) key|(?<=issue) key)?[\"'`]?[ :=#]{1,4}[\"'`]?$"
+)
+TITLED = later(rb"(?:[A-Za-z0-9]{1,24}[-/_.]{1,2}){1,8}[0-9a-f]{20,64}$")
+NAMED_VALUE = later(rb"[A-Za-z_][A-Za-z_-]{1,40}=[^=]")
 KEY_WORD = later(rb"key|token|secret|auth|pass|cred|\bpat\b|api")
 
 
@@ -79,6 +94,12 @@ def _authorization(scan: Scan, start: int, end: int) -> None:
     head = SCHEME.match(data, end)
     if head is None:
         return
+    scheme = (head[1] or b"").lower()
+    if scheme not in (b"basic", b"bearer") and PARAMETERS.match(data, head.end()):
+        response = RESPONSE.match(data, head.end()) if scheme == b"digest" else None
+        if response:
+            scan.add(*response.span(1), "authorization")
+        return
     run = values.BARE.match(data, head.end())
     if run is None:
         return
@@ -87,7 +108,6 @@ def _authorization(scan: Scan, start: int, end: int) -> None:
     text = (text[: entity.start()] if entity else text).rstrip(b",;)]}")
     if len(text) < 6 or text[:1] in b"$<{%+*(" or shape.is_placeholder(text):
         return
-    scheme = (head[1] or b"").lower()
     if b"=" in text.rstrip(b"=") and scheme not in (b"basic", b"bearer"):
         return
     if scheme == b"basic":
@@ -228,20 +248,28 @@ def _vendor(scan: Scan, start: int, end: int) -> None:
     """A run like a token after a vendor's name, where nothing says that it is a hash or an id."""
     data, low = scan.data, scan.low
     gap = VENDOR_GAP.match(data, end)
-    if gap is None or len(gap[0]) < 20:
+    if gap is None or len(gap[0]) < 20 or not _is_a_word(data, start, end):
         return
     run = RUN.search(data, end, min(len(data), gap.end() + 200))
     if run is None or run.start() > gap.end() or b"\n" in data[end : run.start()]:
         return
     text = run[0].rstrip(b".=-/")
+    if _public_id().match(text) or NAMED_VALUE.match(text):
+        return
     between = low[end : run.start()]
     if b"[credential_" in between or (run.start() and data[run.start() - 1] in b"/#@"):
         return
     if not between or between[-1:] not in b" \t\"'`=:>(,[" or HASH_WORD.search(between):
         return
+    if THING.search(between):
+        return
+    vendor = low[start:end]
     has_key = KEY_WORD.search(low, max(0, start - 30), run.start()) is not None
-    if ASSIGNED.fullmatch(between) and low[start:end] not in rules.words("vendors", "of_hashes"):
-        has_key = True
+    is_common = vendor in rules.words("vendors", "common_words")
+    if ASSIGNED.fullmatch(between) and vendor not in rules.words("vendors", "of_hashes"):
+        has_key = has_key or not is_common
+    if not has_key and (is_common or TITLED.match(text)):
+        return
     if (
         (b"/" in text and shape.turns(text) * 3 < len(text))
         or (b"." in text and not has_key)
@@ -259,3 +287,16 @@ def _vendor(scan: Scan, start: int, end: int) -> None:
         )
     ):
         scan.add(run.start(), run.start() + len(text), "vendor-near")
+
+
+def _is_a_word(data: bytes, start: int, end: int) -> bool:
+    """Neither side goes on as the same word: not `Glob`, but `githubToken` and `myOpenai`."""
+    before, first = data[max(0, start - 1) : start], data[start : start + 1]
+    last, after = data[end - 1 : end], data[end : end + 1]
+    goes_on = after.isalpha() and not (last.islower() and after.isupper())
+    return not goes_on and not (before.isalpha() and not (before.islower() and first.isupper()))
+
+
+@lru_cache(maxsize=1)
+def _public_id() -> re.Pattern[bytes]:
+    return rules.expression("vendors", "public_id")

@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
 HEAD = later(
-    rb"-{4,5} ?BEGIN (?:[A-Z0-9-]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}", re.IGNORECASE
+    rb"-{4,5} ?BEGIN (?:[A-Z0-9-]{1,20} ){0,4}(?:PRIVATE KEY(?: BLOCK)?|Static key V1) ?-{4,5}",
+    re.IGNORECASE,
 )
-TAIL = later(rb"-{4,5} ?END (?:[A-Z0-9-]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}", re.IGNORECASE)
+TAIL = later(
+    rb"-{4,5} ?END (?:[A-Z0-9-]{1,20} ){0,4}(?:PRIVATE KEY(?: BLOCK)?|Static key V1) ?-{4,5}",
+    re.IGNORECASE,
+)
 # What may stand between head and body: line ends, quotes, numbers of lines, signs of a diff.
 BETWEEN = later(
     rb"(?:\\{1,8}(?:[nrt\"'/]|\r?\n)|[\s\"'`+,>|:;.<()\xe2\x86\x92\x94\x82]"

@@ -30,10 +30,17 @@ HEADER_BEFORE = later(
     rb"|[\"'](?:[a-z-]{2,20}_by|author|committer|from|to|cc|sender|owner|user"
     rb"|contact)\\{0,3}[\"'] ?: ?\\{0,3}[\"']$|--author[ =][\"']?$"
 )
+# An apostrophe belongs to a name between two of its letters only.
+LETTERS = rb"(?:[\w\x80-\xff-]|'[A-Za-z\x80-\xff])"
 TWO_NAMES = (
-    rb"([A-Z\xc3-\xce][a-z\x80-\xff'][\w\x80-\xff'-]{0,25}(?: [A-Z]\.)?(?: (?:van|von|de|der|den"
-    rb"|da|di|la|le|bin|al|el)){0,2}(?: [A-Z\xc3-\xce][\w\x80-\xff'-]{1,25}){1,2})"
+    rb"([A-Z\xc3-\xce](?:'[A-Z])?[a-z\x80-\xff]" + LETTERS + rb"{0,25}(?: [A-Z]\.)?"
+    rb"(?: (?:van|von|de|der|den|da|di|la|le|bin|al|el)){0,2}"
+    rb"(?: [A-Z\xc3-\xce]" + LETTERS + rb"{1,25}){1,2})"
 )
+OF_A_PERSON = later(
+    rb"@[\w-]{1,60}\.|(?:account|user)_?id|user_?name|e-?mail|avatar|assignee|reporter|\blogin\b"
+)
+NEAR = 160
 AFTER_KEY = later(
     rb"\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']?"
     + TWO_NAMES
@@ -41,7 +48,7 @@ AFTER_KEY = later(
 )
 ONE_NAME = later(
     rb"\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']"
-    rb"([A-Z\xc3-\xce][\w\x80-\xff'-]{2,25})\\{0,3}[\"']"
+    rb"([A-Z\xc3-\xce]" + LETTERS + rb"{2,25})\\{0,3}[\"']"
 )
 GIT_NAME = later(rb"[ =]{1,3}[\"']?" + TWO_NAMES)
 TODO_NAME = later(TWO_NAMES + rb"\)")
@@ -57,6 +64,8 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"fixme(", partial(_person, TODO_NAME, "todo-name")
     for key in rules.words("people", "name_keys"):
         yield key, partial(_person, AFTER_KEY, "name-key")
+    for key in rules.words("people", "title_keys"):
+        yield key, _titled
     for key in rules.words("people", "part_keys"):
         yield key, partial(_person, ONE_NAME, "name-key")
     for words in rules.words("people", "closings"):
@@ -84,6 +93,8 @@ def _at(scan: Scan, start: int, end: int) -> None:
                 and b"://" in data[max(0, begin - 80) : begin]
             ):
                 return  # an address with its user, not mail
+            if data[start:end] == b"@" and account_at_host(scan, begin, start):
+                return
             scan.add(begin, match.end(), "email", EMAIL)
             _name_of_mail(scan, begin)
             return
@@ -120,6 +131,16 @@ def _person(pattern: re.Pattern[bytes], rule: str, scan: Scan, start: int, end: 
     if scan.low[start:end] in (b"author", b"committer") and not _is_quoted(scan.data, match):
         return  # a comment's "Author: …"; git writes the mail behind the name
     scan.add(*match.span(1), rule, PERSON)
+
+
+def _titled(scan: Scan, start: int, end: int) -> None:
+    """A name that may be a thing's; `Card.displayName` is one."""
+    match = AFTER_KEY.match(scan.data, end)
+    if match is None or scan.data[max(0, start - 1) : start] == b".":
+        return
+    near = scan.low[max(0, start - NEAR) : match.end() + NEAR]
+    if OF_A_PERSON.search(near):
+        _person(AFTER_KEY, "name-key", scan, start, end)
 
 
 def _is_person(name: bytes) -> bool:

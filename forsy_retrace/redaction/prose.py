@@ -21,6 +21,8 @@ IS = later(
 )
 PREPOSITION = later(rb"(?:for|of|to|on|in|do|da|de|del|di|f\xc3\xbcr|von|\xd0\xbe\xd1\x82) ")
 TO = later(rb"(?:(?:of|for) [^\n:=]{1,40}? )?to:?[ \t]{1,3}")
+NAMED_VALUE = later(rb"[A-Za-z_][A-Za-z_-]{1,40}=[^=]")
+FINGERPRINT = later(rb"(?:0x)?[0-9A-F]{16}(?:[0-9A-F]{24})?$")
 CHANGE = later(rb"\b(?:set|chang(?:e|ed|ing)|reset|updat(?:e|ed|ing))\b[^\n.]{0,40}$")
 REACH = 60
 # The words of a file or a shell that give a name its value.
@@ -85,6 +87,8 @@ def stands_out(scan: Scan, value: values.Value, level: int, *, rule: str) -> Non
     start, end, quoted = value
     text = scan.data[start:end].rstrip(b".,;:?")
     if shape.is_reference(text, quoted=quoted) or shape.is_placeholder(text):
+        return
+    if FINGERPRINT.match(text) or NAMED_VALUE.match(text):
         return
     if level == PASSWORD:
         kinds = set(text.translate(shape.KIND))
