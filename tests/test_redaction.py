@@ -327,6 +327,44 @@ WAYS = [
 ]
 
 
+TABLES = [
+    "username,password,role\nbob,{},admin\n",
+    "User name,Access key ID,Secret access key\nci-bot,x,{}",
+    "| user | password |\n|---|---|\n| bob | {} |\n",
+    "user\tpassword\nann\tx\nbob\t{}\n",
+]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_column_whose_head_says_so_is_secret(table: str) -> None:
+    secret = some(40)
+    for text in (table.format(secret), json.dumps({"output": table.format(secret)})):
+        assert mask(text) == text.replace(secret, "[CREDENTIAL_1]")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "openssl rand -hex 32",
+        "pass show prod/db",
+        "op read op://Private/db/password",
+        "kubectl get secret db -o jsonpath='{.data.password}' | base64 -d",
+        "echo $DB_PASSWORD",
+    ],
+)
+def test_what_such_a_command_prints_is_secret(command: str) -> None:
+    secret = some(32)
+    assert mask(f"$ {command}\n{secret}\n$") == f"$ {command}\n[CREDENTIAL_1]\n$"
+    assert mask(f"$ {command}\n{secret} more\n$").endswith(f"{secret} more\n$")
+
+
+@pytest.mark.parametrize("secret", ["kQ7&vB2=nR9", "$uper4Tiger!x", "*Star2024*", "&Amp2024!"])
+def test_a_password_may_hold_the_signs_of_code(secret: str) -> None:
+    assert mask(f"DB_PASSWORD={secret}\nA=1") == "DB_PASSWORD=[CREDENTIAL_1]\nA=1"
+    if "=" not in secret:
+        assert secret[1:] not in mask(f"password: {secret}")
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_password_is_masked_in_whatever_way_it_is_said(way: str) -> None:
     secret = password()
@@ -775,6 +813,8 @@ HOSTILE = [
         "T3BlbkFJ",
         "<<<",
     ),
+    *("password,\n", "| password ", "a,password\n1,", "mysql ", "curl & ", "zip '", "password ("),
+    *("password: \n", '"name": "password", ', "set password ", "vault kv put ", "arn:", "author: "),
     *('"kty"', "x" * 64 + "\n", "[CREDENTIAL_1]", "Thanks,\n", "Author: A B <", "/home/a", "fd00:"),
 ]
 

@@ -62,6 +62,8 @@ class _Command:
             if words and self._follows(data, start):
                 scan.add(place, words.end(), self.id)
             return
+        if lead[0].endswith(b"\n") and not values.ends_line(data, value):
+            return
         stop = data.rfind(self.stop, value.start, value.end) if self.stop else -1
         if stop > value.start:
             value = value._replace(end=stop)

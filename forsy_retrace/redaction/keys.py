@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import prose, rules, shape, values
+from forsy_retrace.redaction.columns import column
 from forsy_retrace.redaction.strength import PASSWORD, WEAK, judge, strength
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ ANNOTATION = later(
 )
 BLOCK = later(rb"[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}")
 NEXT_LINE = later(rb"\(?[ \t]{0,8}\r?\n(?:[ \t]{0,8}\r?\n)?[ \t]{0,40}")
-ALONE = later(rb"[\"'`]?[ \t,;)]{0,4}(?:\r?\n|$)")
 # What stands around a literal that is the value: Some("…"), process.env.X || "…".
 AROUND = later(
     rb"(?:(?:new )?(?:Some|Ok|String::from|SecretStr|SecretString|SecretKeySpec|Secret|\[\]byte"
@@ -95,6 +95,9 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         if sign:
             scan.named = name_end
         return
+    ends_a_cell = tail and (tail[4] or tail[7] or b"|" in (sign, data[place : place + 1]))
+    if ends_a_cell and level != WEAK:
+        column(scan, left, level)
     if sign or tail is None:
         scan.named = name_end
         _assigned(scan, left, name_end, place, sign, level)
@@ -124,7 +127,8 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
         if data[place : place + 1] == b":":
             return
     in_url = data[left - 1 : left] in (b"?", b"&") and left > 0
-    value = values.read(data, place, in_url=in_url)
+    name = data[left:name_end]
+    value = values.read(data, place, in_url=in_url, in_form=not name.isupper())
     if value is None or data[place : place + 1] == b"(":
         _on_the_next_line(scan, place, level)
     if value is None:
@@ -136,7 +140,6 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
         sign in (b"==", b"===", b"!=", b"!==") or data.count(b"=", value.start, value.end) > 3
     ):
         return
-    name = data[left:name_end]
     if name.lower().endswith((b"sessionid", b"session_id", b"sessionids")) and (
         name != b"sessionid" or shape.UUID.match(data, value.start)
     ):
@@ -168,7 +171,7 @@ def _on_the_next_line(scan: Scan, place: int, level: int) -> None:
     """A value in quotes, or one that is alone on its line."""
     gap = NEXT_LINE.match(scan.data, place)
     value = values.read(scan.data, gap.end()) if gap else None
-    if value is None or level == WEAK or not ALONE.match(scan.data, value.end):
+    if value is None or level == WEAK or not values.ends_line(scan.data, value):
         return
     if value.quoted:
         judge(scan, value, level, certain=False, rule="next-line")

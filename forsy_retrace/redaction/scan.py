@@ -43,7 +43,18 @@ class Find(NamedTuple):
 class Scan:
     """One reading of a text under the rules; rules append to `found`."""
 
-    __slots__ = ("cookies", "data", "decoded", "depth", "found", "jwk", "low", "named", "pem")
+    __slots__ = (
+        "cookies",
+        "data",
+        "decoded",
+        "depth",
+        "found",
+        "jwk",
+        "low",
+        "named",
+        "pem",
+        "table",
+    )
 
     def __init__(self, data: bytes, low: bytes, depth: int = 0) -> None:
         self.data, self.low, self.depth = data, low, depth
@@ -58,6 +69,8 @@ class Scan:
         """Where the last base64 run ended."""
         self.pem = 0
         """Where the last private key ended."""
+        self.table = 0, 0
+        """Where the rows of the last table began and ended."""
 
     def add(
         self, start: int, end: int, rule: str, kind: str = CREDENTIAL, value: bytes | None = None

@@ -22,6 +22,11 @@ CODE = later(
     rb"|(?:new|await|async|lambda|not|return|if|import|from|const|let|var|function|typeof|yield)\b"
     rb"|-{2,}|\?|:|;|,|\.{2,}|>"
 )
+# A sign of code before a word with figures and another sign: $uper4Tiger!
+SIGNED = later(
+    rb"(?:\$[a-z]|[!&*>?^][A-Za-z0-9])[A-Za-z0-9]{1,40}[0-9][A-Za-z0-9]{0,40}[!@#$%^&*]{1,3}"
+    rb"[A-Za-z0-9]{0,12}$"
+)
 REFERENCE = later(
     rb"(?:[A-Za-z_$][\w$-]{0,80}(?:\.|::|->|\?\.|:)){1,8}[A-Za-z_$*][\w$-]{0,80}[!?;,]?$"
 )
@@ -105,7 +110,7 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
     value = value[:400]
     if LABEL.match(value):
         return True
-    if not quoted and is_wild(value):
+    if not quoted and (is_wild(value) or SIGNED.match(value)):
         return False
     if quoted:
         return bool(

@@ -21,7 +21,9 @@ OPEN = later(
     rb"(?:\\[^nrtuvxbf0-9\"'`\\/&\s][^\s\"`<>\\]{0,100}){0,10}"
 )
 ENTITY = later(rb"&(?:quot|apos|amp|lt|gt|#[0-9x])")
-PAIR_AFTER = later(rb"[&;,](?: ?[A-Za-z_][\w .-]{0,40}=|$|amp;)|&[A-Za-z_][\w.-]{0,40}(?:=|$)")
+PAIR_AFTER = later(rb"[;,](?: ?[A-Za-z_][\w .-]{0,40}=|$|amp;)")
+PAIR_OF_FORM = later(rb"&(?: ?[A-Za-z_][\w .-]{0,40}=|[A-Za-z_][\w.-]{0,40}$|$|amp;)")
+LINE_END = later(rb"[\"'`]?[ \t,;)]{0,4}(?:\r?\n|$)")
 # What an earlier run has masked is not looked at again, but what stands before it is.
 MASKED = later(rb"\[(?:CREDENTIAL|EMAIL|INTERNAL_URL|CUSTOMER_ID|PERSON|USER|TERM)_[0-9]")
 TRAILING = b",;"
@@ -34,8 +36,8 @@ class Value(NamedTuple):
     quoted: bool
 
 
-def read(data: bytes, place: int, *, in_url: bool = False) -> Value | None:
-    """The value that begins here, or None."""
+def read(data: bytes, place: int, *, in_url: bool = False, in_form: bool = True) -> Value | None:
+    """The value that begins here, or None. In a form, `&name=` begins the next one."""
     opening = PREFIX.match(data, place)
     if opening:
         start = opening.end()
@@ -50,7 +52,7 @@ def read(data: bytes, place: int, *, in_url: bool = False) -> Value | None:
     run = BARE.match(data, place)
     if run is None:
         return None
-    end = _cut(data, place, run.end(), in_url=in_url)
+    end = _cut(data, place, run.end(), in_url=in_url, in_form=in_form)
     return Value(place, end, False) if end > place else None
 
 
@@ -71,7 +73,12 @@ def _closing(data: bytes, start: int, quote: bytes, depth: int) -> int:
     return -1 if b"\n" in data[start:place] else place
 
 
-def _cut(data: bytes, start: int, end: int, *, in_url: bool) -> int:
+def ends_line(data: bytes, value: Value) -> bool:
+    """Nothing but a quote or a sign stands behind the value on its line."""
+    return LINE_END.match(data, value.end) is not None
+
+
+def _cut(data: bytes, start: int, end: int, *, in_url: bool, in_form: bool) -> int:
     """The end of a bare value, before what belongs to the text around it."""
     value = data[start:end]
     if in_url:
@@ -85,9 +92,10 @@ def _cut(data: bytes, start: int, end: int, *, in_url: bool) -> int:
     masked = MASKED.search(value)
     if masked:
         value = value[: masked.start()]
-    pair = PAIR_AFTER.search(value)
-    if pair and pair.start():
-        value = value[: pair.start()]
+    for after in (PAIR_AFTER, PAIR_OF_FORM) if in_form else (PAIR_AFTER,):
+        pair = after.search(value)
+        if pair and pair.start():
+            value = value[: pair.start()]
     while value and (value[-1] in TRAILING or value[-1] in CLOSING):
         opener = CLOSING.get(value[-1])
         if opener and opener in value:
