@@ -22,6 +22,8 @@ EDGES = b" \t\r\"'`"
 def column(scan: Scan, left: int, level: int) -> None:
     """Judges the cells below the one that begins here, if it stands in the head of a table."""
     data = scan.data
+    if left and data[left - 1] not in b" \t,;|\n*\"'`":
+        return
     if scan.table[0] < left < scan.table[1]:
         return  # a row of the last table is no head of the next
     begin = data.rfind(b"\n", max(0, left - WIDTH), left) + 1

@@ -26,9 +26,9 @@ FINGERPRINT = later(rb"(?:0x)?[0-9A-F]{16}(?:[0-9A-F]{24})?$")
 CHANGE = later(rb"\b(?:set|chang(?:e|ed|ing)|reset|updat(?:e|ed|ing))\b[^\n.]{0,40}$")
 REACH = 60
 # The words of a file or a shell that give a name its value.
-SETTER = later(
-    rb"(?:^|[\n;|&\s])(?:ENV|ARG|SetEnv|setenv|setx|set -(?:g|x|gx|xg|Ux|Ugx)|fastcgi_param)"
-    rb"[ \t]{1,4}$"
+SETTERS = (
+    *(b"ENV", b"ARG", b"SetEnv", b"setenv", b"setx", b"fastcgi_param"),
+    *(b"set -g", b"set -x", b"set -gx", b"set -xg", b"set -Ux", b"set -Ugx"),
 )
 
 
@@ -36,7 +36,7 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
     """What stands behind a key and a space."""
     data = scan.data
     is_flag = data[left : left + 1] == b"-"
-    if is_flag or SETTER.search(data, max(0, left - 20), left):
+    if is_flag or data[max(0, left - 20) : left].rstrip(b" \t").endswith(SETTERS):
         value = values.read(data, place)
         if value and (level != WEAK or not is_flag) and data[value.start : value.start + 1] != b"-":
             judge(scan, value, level, certain=True, rule="flag" if is_flag else "setter")
@@ -44,8 +44,9 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
     if level == WEAK:
         return
     said = IS.match(data, place)
-    if said is None and CHANGE.search(data, max(0, left - REACH), left):
-        said = TO.match(data, place)
+    changed = TO.match(data, place) if said is None else None
+    if changed and CHANGE.search(data, max(0, left - REACH), left):
+        said = changed
     if said is None:
         _right_after(scan, left, name_end, place, level)
         return
