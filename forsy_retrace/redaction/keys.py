@@ -55,6 +55,7 @@ CONNECTION = later(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
 COPULAS = ("是".encode(), "は".encode())
 ASCII = later(rb"[\x21-\x7e]{1,200}")
 SPACE = later(rb"\s")
+ROW = 400
 SEPARATORS = (b"", b"_", b"-", b".", b" ")
 
 
@@ -164,7 +165,10 @@ def _is_a_name(data: bytes, left: int, sign: bytes) -> bool:
     resource = before.rfind(b"arn:")
     if before.endswith(b"://") or (resource >= 0 and not SPACE.search(before, resource)):
         return False
-    return sign != b"|" or before.rstrip(b" \t*`").endswith(b"|")
+    if sign != b"|":
+        return True
+    line = data[data.rfind(b"\n", max(0, left - ROW), left) + 1 : left]
+    return line.lstrip().startswith(b"|") and line.rstrip(b" \t*`").endswith(b"|")
 
 
 def _on_the_next_line(scan: Scan, place: int, level: int) -> None:
@@ -174,7 +178,8 @@ def _on_the_next_line(scan: Scan, place: int, level: int) -> None:
     if value is None or level == WEAK or not values.ends_line(scan.data, value):
         return
     if value.quoted:
-        judge(scan, value, level, certain=False, rule="next-line")
+        if not shape.REFERENCE.match(scan.data[value.start : value.end]):
+            judge(scan, value, level, certain=False, rule="next-line")
     else:
         prose.stands_out(scan, value, level, rule="next-line")
 

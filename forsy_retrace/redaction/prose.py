@@ -76,8 +76,9 @@ def _right_after(scan: Scan, left: int, name_end: int, place: int, level: int) -
     value = values.read(scan.data, place)
     if value is None:
         return
-    name = scan.data[left:name_end]
-    if value.quoted and b" " not in name and not (name.islower() or name.istitle()):
+    name, text = scan.data[left:name_end], scan.data[value.start : value.end]
+    is_compound = b" " not in name and not (name.islower() or name.istitle())
+    if value.quoted and is_compound and not shape.DIGIT.isdisjoint(text):
         judge(scan, value, level, certain=False, rule="right-after")
     else:
         stands_out(scan, value, level, rule="right-after")

@@ -34,7 +34,10 @@ class _Words(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _words() -> _Words:
-    abroad = map(re.escape, rules.words("keys", "password_abroad"))
+    abroad = [
+        (rb"(?:^|[^a-z])" if word.isascii() else b"") + re.escape(word)
+        for word in rules.words("keys", "password_abroad")
+    ]
     tokens = [word.strip(b"\"'?&=").split(b" ") for word in rules.words("keys", "token")]
     password = b"|".join((PASS, *abroad))
     token = b"|".join(b"[_. -]?".join(map(re.escape, parts)) for parts in tokens)
