@@ -13,6 +13,10 @@ class UnreadableInput(RetraceError):
     exit_code = 65
 
 
+class Unreachable(UnreadableInput):
+    """The input can't be read now, whatever it is: no permission, a disk or a store that fails."""
+
+
 class DiskTrouble(RetraceError):
     """The target can't be written: no space, no permission, an input-output error."""
 

@@ -18,10 +18,14 @@ def opened(path: Path, adapter: str = "auto") -> tuple[Source, str]:
 
 
 def named(path: Path) -> Source:
+    """The file that the user named, or what a link of that name leads to."""
     if not path.exists() and not path.is_symlink():
         raise RetraceError(f"{path.name}: no such file or folder")
     if not is_regular(path):
-        path = path.resolve()
+        try:
+            path = path.resolve()
+        except (OSError, RuntimeError):  # a link that leads to itself
+            raise UnreadableInput(f"{path.name}: a link that leads nowhere") from None
         if not is_regular(path):
             raise UnreadableInput(f"{path.name}: not a regular file")
     return Source(path)

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.errors import RetraceError, Unreachable, UnreadableInput
 
 from .log import Source
 from .unpack import Bounded
@@ -62,13 +62,13 @@ class RemoteSource(Source):
         try:
             data: bytes = self._system.cat_file(self._address)
         except Exception as error:  # each service has errors of its own
-            raise UnreadableInput(f"{self.name}: {type(error).__name__} in its store") from None
+            raise Unreachable(f"{self.name}: {type(error).__name__} in its store") from None
         return data
 
     def _raw(self) -> Bounded:
         if self._data.startswith(b"SQLite format 3\0"):
             raise UnreadableInput(f"{self.name}: a database is read from a disk; fetch it first")
-        return Bounded(io.BytesIO(self._data), len(self._data))
+        return Bounded(io.BytesIO(self._data), len(self._data), self.name)
 
 
 def remote_files(address: str) -> Iterator[tuple[str, str, int, str]]:
