@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -86,13 +87,13 @@ def convert(
     found = _read(source, chosen)
     first = list(islice(found, 2))
     if len(first) == 1:
-        (one,) = _folders(_with(first, found), source, name, options, set())
+        (one,) = _folders(_with(first, found), source, name, options, Counter())
         if isinstance(one, Refused):
             raise UnreadableInput(one.why)
         yield _put(one, target)
     else:
         check_shelf(target)
-        built = _folders(_with(first, found), source, name, options, set())
+        built = _folders(_with(first, found), source, name, options, Counter())
         yield from _each_put(built, target)
     yield from _left_out(source, chosen)
 
@@ -108,7 +109,7 @@ class Folder(msgspec.Struct, frozen=True):
 def folders(source: Source, name: str, options: Options) -> Iterator[Folder | Refused]:
     """What becomes of a log under the adapter of that name, one session at a time."""
     chosen = _chosen(source, name, options)
-    yield from _folders(_read(source, chosen), source, name, options, set())
+    yield from _folders(_read(source, chosen), source, name, options, Counter())
     yield from _left_out(source, chosen)
 
 
@@ -169,7 +170,7 @@ def _folder(
         if source.path in names:
             found = companions(load(names[source.path]), source)
             owned.update(one.path for one in found)
-    taken: set[str] = set()
+    taken: Counter[str] = Counter()
     seen: set[Timed] = set()
     done = False
     for source in logs:
@@ -192,7 +193,7 @@ def _folder(
 
 
 def _folders(
-    found: Iterable[Session], source: Source, name: str, options: Options, taken: set[str]
+    found: Iterable[Session], source: Source, name: str, options: Options, taken: Counter[str]
 ) -> Iterator[Folder | Refused]:
     adapter = load(name)
     logs = files_of(adapter, source)
@@ -221,7 +222,7 @@ def folder_of(
     origins: Sequence[Mapping[str, Any]],
     shows: Shows,
     options: Options,
-    taken: set[str],
+    taken: Counter[str],
     kept: Sequence[Medium] | None = None,
 ) -> Folder:
     """The folder of one trace, under a name that is not taken."""
@@ -279,16 +280,14 @@ def origins_of(content: Draft, logs: Sequence[Source], options: Options) -> list
     return found
 
 
-def slug(trace: Redacted, taken: set[str]) -> str:
+def slug(trace: Redacted, taken: Counter[str]) -> str:
     """A stable, readable name: the day, words of the masked task, part of the trace's id.
 
-    It is added to the names that are taken.
+    One of several of that name has its number; it is counted among the names that are taken.
     """
     day = (trace.trace["started_at"] or "undated")[:10]
     title = re.sub(r"\[[A-Z_]+(?:_\d+)?\]", " ", trace.trace["dataset_summary"]["title"])
     words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-")
     name = "-".join(part for part in (day, words, trace.trace["trace_id"][-8:]) if part)
-    while name in taken:
-        name += "-again"
-    taken.add(name)
-    return name
+    taken[name] += 1
+    return name if taken[name] == 1 else f"{name}-{taken[name]}"

@@ -221,6 +221,23 @@ def test_a_folder_that_is_not_ours_is_refused(here: Path) -> None:
     assert contents(here) == before
 
 
+def test_a_trace_with_notes_in_it_is_not_replaced(here: Path) -> None:
+    run("claude-code", LOG, "-o", "trace", "-q")
+    (here / "trace" / "notes.txt").write_text("mine")
+    before = contents(here)
+    assert "not ours" in refused(2, "claude-code", LOG, "-o", "trace")
+    assert "not ours" in refused(2, "claude-code", LOG.parent, "-o", ".")
+    assert contents(here) == before
+
+
+def test_the_working_directory_is_a_target(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for log in (UNKNOWN, LOG):
+        assert run("claude-code", log, "-o", ".", "-q").exit_code == 0
+        monkeypatch.chdir(here)
+    assert run("validate", here).exit_code == 0
+    assert names(here.parent) == ["here"]
+
+
 def test_a_file_or_a_link_as_target_is_refused(here: Path) -> None:
     (here / "file").write_text("mine")
     (here / "empty").mkdir()
@@ -245,7 +262,6 @@ def test_an_empty_folder_is_taken(here: Path) -> None:
 
 def test_a_trace_of_ours_is_replaced_whole(here: Path) -> None:
     run("claude-code", UNKNOWN, "-o", "trace", "-q")
-    (here / "trace" / "added.txt").write_text("by hand")
     run("claude-code", LOG, "-o", "trace", "-q")
     run("claude-code", LOG, "-o", "clean", "-q")
     assert contents(here / "trace") == contents(here / "clean")
@@ -405,6 +421,17 @@ def test_a_folder_of_logs_gives_a_folder_each_below_the_target(here: Path) -> No
     first = contents(here / "traces")
     assert run("claude-code", "logs", "-o", "traces", "-q").exit_code == 0
     assert contents(here / "traces") == first
+
+
+def test_many_copies_of_one_session_give_a_numbered_folder_each(here: Path) -> None:
+    (here / "logs").mkdir()
+    for number in range(50):
+        (here / "logs" / f"{number}.jsonl").write_bytes(LOG.read_bytes())
+    assert run("claude-code", "logs", "-o", "traces", "-q").exit_code == 0
+    first, *others = sorted(names(here / "traces"), key=lambda name: (len(name), name))
+    assert others[0] == f"{first}-2"
+    assert len(others) == 49
+    assert max(map(len, others)) == len(first) + len("-50")
 
 
 def test_several_sessions_do_not_go_into_one_trace(here: Path) -> None:
