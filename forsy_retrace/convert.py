@@ -22,7 +22,7 @@ from forsy_retrace.memory import give_back
 from forsy_retrace.redact import Redacted, Rules, leaves, redact
 from forsy_retrace.registry import load
 from forsy_retrace.sdk import Shows
-from forsy_retrace.source import Source, discover, reread
+from forsy_retrace.source import Source, Unread, below, reread
 from forsy_retrace.trace import Trace
 from forsy_retrace.writers.atomic import check_target
 from forsy_retrace.writers.folder import MAX_OUTPUT, Written, contents, put_folder
@@ -156,7 +156,8 @@ def _folder(
 ) -> Iterator[Written | Refused]:
     """Every log below a folder; what belongs to another log goes with it."""
     check_shelf(target)
-    logs = list(discover(path))
+    found_below = list(below(path))
+    logs = [one for one in found_below if isinstance(one, Source)]
     owned: set[Path] = set()
     names: dict[Path, str] = {}
     refused: dict[Path, Refused] = {}
@@ -188,6 +189,9 @@ def _folder(
         except UnreadableInput as error:
             yield Refused(source.name, str(error))
     yield from (one for path, one in refused.items() if path not in owned)
+    for one in found_below:
+        if isinstance(one, Unread):
+            yield Refused(one.name, f"{one.name}: {one.why}")
     if not done:
         raise UnreadableInput(f"{path.name}: no session below this folder")
 

@@ -33,7 +33,7 @@ def below(root: Path) -> Iterator[Source | Unread]:
 def _untold(missed: list[OSError], root: Path) -> Iterator[Unread]:
     for error in missed:
         shown = os.path.relpath(error.filename, root)
-        yield Unread(readable(shown), error.strerror or "cannot be listed")
+        yield Unread(readable(shown), error.strerror or "cannot be listed", is_passing=True)
     missed.clear()
 
 

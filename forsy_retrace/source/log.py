@@ -36,6 +36,8 @@ class Unread(NamedTuple):
 
     name: str
     why: str
+    is_passing: bool = False
+    """It is no property of the file: another time it may be read."""
 
 
 class Source:
