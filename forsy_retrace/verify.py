@@ -34,6 +34,9 @@ EXIT_MARK = re.compile(r"\x1b\](?:133|633);D;(\d+)")
 """How a shell says that a command is done, and with which status."""
 
 
+NOT_THERE = "a log that the trace names is not there; name it with --source"
+
+
 class Finding(msgspec.Struct, frozen=True):
     """A value that no longer holds. The text never quotes the log."""
 
@@ -113,14 +116,14 @@ class Logs:
     def _source(self, name: str) -> Source:
         if self.main is not None and name == self.main_name:
             return self.main
+        archive, mark, inner = name.rpartition("#")
+        if self.main is not None and mark and archive == self.main_name:
+            return self._member(self.main, inner)
         exact = [source for source in self.found if source.name == name]
         if exact:
             return exact[0]
-        archive, mark, inner = name.rpartition("#")
         if mark and archive:
-            held = self._source(archive).members(glob.escape(inner))
-            if held:
-                return held[0]
+            return self._member(self._source(archive), inner)
         pattern = re.compile("".join(_loose(part) for part in _pieces(name)))
         loose = [source for source in self.found if pattern.fullmatch(source.name)]
         sized = [source for source in loose if source.size == self.sizes.get(name)]
@@ -128,7 +131,12 @@ class Logs:
         for found in (loose, sized, tails):
             if len(found) == 1:
                 return found[0]
-        raise UnreadableInput("a log that the trace names is not there; name it with --source")
+        raise UnreadableInput(NOT_THERE)
+
+    def _member(self, archive: Source, name: str) -> Source:
+        for one in archive.members(glob.escape(name)):
+            return one
+        raise UnreadableInput(NOT_THERE)
 
     def is_as_it_was(self) -> bool:
         """Whether the named file has the size that the manifest gives."""
@@ -190,6 +198,8 @@ def _holds(value: Any, entry: Json, values: Sequence[Any], folder: Path) -> str:
         return "the log has nothing at the place that it names"
     if entry["grade"] == "verbatim" and isinstance(value, str):
         why = _copied(value, "\n\n".join(text_of(text) for text in texts), entry, folder)
+        if why and len(texts) == 1 and isinstance(texts[0], (dict, list)):
+            why = _copied(value, compact(texts[0]), entry, folder)  # arguments are shown as JSON
         shown = "\n\n".join(content_text(text) for text in texts) if why else ""
         return why and _copied(value, shown, entry, folder)  # OpenAI's pictures and parts
     if entry.get("rule") == "pieces-joined" and isinstance(value, str):
@@ -325,11 +335,11 @@ def _is_status(value: Any, status: Any) -> bool:
 
 
 def _is_flag(value: Any, flag: Any) -> bool:
-    return bool(flag) is not value
+    return isinstance(flag, bool) and flag is not value
 
 
 def _has_no_flag(value: Any, block: Any) -> bool:
-    return value is True and not (isinstance(block, dict) and block.get("is_error"))
+    return value is True and isinstance(block, dict) and block.get("is_error") is None
 
 
 def _is_failure(value: Any, _: Any) -> bool:
