@@ -1,6 +1,7 @@
 """One log, or a folder of logs, to trace folders."""
 
 import hashlib
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -76,7 +77,7 @@ def convert(
     Raises RetraceError where nothing can be read or written; a folder's single bad logs come as
     Refused.
     """
-    if path.is_dir():
+    if os.path.isdir(path):
         yield from _folder(path, adapter, target, options, progress)
         return
     check_target(target) if not is_shelf(target) else None

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from forsy_retrace.adapter import accepts
-from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.errors import RetraceError, Unreachable, UnreadableInput
 from forsy_retrace.registry import identify, load
 from forsy_retrace.source import Source, is_regular
 
@@ -19,8 +19,13 @@ def opened(path: Path, adapter: str = "auto") -> tuple[Source, str]:
 
 def named(path: Path) -> Source:
     """The file that the user named, or what a link of that name leads to."""
-    if not path.exists() and not path.is_symlink():
-        raise RetraceError(f"{path.name}: no such file or folder")
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise RetraceError(f"{path.name}: no such file or folder") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "no name of a file"
+        raise Unreachable(f"{path.name}: {why}") from None
     if not is_regular(path):
         try:
             path = path.resolve()

@@ -1,6 +1,7 @@
 """Masks any text on its own, or says what in it would be masked: for files that are no trace."""
 
 import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -85,7 +86,7 @@ def second_opinion(path: Path) -> Iterator[Place]:
 
 def _contents(path: Path) -> Iterator[tuple[str, bytes] | Unread]:
     """The name and the plain bytes of each file, or why there are none."""
-    for source in below(path) if path.is_dir() else (named(path),):
+    for source in below(path) if os.path.isdir(path) else (named(path),):
         yield from _unpacked(source)
 
 

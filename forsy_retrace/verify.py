@@ -6,6 +6,7 @@ but for placeholders and marked cuts; computed ones are computed again where one
 
 import glob
 import hashlib
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -59,7 +60,7 @@ class Logs:
         """The file that the user named."""
         self.main_name = next(iter(sources), "")
         """What the trace calls it."""
-        if source.is_dir():
+        if os.path.isdir(source):
             self.found = list(discover(source))
         else:
             self.main = named(source)

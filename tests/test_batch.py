@@ -560,12 +560,17 @@ def test_the_command_says_what_it_did(logs: Path, tmp_path: Path) -> None:
     assert json.loads(again.output)["unchanged"] == len(LOGS)
 
 
-@pytest.mark.parametrize("shard", ["0/2", "3/2", "x", "1/0", "-1/2"])
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "x", "1/0", "-1/2", "\u00b2/2", "1/2/3"])
 def test_a_part_that_is_none_is_refused(shard: str, logs: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(
         main, ["batch", str(logs), "-o", str(tmp_path / "t"), f"--shard={shard}"]
     )
     assert done.exit_code == 2
+
+
+def test_an_adapter_that_is_none_is_refused(logs: Path, tmp_path: Path) -> None:
+    with pytest.raises(RetraceError, match="no adapter has that name"):
+        run(logs, tmp_path / "t", adapter="nope")
 
 
 def test_an_engine_that_is_none_is_refused(logs: Path, tmp_path: Path) -> None:

@@ -702,3 +702,94 @@ def test_an_empty_name_is_a_variable_that_was_not_set(
     assert done.exit_code == 2
     assert "is empty; a variable may not be set" in done.output
     assert list(tmp_path.iterdir()) == []
+
+
+# streams, interrupts, faults
+
+
+def test_what_a_stream_cannot_show_is_written_out(here: Path) -> None:
+    log = LOG.read_text("utf-8").replace("Publish my commit", "\u516c\u958b\u3057\u3066")
+    (here / "s.jsonl").write_text(log, "utf-8")
+    run("claude-code", "s.jsonl", "-o", "trace", "-q")
+    for words in (("show", "trace"), ("events", "auto", "s.jsonl"), ("show", "trace", "--step", 1)):
+        done = shell(*words, cwd=here, env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+        assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u516c" in done.stdout
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_closed_streams_harm_nothing(closed: str, here: Path) -> None:
+    for words in ("auto s.jsonl -o trace", "redact s.jsonl", "show trace", "redact -"):
+        shutil.copy(LOG, here / "s.jsonl")
+        command = f"exec {sys.executable} -m forsy_retrace.cli {words} </dev/null {closed}"
+        done = subprocess.run(["sh", "-c", command], cwd=here, capture_output=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, b"")
+    assert (here / "s.jsonl").read_bytes() == LOG.read_bytes()
+    assert run("validate", "trace").exit_code == 0
+
+
+def test_an_interrupt_ends_any_command_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("forsy_retrace.report.adapter_table", stopped)
+    done = run("adapters")
+    assert (done.exit_code, done.stdout) == (130, "")
+    assert done.stderr.splitlines()[-1] == "forsy-retrace: stopped"
+
+
+def test_a_fault_of_ours_is_one_line_that_quotes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty() -> None:
+        raise ValueError("ghp_secret")
+
+    monkeypatch.setattr("forsy_retrace.report.adapter_table", faulty)
+    monkeypatch.delenv("FORSY_TRACEBACK")
+    said = refused(70, "adapters")
+    assert "our own fault: ValueError in test_cli.py, line " in said
+    assert "ghp_secret" not in said
+
+
+def test_a_usage_error_is_masked_and_harmless(here: Path) -> None:
+    token = "ghp_" + "R7k2Vn9QxW4mZp8LtY6sBd3FhJ5cGa1eUo0i"
+    for words in (("redact", f"{token}\x1b[2J"), ("show", "--step", token), (f"x{token}",)):
+        done = run(*words)
+        assert done.exit_code == 2
+        assert token not in done.stderr
+        assert CONTROLS.search(done.stderr) is None
+
+
+@pytest.mark.parametrize("day", ["yesterday", "01/31/2027", "2026-02-30", ""])
+def test_a_day_is_a_day(day: str, here: Path) -> None:
+    for words in (
+        ("claude-code", LOG, "-o", "trace", "--since", day),
+        ("claude-code", LOG, "-o", "trace", "--until", day),
+        ("batch", LOG, "-o", "traces", "--since", day),
+    ):
+        assert run(*words).exit_code == 2
+    assert names(here) == []
+    assert run("claude-code", LOG, "-o", "trace", "-q", "--since", "2026-02-26").exit_code == 0
+
+
+def test_a_log_that_may_not_be_reached_is_no_trouble_of_the_output(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = Path.lstat
+
+    def closed(path: Path) -> os.stat_result:
+        if path.parent.name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return honest(path)
+
+    monkeypatch.setattr(Path, "lstat", closed)
+    for words in (
+        ("auto", "closed/s.jsonl", "-o", "trace"),
+        ("events", "auto", "closed/s.jsonl"),
+        ("scan", "closed/s.jsonl"),
+    ):
+        assert "s.jsonl: Permission denied" in refused(65, *words)
+
+
+def test_links_that_lead_nowhere_are_one_line(here: Path) -> None:
+    (here / "loop").symlink_to("loop")
+    for words in (("auto", "loop", "-o", "trace"), ("scan", "loop"), ("batch", "loop", "-o", "t")):
+        assert "leads nowhere" in refused(65, *words)

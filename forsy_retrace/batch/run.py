@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from forsy_retrace.convert import Options
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.redact import mask
+from forsy_retrace.registry import load
 from forsy_retrace.source import is_remote
 from forsy_retrace.writers.atomic import is_made_by_us, is_ours, locked
 from forsy_retrace.writers.place import Place, is_shelf, place_of
@@ -79,6 +80,8 @@ def batch(
     roots = [*wish.roots, *(stores() if wish.local else ())]
     if not roots:
         raise RetraceError("name a folder with logs, or --local for the usual ones")
+    if wish.adapter != "auto":
+        load(wish.adapter)
     path = _ledger_path(wish)
     _check(wish.target)
     with contextlib.ExitStack() as stack:
@@ -222,4 +225,10 @@ def _ledger_path(wish: Batch) -> Path:
     if not is_remote(wish.target):
         return Path(wish.target) / f".{name}"
     digest = hashlib.sha256(wish.target.encode()).hexdigest()[:16]
-    return Path.home() / ".local" / "state" / "forsy-retrace" / digest / name
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise RetraceError(
+            "there is no home folder for the ledger; name one with --ledger"
+        ) from None
+    return home / ".local" / "state" / "forsy-retrace" / digest / name

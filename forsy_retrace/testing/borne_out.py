@@ -5,8 +5,9 @@ from pathlib import Path
 
 import orjson
 
-from forsy_retrace.adapter import Adapter
+from forsy_retrace.adapter import Adapter, accepts
 from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.source import Source
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.goldens import folder_of
 from forsy_retrace.testing.reading import Reading
@@ -16,6 +17,8 @@ from forsy_retrace.verify import verify
 
 def is_borne_out(adapter: Adapter, case: Case, found: Reading) -> None:
     """Writes the folder of a reading and reads the named bytes again; a log may be refused."""
+    if not accepts(adapter, Source(case.path)):
+        return
     try:
         files = folder_of(adapter, case, found)
     except UnreadableInput:
