@@ -158,6 +158,8 @@ class ToolResult(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=T
     attachments: tuple[Attachment, ...] = ()
     ended_by: str = ""
     """The rule that computed the time of the end; empty where the record names it."""
+    end: "ToolResult | None" = None
+    """What a later call told of the end of this one, which itself only said that it runs on."""
 
 
 class Delegation(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):
@@ -169,10 +171,12 @@ class Delegation(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=T
 
 
 class Notice(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):
-    """The harness did something."""
+    """The harness did something; `cut` says that words stop here, and not why."""
 
     origin: Origin
-    kind: Literal["interrupted", "compacted", "cleared", "model error", "limit", "resumed", "ended"]
+    kind: Literal[
+        "interrupted", "compacted", "cleared", "model error", "limit", "resumed", "ended", "cut"
+    ]
     text: str = ""
 
 

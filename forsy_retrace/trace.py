@@ -58,6 +58,11 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     """The step that a human's words reject, interrupt or answer."""
     grounds: Mapping[str, Ground] = msgspec.field(default_factory=dict)
 
+    @property
+    def told(self) -> ToolResult | None:
+        """What says how the call ended: its result, or what a later call showed of its end."""
+        return self.result if self.result is None or self.result.end is None else self.result.end
+
 
 FIELDS: tuple[str, ...] = Step.__struct_fields__[:28]
 UNGROUNDED = ("step", "turn", "actor", "action", "execution_mode", "parallel_group")
@@ -77,7 +82,8 @@ class Touch(msgspec.Struct, frozen=True, gc=False):
     path: str
     """Absolute where the log allows it."""
     kind: str
-    """`read`, `edit`, `write`, `delete`, `generated`, or `changed` where only the fact is known."""
+    """`read`, `edit`, `write`, `delete`, `generated`, `removed` by a command, or `changed` where
+    only the fact is known."""
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     """Lines, without their ends."""

@@ -1,7 +1,6 @@
 """Never call an honest trace a liar, and never pass a lie: on traces made from the fixtures."""
 
 import json
-from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -38,10 +37,13 @@ def test_an_honest_trace_in_other_words_has_no_faults(log: Path, seed: int) -> N
 
 @pytest.mark.parametrize("liar", LIARS, ids=lambda liar: liar.__name__)
 def test_each_lie_is_found_where_it_was_planted(liar: Liar) -> None:
-    """At one seed in some fixtures, as many as it takes to tell each kind of lie three times."""
-    order = Random(5).sample(CASES, len(CASES))
-    lies = ((log, liar(retraced(log), Random(5))) for log in order)
-    planted = list(islice(((log, lie) for log, lie in lies if lie is not None), 6))
+    """At one seed in some fixtures, and in as many more as a rare kind of lie needs to be told."""
+    planted: list[tuple[Path, Lie]] = []
+    for number, log in enumerate([*SOME, *(log for log in CASES if log not in SOME)]):
+        if number >= len(SOME) and len(planted) >= 3:
+            break
+        lie = liar(retraced(log), Random(5))
+        planted += [(log, lie)] if lie is not None else []
     assert len(planted) >= 3
     for log, lie in planted:
         assert is_found(lie, audited(lie.trace, log), liar), (liar.__name__, log, lie.step)

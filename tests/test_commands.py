@@ -42,6 +42,8 @@ OPERATIONS = {
     "echo hello > out.txt": "write",
     "echo hello >> out.txt": "edit",
     "echo hello | sudo tee /etc/motd": "write",
+    "git push 2>&1 | tee push.log": "execute",
+    "npm install |& tee out | tail -3": "install",
     "cat > app.py <<'EOF'\nprint(1)\nEOF": "write",
     "cat > /tmp/try.py <<'EOF'\nprint(1)\nEOF\npython /tmp/try.py": "execute",
     "python - <<'EOF'\nprint(1)\nEOF": "execute",

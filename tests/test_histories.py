@@ -142,7 +142,8 @@ def test_a_shells_settings_beside_its_history_are_no_history(tmp_path: Path) -> 
     """In a folder each file tells by itself what it is, whichever adapter was named."""
     home = tmp_path / "home"
     home.mkdir()
-    (home / ".zsh_history").write_text(": 1795600800:0;make\n: 1795600810:0;make test\n" * 3)
+    lines = [f": {1795600800 + second}:0;make test{second}\n" for second in range(6)]
+    (home / ".zsh_history").write_text("".join(lines))
     (home / "zshrc.txt").write_text("setopt EXTENDED_HISTORY\nHISTSIZE=1000\nSAVEHIST=1000\n")
     results = list(convert(home, "zsh-history", tmp_path / "traces"))
     assert [isinstance(one, Written) for one in results] == [True, False]
@@ -190,7 +191,9 @@ def test_a_user_chooses_among_the_sessions_of_a_history(
     assert sizes(tmp_path, choice) == (steps, short)
 
 
-@pytest.mark.parametrize("unit", [" ", " -it", " ;", "ssh -a ", "<<", "\\"])
+@pytest.mark.parametrize(
+    "unit", [" ", " -it", " ;", "ssh -a ", "<<", "\\", "'", '"', "$'", " #", " &"]
+)
 def test_a_long_line_takes_no_long_time(unit: str, tmp_path: Path) -> None:
     path = tmp_path / ".bash_history"
     heads = ("exit", "docker exec", "sudo bash", "cat ")

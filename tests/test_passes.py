@@ -149,7 +149,7 @@ def _sent(given: Mapping[str, Any]) -> tuple[str, Any]:
 def _result(given: Mapping[str, Any], here: Origin, call: str) -> ToolResult:
     code = given.get("exit_code")
     changes = [msgspec.convert(change, Change) for change in given.get("changes", [])]
-    output = _text(given.get("output", ""))
+    output = None if given.get("output", "") is None else _text(given.get("output", ""))
     if "shows" in given:
         text = _text(given["shows"])
         start, total = given.get("start", 1), given.get("total", len(text.splitlines()))

@@ -89,6 +89,9 @@ def test_no_sequence_stalls_or_swells(bomb: str, tmp_path: Path) -> None:
         (r"PS C:\shop> dir", "dir"),
         ("~/shop > ls", "ls"),
         ("$ cat > notes", "cat > notes"),
+        ("➜  shop git:(main) ✗ make", "make"),
+        ("➜  ~ cd shop", "cd shop"),
+        ("➜ make", "make"),
         ("dev@shop:~$", ""),
         ("see dev@shop:~$ for more", None),
         ("mail dev@shop.example, please", None),
@@ -110,6 +113,10 @@ def test_a_prompt_has_a_shape(line: str, command: str | None) -> None:
         ("for f in 1 2", True),
         ("cat <<EOF", True),
         ("echo 'one", True),
+        ("echo \"don't", True),
+        ('echo "don\'t"', False),
+        ("ls # don't", False),
+        ("echo $'don\\'t'", False),
         ("make |", True),
         ("f() {", True),
         ("cat <<EOF\nbeans", True),
@@ -158,6 +165,54 @@ def test_without_a_screen_a_line_edited_over_rows_is_not_told(move: str) -> None
 def test_a_prompt_that_does_not_return_is_none() -> None:
     assert by_prompts("dev@shop:~$ ls\r\na\r\n", 0) == []
     assert len(by_prompts("dev@shop:~$ ls\r\na\r\ndev@shop:~$ make\r\n", 0)) == 2
+
+
+@pytest.mark.parametrize(
+    ("prompt", "commands"),
+    [("$ ", ["ls", "cat notes", "make"]), ("dev@shop:~$ ", ["ls", "cat notes", "df -h", "make"])],
+    ids=["a sign", "a name"],
+)
+def test_a_prompt_is_where_the_shell_waited_or_a_name_that_returns(
+    prompt: str, commands: list[str]
+) -> None:
+    file = "dev@shop:~$ df -h\r\n$ df -h\r\n"
+    pieces = [prompt, "ls\r\n", f"notes\r\n{prompt}", "cat notes\r\n", file, prompt, "make\r\n"]
+    text = "".join(pieces)
+    breaks = [len("".join(pieces[:number])) for number in range(len(pieces))]
+    assert [run.command for run in by_prompts(text, 80, breaks)] == commands
+
+
+def test_where_no_piece_ends_at_a_prompt_each_line_counts() -> None:
+    lines = ["$ ls\r\n", "notes\r\n", "$ make\r\n", "cc a.c\r\n", "$ "]
+    breaks = [len("".join(lines[:number])) for number in range(len(lines))]
+    assert [run.command for run in by_prompts("".join(lines), 80, breaks)] == ["ls", "make"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "found"),
+    [("❯ shop main ❯ ", 0), ("❯ ", 3), ("$ shop ", 3)],
+)
+def test_a_sign_behind_which_all_begins_alike_is_not_the_whole_prompt(
+    prompt: str, found: int
+) -> None:
+    lines = [f"{prompt}{command}\r\nbeans\r\n" for command in ("ls", "make", "git diff")]
+    toggled = "".join(f"\x1b[?2004h{line}\x1b[?2004l\r" for line in lines)
+    assert len(by_prompts("".join(lines), 80)) == found
+    assert len(by_paste(toggled, 80)) == found
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (f"echo {'a' * 90}", True),
+        (f"echo {'a' * 90}\x1b[A", False),
+        ("echo beans\r\x1b[2Cx\r\n\x1b[Jbeans.py  tests\x1b[A\r\x1b[12C", True),
+    ],
+    ids=["to the last row", "from a row above", "completions below"],
+)
+def test_a_line_that_goes_on_below_the_cursor_is_not_told(typed: str, told: bool) -> None:
+    zsh = f"\r\x1b[0m\x1b[27m\x1b[24m\x1b[J% \x1b[K\x1b[?2004h{typed}\x1b[?2004l\r\r\n"
+    assert [run.view for run in by_paste(zsh, 80)] == (["screen:80:13"] if told else [])
 
 
 @pytest.mark.parametrize(("second", "first_read_as"), [("> make", "ls"), ("make", "> ls")])
@@ -296,6 +351,31 @@ def test_without_an_emulator_marks_still_name_commands() -> None:
     found = events_of("asciinema", FIXTURES / "asciinema/vscode-633-commands/input.cast")
     facts = [event.value for event in found if isinstance(event, Fact) and event.name == "recovery"]
     assert facts == [{"commands_by": "shell marks", "terminal_emulator": False}]
+
+
+@pytest.mark.usefixtures("no_screen")
+@pytest.mark.parametrize(
+    ("case", "calls"),
+    [
+        (
+            "zsh-prompt-before-the-toggle",
+            {
+                "cd shop": "",
+                "git status": "On branch main",
+                "printf done": "done",
+                "cat <<EOF | wc -l\nbeans\nEOF": "1",
+            },
+        ),
+        ("zsh-clock-at-the-edge", {}),
+    ],
+)
+def test_without_an_emulator_no_prompt_of_zsh_gets_into_a_command(
+    case: str, calls: dict[str, str]
+) -> None:
+    found = events_of("asciinema", FIXTURES / "asciinema" / case / "input.cast")
+    typed = [event.input for event in found if isinstance(event, ToolCall) and event.input]
+    outputs = [event.output for event in found if isinstance(event, ToolResult)]
+    assert dict(zip(typed, outputs, strict=bool(typed))) == calls
 
 
 @pytest.mark.usefixtures("no_screen")

@@ -83,6 +83,16 @@ EXIT = later(
 )
 """How the outputs of OpenHands, mini-swe-agent, Gemini CLI, Codex and Claude Code tell it."""
 
+EDITORS = ("Edit", "Write", "MultiEdit", "str_replace_based_edit_tool", "apply_patch")
+REFUSED: tuple[tuple[str, re.Pattern[str]], ...] = (
+    # How the result of an editor begins that changed nothing; by whose tool.
+    ("editor-error", later(r"\s*ERROR:\s*\n|\s*No replacement was performed\b")),  # OpenHands
+    ("edit-failed", later(r"Failed to edit, ")),  # Gemini CLI
+    ("tool-use-error", later(r"<tool_use_error>")),  # Claude Code
+    ("patch-refused", later(r"apply_patch verification failed")),  # Codex
+)
+"""Editors tell no exit code, and no log of this form has a flag: their own words count."""
+
 USAGE = {
     "prompt_tokens": "input_tokens",
     "completion_tokens": "output_tokens",
@@ -377,8 +387,9 @@ class Reader:
             return
         output = None if result["content"] is None else content_text(result["content"])
         path = here.evidence.pointer + "/content"
-        told = _told(result, output or "", path)
-        ended = when(_times(_called(step, logged)).get("end_timestamp"))
+        called = _called(step, logged)
+        told = _told(output or "", path, called)
+        ended = when(_times(called).get("end_timestamp"))
         pictures = attachments(result["content"], path)
         where = Origin(here.evidence.at(path), ended, here.actor, here.message)
         rule, basis, code = told.rule, told.basis, told.exit_code
@@ -459,12 +470,17 @@ def _system(step: Json, here: Origin, opens: bool) -> Iterator[Event]:
         yield Skipped(here, "notice of the harness")
 
 
-def _told(result: Json, output: str, path: str) -> Verdict:
+def _told(output: str, path: str, called: Any) -> Verdict:
+    """What an output says of its call: an exit code, or that an editor changed nothing."""
     found = EXIT.search(output[:400]) or EXIT.search(output[-400:])
-    if found is None:
-        return Verdict()
-    code = int(next(group for group in found.groups() if group is not None))
-    return Verdict("failed" if code else "ok", "exit-code-told", path, code)
+    if found is not None:
+        code = int(next(group for group in found.groups() if group is not None))
+        return Verdict("failed" if code else "ok", "exit-code-told", path, code)
+    tool = words(called.get("function_name")) if isinstance(called, dict) else ""
+    if SHOWS.tools.get(tool, tool) in EDITORS:
+        rule = next((rule for rule, opening in REFUSED if opening.match(output)), "")
+        return Verdict("failed", rule, path) if rule else Verdict()
+    return Verdict()
 
 
 def _called(step: Json, logged: Any) -> Any:

@@ -2,7 +2,8 @@
 
 Bash writes a session's block when the session ends, so blocks stand in the order of their ends: a
 stamp earlier than the one before begins another session. A here-document stands raw over several
-lines. A typed `#1700000000` cannot be told from a stamp but by its place. Learnt from bash 5.2.
+lines, and so does a quote. A typed `#1700000000` cannot be told from a stamp but by its place.
+Learnt from bash 5.2.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,7 @@ from forsy_retrace.source import Line, Record, Source, entry
 
 from ._history.lines import is_like, is_stamped, is_text, left_out, tell
 from ._history.ran import CANNOT, NO_STATUS
+from ._shell import open_quote
 
 SHOWS = Shows(
     calls="yes",
@@ -27,7 +29,7 @@ SHOWS = Shows(
 STAMP = later(rb"#\d{9,10}\s*")
 FEWEST_STAMPS = 3
 LONGEST = 200
-"""Lines of a here-document that are waited for."""
+"""Lines of a here-document or of a quote that are waited for."""
 OPENS = later(rb"(?<!<)<<-?\s*(?:'([^'\s]+)'|\"([^\"\s]+)\"|\\?([A-Za-z_][\w.-]*))")
 
 
@@ -87,7 +89,17 @@ def _end(lines: Sequence[Line], at: int, joined: bool) -> int:
 
 
 def _behind(lines: Sequence[Line], at: int) -> int:
-    """The first line behind a line, and behind the here-document that it opens."""
+    """The first line behind a line, and behind the here-document or the quote that it opens."""
+    first = end = _document(lines, at)
+    last = min(len(lines), at + 1 + LONGEST)
+    quote = open_quote(lines[at].value)
+    while quote and end < last and not is_stamp(lines[end]):
+        quote = open_quote(lines[end].value, quote)
+        end = _document(lines, end)
+    return first if quote else end
+
+
+def _document(lines: Sequence[Line], at: int) -> int:
     found = OPENS.search(lines[at].data)
     if found is None:
         return at + 1

@@ -78,6 +78,9 @@ LEFT_OUT = {
 }
 """Entries that are nobody's words and no work."""
 
+CUSTOM = later(r"\Aopenclaw|\Amodel-snapshot\Z")
+CWD = later(r"[/\\]\.openclaw(?:[/\\]|\Z)")
+"""Entries that only OpenClaw writes, and the folder that its agents work below."""
 OF_EXTENSIONS = ("custom", "hookMessage")
 SUMMARIES = ("branchSummary", "compactionSummary")
 
@@ -105,6 +108,8 @@ ENDS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ("aborted", later(r"(?:Command|Operation) (?:was )?aborted\.?\s*\Z"), "interrupted"),
 )
 EXIT = later(r"(?:Command|Process) exited with code (-?\d{1,10})\.?\s*\Z")
+STOPS = ("kill", "clear", "remove")
+"""What the agent may do to a command that runs on, besides looking at it and writing to it."""
 LIMIT = later(r"(?i)rate.?limit|usage limit|quota|insufficient.{0,20}credit|^429\b")
 USAGE = {
     "input": "input_tokens",
@@ -189,10 +194,36 @@ class Survey:
         """A header's place to the entries that a fork took over: older than the header."""
         self.briefed: set[int] = set()
         """The headers of subagents' sessions."""
+        self.running: dict[str, str] = {}
+        """Commands of OpenClaw that run on, by their names, and the call that ran each."""
+        self.ends: dict[str, ToolResult] = {}
+        """What a later call told of the end of such a command, by the call that ran it."""
+
+    def runs_on(self, message: Any, here: Origin) -> None:
+        """Joins a command that ran on with its end; one that the agent stopped has none."""
+        match message:
+            case {"role": "assistant", "content": list(blocks)}:
+                for block in blocks:
+                    match block:
+                        case {"name": "process", "arguments": {"action": str(act), **sent}}:
+                            if act in STOPS:
+                                self.running.pop(words(sent.get("sessionId")), None)
+            case {
+                "role": "toolResult",
+                "toolCallId": str(call),
+                "details": {"sessionId": str(name), **told},
+            }:
+                if told.get("status") == "running" and message.get("toolName") != "process":
+                    self.running[name] = call
+                elif name in self.running and number(told.get("exitCode")) is not None:
+                    output = content_text(message.get("content"))
+                    end = ended({**message, "toolName": ""}, output)
+                    first, where = self.running.pop(name), _by(here, "agent")
+                    self.ends[first] = ToolResult(where, first, output, *end)
 
 
 def survey(source: Source) -> Survey:
-    """Reads the file once, holding no more of it than the tree."""
+    """Reads the file once; holds the tree, and the ends of commands that ran on."""
     found = Survey()
     tree: dict[str, Node] = {}
     header, session, begun = 0, "", ""
@@ -212,6 +243,7 @@ def survey(source: Source) -> Survey:
             continue
         found.ids.add(value["id"])
         last = next(reversed(tree.values()), None)
+        found.runs_on(value.get("message"), Origin(record.here.at("/message/content")))
         tree[value["id"]] = Node(place, value, _parent(value, tree, last))
         at = when(value.get("timestamp"))
         if at is not None and begun and at < begun:
@@ -265,7 +297,7 @@ class Reader:
         self.briefed = False
         self.failure = ""
         """The last error that a message told."""
-        self.harness = ""
+        self.is_openclaw = False
 
     def read(self, place: int, record: Record) -> Iterator[Event]:
         """At least one event of each record."""
@@ -301,10 +333,17 @@ class Reader:
         for key, fact in (("cwd", "cwd"), ("harness", "harness"), ("name", "title")):
             if words(value.get(key)):
                 yield Fact(here.below(pointer(key)), fact, value[key])
+        yield from self._marked(here, "/cwd", value.get("cwd"), CWD)
         shared = self.found.shared.get(place)
         if prior and shared:
             told = {"of": prior, "records": shared}
             yield Fact(here.below("/parentSession"), "shared_prefix", told)
+
+    def _marked(self, here: Origin, path: str, text: Any, mark: re.Pattern[str]) -> Iterator[Event]:
+        """Tells OpenClaw by its mark, once, where no header names the harness."""
+        if not self.header.get("harness") and not self.is_openclaw and mark.search(words(text)):
+            self.is_openclaw = True
+            yield Fact(here.below(path), "harness", "OpenClaw")
 
     def _entry(self, place: int, value: Any, here: Origin) -> Iterator[Event]:
         match value:
@@ -326,10 +365,7 @@ class Reader:
             }:
                 yield from self._failed(here.below("/data/error"), error)
             case {"type": str(kind)} if kind in LEFT_OUT:
-                custom = words(value.get("customType"))
-                if custom.startswith("openclaw") and not self.harness:
-                    self.harness = "OpenClaw"
-                    yield Fact(here.below("/customType"), "harness", self.harness)
+                yield from self._marked(here, "/customType", value.get("customType"), CUSTOM)
                 yield Skipped(here, LEFT_OUT[kind])
             case {"type": kind}:
                 yield Skipped(here, f"unknown record type{named(kind)}")
@@ -457,14 +493,17 @@ class Reader:
         end = ended(message, output or "")
         pictures = attachments(content, "/message/content")
         where = _by(here.below("/message/content"), "agent")
-        return ToolResult(
-            where, call, output, end.outcome, end.rule, end.basis, end.exit_code, (), pictures
-        )
+        later = self.found.ends.get(call) if end.outcome == "launched" else None
+        return ToolResult(where, call, output, *end, attachments=pictures, end=later)
 
 
 def ended(message: Json, output: str) -> Verdict:
     """The outcome of a call, by what the harness says beside its output."""
     match message.get("details"):
+        case {"status": "running" | "completed" | "failed", "sessionId": str()} if (
+            message.get("toolName") == "process" and message.get("isError") is not True
+        ):  # what it looked at may have failed, the look did not
+            return Verdict("ok", "process-read", "/message/details/status")
         case {"status": "running"}:
             return Verdict("launched", "still-running", "/message/details/status")
         case {"exitCode": int(code)} if number(code) is not None:

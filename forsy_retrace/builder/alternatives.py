@@ -24,7 +24,7 @@ ROWS: tuple[Row, ...] = (
         "weighs-options",
         ("alternative", "another ", "option", "other approach"),
         re.compile(
-            r"(?i)\b(?:alternatively|another (?:option|approach|way)|other (?:options|approaches)"
+            r"(?i)\b(?:alternatively|(?<!try )(?<!take )(?<!use )another (?:option|approach|way)|other (?:options|approaches)"
             r"|option [a1]\b.{3,200}\boption [b2]|one option|two options|the alternative)\b"
         ),
         0.7,
@@ -37,10 +37,10 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "rather-than",
-        ("rather than", "instead of"),
+        ("rather than",),
         re.compile(
-            r"(?i)\b(?:i|i'll|i'm|we|we'll|let me|let's)\b[^.]{0,120}"
-            r"\b(?:rather than|instead of) (?:\w+ing|a|an|the)\b"
+            r"(?i)\b(?:i'll|i will|i'd|i should|i'm going to|we'll|we should|we keep|let's|let me)\b[^.]{0,160}"
+            r"\brather than \w+ing\b"
         ),
         0.65,
     ),

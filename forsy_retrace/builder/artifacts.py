@@ -10,12 +10,13 @@ import msgspec
 
 from forsy_retrace.trace import Artifact, Touch, Trace
 
-from .check import is_scratch
+from .edits import scratch
 from .files import patched
 from .touches import shown
 from .unchecked import is_plan
 
-CHANGES = ("edit", "write", "delete", "changed", "generated")
+CHANGES = ("edit", "write", "delete", "changed", "generated", "removed")
+GONE = ("delete", "removed")
 TESTS = ("test", "tests", "spec", "specs", "__tests__", "e2e")
 CONFIGS = (".toml", ".yaml", ".yml", ".json", ".ini", ".cfg", ".env", ".lock")
 MAX_DIFF = 200_000
@@ -36,15 +37,18 @@ def artifacts(trace: Trace) -> Trace:
         if touch.path and touch.actor != "system":
             by_path.setdefault(touch.path, []).append(touch)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
+    is_scratch = scratch(trace)
     found = [
         artifact
         for path, touched in by_path.items()
-        if (artifact := _artifact(path, touched, cwd, trace)) is not None
+        if (artifact := _artifact(path, touched, cwd, trace, is_scratch(path))) is not None
     ]
     return msgspec.structs.replace(trace, artifacts=tuple(found))
 
 
-def _artifact(path: str, touched: list[Touch], cwd: str | None, trace: Trace) -> Artifact | None:
+def _artifact(
+    path: str, touched: list[Touch], cwd: str | None, trace: Trace, is_scratch: bool
+) -> Artifact | None:
     changes = [touch for touch in touched if touch.kind in CHANGES]
     used = [touch for touch in touched if trace.steps[touch.step - 1].eval == 1]
     if not changes and not used:
@@ -58,14 +62,17 @@ def _artifact(path: str, touched: list[Touch], cwd: str | None, trace: Trace) ->
     kind = _type(changes)
     diff = _diff(changes)
     grade = "full" if state.text is not None else ("partial" if diff else "unseen")
+    told = any(trace.steps[number - 1].success is not None for number in steps)
     what = f"{kind.capitalize()} in {_listed(steps)}."
+    if not told:
+        what = f"To be {kind} by {_listed(steps)}; the log does not say whether it was."
     return Artifact(
         name,
         kind,
-        _role(path),
+        "intermediate" if is_scratch or is_plan(path) else _role(path),
         steps,
         what,
-        _state(changes, trace, grade),
+        _state(changes, trace, grade) if told else ASKED[grade],
         grade,
         content=state.text if kind != "deleted" else None,
         diff=diff,
@@ -85,7 +92,7 @@ def replay(touched: list[Touch]) -> State:
             if touch.change is not None and touch.change.before is not None:
                 base = touch.change.before
             text = _edited(base, touch)
-        elif touch.kind in ("delete", "changed", "generated"):
+        elif touch.kind in ("delete", "changed", "generated", "removed"):
             text = None
         elif touch.kind == "read" and text is None and _is_whole(touch):
             text = touch.change.after if touch.change else None
@@ -114,7 +121,7 @@ def _edited(base: str | None, touch: Touch) -> str | None:
 
 
 def _type(changes: list[Touch]) -> str:
-    if changes[-1].kind == "delete":
+    if changes[-1].kind in GONE:
         return "deleted"
     first = changes[0]
     if all(touch.kind == "generated" for touch in changes):
@@ -147,11 +154,21 @@ def _diff(changes: list[Touch]) -> str | None:
 def _role(path: str) -> str:
     parts = path.lower().split("/")
     name = parts[-1]
-    if is_scratch(path) or is_plan(path):
-        return "intermediate"
     if any(part in TESTS for part in parts[:-1]) or "test" in name or "spec." in name:
         return "test"
     return "config" if posixpath.splitext(name)[1] in CONFIGS else "deliverable"
+
+
+SHOWN = {
+    "full": "The log holds its final content.",
+    "partial": "The log holds patches of it, not the whole.",
+    "unseen": "The log shows that it changed, not how.",
+}
+ASKED = {
+    "full": "The log holds what was to be written.",
+    "partial": "The log holds the patches that were asked for.",
+    "unseen": "The log shows what was asked for, not what came of it.",
+}
 
 
 def _state(changes: list[Touch], trace: Trace, grade: str) -> str:
@@ -160,13 +177,7 @@ def _state(changes: list[Touch], trace: Trace, grade: str) -> str:
     parts = [f"Last changed in step {last.step}."]
     if undone:
         parts.append(f"What {_listed(tuple(sorted(undone)))} wrote was mostly replaced later.")
-    parts.append(
-        {
-            "full": "The log holds its final content.",
-            "partial": "The log holds patches of it, not the whole.",
-            "unseen": "The log shows that it changed, not how.",
-        }[grade]
-    )
+    parts.append("The log shows that it is gone." if last.kind in GONE else SHOWN[grade])
     return " ".join(parts)
 
 

@@ -16,19 +16,16 @@ from forsy_retrace.evidence import inferred
 from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
 from .classify import command
-from .edits import EDITS, Standing, edits_of
+from .edits import EDITS, Standing, Stash, edits_of, scratch
 from .outcome import never_ran
 from .touches import absolute
 from .unchecked import Unchecked, is_prose
 from .verdicts import read_summary
 
-SCRATCH = re.compile(r"^(?:/private)?/(?:tmp|var/folders)/|[/\\]AppData[/\\]Local[/\\]Temp[/\\]")
-"""Where scratch files lie: writing one is no edit of the work."""
-
 
 def check(trace: Trace) -> Trace:
     """Each check with the edits that it covers; running the edited program becomes `verify`."""
-    checker = _Checker(edits_of(trace))
+    checker = _Checker(edits_of(trace), scratch(trace))
     steps = tuple(checker.take(step) for step in trace.steps)
     standing = checker.standing
     return msgspec.structs.replace(
@@ -41,9 +38,10 @@ def check(trace: Trace) -> Trace:
 
 
 class _Checker:
-    def __init__(self, touched: dict[int, list[Touch]]) -> None:
-        self.touched = touched
+    def __init__(self, touched: dict[int, list[Touch]], is_scratch: Callable[[str], bool]) -> None:
+        self.touched, self.is_scratch = touched, is_scratch
         self.standing = Standing()
+        self.stash = Stash()
         self.unchecked = Unchecked()
         self.checks: dict[int, Check] = {}
         self.unseen: dict[tuple[str, str], list[Touch]] = {}
@@ -57,10 +55,14 @@ class _Checker:
         if step.call is None or never_ran(step):
             return step
         run = command(step)
+        if run is not None:
+            self.stash.before_the_check(step.step, run)
         found = self._of_command(step, run) if run else self._read_back(step, touched)
         if found is not None:
             self.checks[step.step] = found
         self._enter(step, touched)
+        if run is not None:
+            self.stash.after_the_check(step.step, run)
         if found is None:
             return step
         if found.passed and run is not None:
@@ -81,7 +83,7 @@ class _Checker:
             self.unchecked.clear(kind, found.edits, run.covers)
 
     def _enter(self, step: Step, touched: list[Touch]) -> None:
-        work = [t for t in touched if t.kind in EDITS and not is_scratch(t.path)]
+        work = [t for t in touched if t.kind in EDITS and not self.is_scratch(t.path)]
         self.standing.take(step, work)
         if work:
             self.unchecked.enter(step.step, self.standing.paths[step.step])
@@ -91,7 +93,15 @@ class _Checker:
             if touch.kind == "generated" and touch.step in self.checks:
                 self.built.add(touch.path)
             if touch.kind == "read" and touch.path:
-                self.unseen.pop((touch.actor, touch.path), None)
+                self._see(touch)
+
+    def _see(self, read: Touch) -> None:
+        """The edits that a read did not show stay unseen."""
+        key = (read.actor, read.path)
+        if held := self.unseen.pop(key, None):
+            seen = {id(edit) for edit in _shown(read, held)}
+            if left := [edit for edit in held if id(edit) not in seen]:
+                self.unseen[key] = left
 
     def _of_command(self, step: Step, run: Command) -> Check | None:
         if run.check is not None:
@@ -100,14 +110,24 @@ class _Checker:
             kind, rule, confidence = "run", "runs-edited-program", 0.75
         else:
             return None
-        edits = self.unchecked.by(kind, run, self.standing.replaced)
-        verdict = read_summary(step.output or "")
+        # A line may hold several checks; it is known by the first that has something to check.
+        for other in dict.fromkeys((kind, *(s.check for s in run.simples if s.check))):
+            edits = self._waiting(other, run)
+            if edits:
+                kind = other
+                break
+        verdict = read_summary((step.told.output if step.told else step.output) or "")
         passed = step.success
         if passed and run.masked and kind != "run":
             passed = verdict.passed if verdict is not None else None
-        summary = verdict.summary if verdict else ""
+        summary = verdict.summary if verdict is not None and verdict.passed == passed else ""
         fresh = bool(edits)
         return Check(step.step, kind, edits, passed, fresh, summary, rule, confidence)
+
+    def _waiting(self, kind: str, run: Command) -> tuple[int, ...]:
+        """The edits that a check of this kind looks at: none that was stashed away."""
+        edits = self.unchecked.by(kind, run, self.standing.replaced)
+        return tuple(edit for edit in edits if edit > self.stash.away_since)
 
     def _runs_edited(self, step: Step, run: Command) -> bool:
         """A program that is an edited file, or was built from one."""
@@ -166,11 +186,6 @@ def meant_to_fail(step: Step) -> bool:
     said = sent.get("description") if isinstance(sent, dict) else None
     words = f"{step.reasoning or ''}\n{said or ''}"
     return step.success is False and MEANT.search(words[-2000:]) is not None
-
-
-def is_scratch(path: str) -> bool:
-    """Whether a file lies where scratch files lie."""
-    return SCRATCH.search(path) is not None
 
 
 def _shown(read: Touch, edits: list[Touch]) -> list[Touch]:

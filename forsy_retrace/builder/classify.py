@@ -77,12 +77,24 @@ ASKS = re.compile(
 QUESTION = re.compile(r"[?？]\s*[*_`)\"']*\s*$")
 
 
+OFFERS = re.compile(
+    r"(?i)^(?:would you like|do you want|want|shall i|should i|let me know if you(?:'d| would)? (?:like|want))\b"
+    r"(?:.{0,200}\b(?:also|anything else|more|further|longer|shorter|another|additional|as well)\b|.{0,20}me to:)"
+)
+"""A closing offer to do more than was asked."""
+BODY = 200
+"""Characters of an answer that stands before an offer."""
+
+
 def asks_user(text: str) -> tuple[bool, str, float]:
     """Whether a closing message asks the user for something that the work needs."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     if not lines:
         return False, "no-question", 0.5
     tail = " ".join(lines[-3:])[-600:]
+    paragraphs = text.strip().rpartition("\n\n")
+    if len(paragraphs[0]) >= BODY and OFFERS.match(paragraphs[2].lstrip("*_ ")):
+        return False, "offers-more", 0.75
     if QUESTION.search(lines[-1]):
         return True, "ends-with-question", 0.85
     if ASKS.search(lines[-1]) and "?" in tail:

@@ -119,7 +119,7 @@ class Told:
 
     def _started(self) -> dict[int, list[str]]:
         """The main agent's calls that started a subagent, and the subagents that left a log."""
-        present = {step.actor for step in self.trace.steps}
+        present = {step.actor for step in self.trace.steps if step.via != "notification"}
         found: dict[int, list[str]] = {
             step.step: [] for step in self.calls[MAIN] if step.like in AGENT_TOOLS
         }

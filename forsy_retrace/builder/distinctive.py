@@ -8,6 +8,10 @@ TOKEN = re.compile(rf"[\w./@:~#%+-]{{{SHORTEST},}}", re.A)
 WORD = re.compile(rf"[A-Za-z_$][\w$]{{{SHORTEST - 1},}}")
 
 
+PLAIN = re.compile(r"[.]{0,3}[A-Za-z]+(?:['-][A-Za-z]+)*")
+"""A word of a language, or several joined by hyphens."""
+
+
 def values(text: str) -> Iterator[str]:
     """The distinctive values of a text, in order; one that stands often comes often."""
     for token in TOKEN.findall(text):
@@ -16,10 +20,11 @@ def values(text: str) -> Iterator[str]:
 
 def parts(token: str) -> Iterator[str]:
     """The values in one token."""
-    value = token.strip(".:-#/+%")
+    value = token.rstrip(".:-#/+%").lstrip(":-#+%").removeprefix("./")
     if len(value) < SHORTEST:
         return
-    yield value
+    if not PLAIN.fullmatch(value) or _is_identifier(value):
+        yield value
     if "/" in value:
         name = value.rsplit("/", 1)[-1].split(":")[0]
         if len(name) >= SHORTEST:

@@ -2,8 +2,9 @@
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from forsy_retrace.commands import Command, Simple
 from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command
@@ -11,12 +12,35 @@ from .touches import absolute
 
 EDITS = ("edit", "write", "delete")
 REPLACED_SHARE = 0.5
-"""An edit is replaced when later steps took out at least this share of the lines it put in."""
+"""An edit is replaced when later steps took out more than this share of the lines it put in."""
 
 RESTORES = re.compile(
     r"\bgit (?:checkout (?:--(?=\s)|HEAD\b|\S+ --(?=\s)|\.(?=\s|$))|restore\b|reset --hard\b)"
 )
 """Commands that put files back as they were committed."""
+
+
+SCRATCH = re.compile(r"^(?:/private)?/(?:tmp|var/folders)/|[/\\]AppData[/\\]Local[/\\]Temp[/\\]")
+"""Where scratch files lie: writing one is no edit of the work."""
+
+
+def scratch(trace: Trace) -> Callable[[str], bool]:
+    """Tells whether a file lies where scratch files lie, and in no folder that is worked in.
+
+    Worked in are the folder that the session began in and those that it pushed from.
+    """
+    first = next((step.cwd for step in trace.steps if step.cwd), None)
+    homes = {first} if first else set()
+    for step in trace.steps:
+        run = command(step)
+        if run is not None and any(one.name == "git push" for one in run.simples):
+            homes.add(absolute(run.cwd or ".", step.cwd))
+    inside = tuple(f"{home.rstrip('/')}/" for home in homes if SCRATCH.search(f"{home}/"))
+
+    def is_scratch(path: str) -> bool:
+        return SCRATCH.search(path) is not None and not path.startswith(inside)
+
+    return is_scratch
 
 
 class Standing:
@@ -79,7 +103,7 @@ class Standing:
     def _judge(self, step: int, by: int) -> None:
         left = sum(len(lines) for lines in self.lines[step].values())
         size = self.sizes[step]
-        if size and (size - left) / size >= REPLACED_SHARE:
+        if size and (size - left) / size > REPLACED_SHARE:
             self.replaced[step] = by
 
     def _restore(self, step: Step) -> None:
@@ -100,6 +124,38 @@ class Standing:
         for other in list(self.in_effect()):
             if other < step.step and (whole or self.paths[other] & set(named)):
                 self.replaced[other] = step.step
+
+
+BACK = ("pop", "apply", "branch")
+LOOKS_AT = ("list", "show", "drop", "clear")
+
+
+class Stash:
+    """Whether the edits are put away: `git stash` until `git stash pop`, on one line or on several."""
+
+    def __init__(self) -> None:
+        self.away_since = 0
+        """The step that put all edits before it away; 0 while they are in place."""
+
+    def before_the_check(self, step: int, run: Command) -> None:
+        """Takes in what a line does up to its first check."""
+        for simple in run.simples:
+            if simple.check is not None:
+                return
+            self._take(step, simple)
+
+    def after_the_check(self, step: int, run: Command) -> None:
+        """Takes in what it does behind that."""
+        checks = [at for at, simple in enumerate(run.simples) if simple.check is not None]
+        for simple in run.simples[checks[0] :] if checks else ():
+            self._take(step, simple)
+
+    def _take(self, step: int, simple: Simple) -> None:
+        if simple.words[:2] != ("git", "stash"):
+            return
+        asked = "".join(simple.words[2:3])
+        if asked not in LOOKS_AT:
+            self.away_since = 0 if asked in BACK else step
 
 
 def edits_of(trace: Trace) -> dict[int, list[Touch]]:

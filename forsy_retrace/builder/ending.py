@@ -6,8 +6,8 @@ from typing import NamedTuple
 from forsy_retrace.events import SHELL, Fact
 from forsy_retrace.trace import Step, Trace
 
-from .check import is_scratch
-from .tools import FINISHES, closing_words
+from .edits import scratch
+from .tools import closing_words, finish_of
 from .unchecked import is_plan, is_prose
 
 BLOCKED = re.compile(
@@ -17,14 +17,32 @@ BLOCKED = re.compile(
 )
 """Closing words that say the agent can't go on."""
 
-TROUBLE = re.compile(
-    r"(?i)\b(?:still (?:fail|broken|not working|failing|errors?)|(?:does|do|did)(?: not|n't) (?:work|pass)"
-    r"|not (?:yet )?(?:fixed|working|passing)|(?<!no )tests? (?:are |is )?(?:still )?fail(?:ing|s)?\b|could ?n[o']t (?:fix|complete|finish)"
-    r"|(?:i|we|was|were|am|are) unable to|failed to|remaining (?:failures?|errors?))"
+STILL = re.compile(
+    r"(?i)\bstill (?:fail|broken|not working|failing|errors?|crash)|\bnot (?:yet )?(?:fixed|working|passing)\b"
+    r"|\btests? (?:are |is )?(?:still )?fail(?:ing|s)?\b|\bcould ?n[o']t (?:fix|complete|finish)"
+    r"|\b(?:i|we|am|are) (?:was |were )?unable to|\bremaining (?:failures?|errors?)"
+    r"|\b(?:funktioniert|l\u00e4uft|geht)(?: [^.]{0,20})? nicht\b|\bschl(?:\u00e4gt|agen)(?: [^.]{0,20})? fehl\b"
+    r"|\bsiguen? (?:fallando|sin funcionar)|\bno funciona\b|\bne (?:fonctionne|marche|passe)(?:nt)? (?:toujours |encore )?pas"
+    r"|\u4ecd\u7136\u5931\u8d25|\u8fd8\u662f\u5931\u8d25|\u4e0d\u80fd\u5de5\u4f5c"
 )
-"""Closing words that claim a failure."""
+"""Words of a failure that lasts."""
+HAPPENED = re.compile(
+    r"(?i)\b(?:does|do|did)(?: not|n't) (?:work|pass)|\bfailed to\b|\b(?:was|were) unable to"
+)
+"""Words of a failure that may be told of as mended."""
+MENDED = re.compile(
+    r"(?i)\b(?:fix(?:ed|es)|resolve[ds]|repaired|root cause|caused by|no longer|previously|used to"
+    r"|(?:bug|crash|error|failure|issue|problem|case)s? (?:where|when|that|in which)|now \w+s)\b"
+)
+"""Words of a sentence that tells of what was mended, or why."""
+DENIED = re.compile(
+    r"(?i)\b(?:no|not any|without(?: any)?|zero|0|none of the|keine?|sin|aucune?)\s+(?:\w+\s+)?$"
+)
+"""What turns the words of a failure behind it round."""
 
 
+SENTENCE = re.compile(r"(?:[^.!?\u3002\uff01\uff1f\n]|[.!?](?!\s|$))+", re.M)
+"""What ends at a mark before a blank, or with its line."""
 TIMED_OUT = re.compile(r"(?i)\btim(?:ed|e) ?out\b")
 """A harness's words for a limit of time."""
 BARE = "Commands alone: nothing in the log tells what they were for."
@@ -44,12 +62,12 @@ def ending(trace: Trace) -> Ending:
     steps = [s for s in trace.steps if s.origin is None or not s.origin.branch]
     if steps and all(s.actor == SHELL for s in steps):
         return Ending("other", False, BARE, "bare-commands")
-    reason = _reason(steps)
+    reason = _reason(steps, _is_submitted(trace))
     achieved, notes, rule = _goal(trace, steps, reason)
     return Ending(reason, achieved, notes, rule)
 
 
-def _reason(steps: list[Step]) -> str:
+def _reason(steps: list[Step], submitted: bool) -> str:
     if not steps:
         return "other"
     main = [s for s in steps if not s.actor.startswith("subagent")]
@@ -59,7 +77,7 @@ def _reason(steps: list[Step]) -> str:
     if last.action == "error":
         return _by_error(last, main)
     if last.call is not None:
-        return _by_call(last)
+        return _by_call(last, submitted)
     if last.action != "output":
         return "partial_then_stopped"
     if last.operation == "ask_user" or BLOCKED.search((last.output or "")[-600:]):
@@ -91,8 +109,23 @@ def _by_error(last: Step, main: list[Step]) -> str:
     return "error_unrecoverable"
 
 
-def _by_call(last: Step) -> str:
-    if last.like in FINISHES and last.success is not False:
+def _finishes(step: Step) -> bool:
+    return step.call is not None and finish_of(step.like, step.call.input) is not None
+
+
+def _is_submitted(trace: Trace) -> bool:
+    """Whether the run's own writer says that the agent handed its work in."""
+    return any(
+        isinstance(event, Fact)
+        and event.name == "run_end"
+        and isinstance(event.value, dict)
+        and str(event.value.get("exit_status")).casefold() == "submitted"
+        for event in trace.session.events
+    )
+
+
+def _by_call(last: Step, submitted: bool) -> str:
+    if (submitted or _finishes(last)) and last.success is not False:
         return "task_complete"
     if last.result is not None and last.result.outcome == "timed_out":
         return "timeout"
@@ -110,7 +143,7 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
     last_edit = edits[-1] if edits else None
     humans = [s for s in steps if s.action == "user_message"]
     approval = next((s for s in reversed(humans) if _confirms_or_accepts(s)), None)
-    outputs = [s for s in steps if s.action == "output" or s.like in FINISHES]
+    outputs = [s for s in steps if s.action == "output" or _finishes(s)]
     closing = outputs[-1] if outputs else None
     if reason in ("error_unrecoverable", "timeout", "agent_blocked", "partial_then_stopped"):
         words = {
@@ -154,7 +187,7 @@ def _confirms_or_accepts(step: Step) -> bool:
 def _work_edits(trace: Trace, steps: list[Step]) -> list[int]:
     """The steps that changed files of the work: those that a check can break, if there are any."""
     kinds = ("edit", "write", "delete", "changed")
-    live = {s.step for s in steps}
+    live, is_scratch = {s.step for s in steps}, scratch(trace)
     found = [
         touch
         for touch in trace.touches
@@ -171,7 +204,7 @@ def _by_checks(
     trace: Trace, steps: list[Step], last_edit: int, closing: Step | None
 ) -> tuple[bool, str | None, str]:
     after = [c for c in trace.checks.values() if c.step >= last_edit and c.kind != "read-back"]
-    known = [c for c in after if c.passed is not None]
+    known = [c for c in after if c.passed is not None and (c.edits or c.kind != "run")]
     if not known:
         return False, f"No check or approval after the last edit (step {last_edit}).", "unchecked"
     last = known[-1]
@@ -179,17 +212,29 @@ def _by_checks(
         return False, f"The last check (step {last.step}) failed.", "last-check-failed"
     if closing is None or closing.step < last_edit:
         return False, f"No closing message after the last edit (step {last_edit}).", "no-answer"
-    if TROUBLE.search(_said(closing)):
+    if speaks_of_failure(_said(closing)):
         return (
             False,
             f"The closing message (step {closing.step}) speaks of a failure.",
             "trouble-told",
         )
+    over = [c for c in known if c.passed and last_edit in c.edits]
     return (
         True,
-        f"The check in step {last.step} passed over the last edit (step {last_edit}).",
+        f"The check in step {(over or [last])[-1].step} passed over the last edit (step {last_edit}).",
         "checks-passed",
     )
+
+
+def speaks_of_failure(text: str) -> bool:
+    """Whether closing words claim a failure: one that lasts, or one not told of as mended."""
+    for sentence in SENTENCE.findall(text):
+        found = STILL.search(sentence) or HAPPENED.search(sentence)
+        if found is None or DENIED.search(sentence[: found.start()]):
+            continue
+        if found.re is STILL or not MENDED.search(sentence):
+            return True
+    return False
 
 
 def _said(step: Step) -> str:
@@ -197,17 +242,45 @@ def _said(step: Step) -> str:
     return closing_words(step.like, step.call.input) if step.call else step.output or ""
 
 
+EFFECTS = ("write", "edit", "install", "download")
+
+
 def _by_answers(
     steps: list[Step], humans: list[Step], closing: Step, correction: Step | None
 ) -> tuple[bool, str | None, str]:
     """A question counts as answered where the user went on without objecting."""
     before = [s for s in humans if s.step < closing.step]
-    answered = [s for s in steps if s.action == "output" and s.operation == "answer"]
-    went_on = len(before) > 1 and answered and answered[0].step < before[-1].step
-    if went_on and correction is None:
+    if len(before) > 1 and correction is None and _only_answers(steps, before, closing):
         return (
             True,
             f"Each question was answered; the user went on without objecting (step {before[-1].step}).",
             "went-on",
         )
     return False, f"The answer in step {closing.step} has no check and no approval.", "unconfirmed"
+
+
+def _only_answers(steps: list[Step], humans: list[Step], closing: Step) -> bool:
+    """Whether the log shows questions alone, an answer to each, and nothing that went wrong."""
+    if any(map(_has_effects, steps)):
+        return False
+    turns: dict[int, list[Step]] = {}
+    for step in steps:
+        if step.action != "user_message":
+            turns.setdefault(step.turn, []).append(step)
+    for human in humans:
+        done = turns.get(human.turn, [])
+        calls = [s for s in done if s.call is not None]
+        if human.via == "shell line" and not done:
+            continue
+        if not done or done[-1].action != "output" or done[-1].operation != "answer":
+            return False
+        if calls and calls[-1].success is False:
+            return False
+    words = _said(closing)
+    return not speaks_of_failure(words) and not BLOCKED.search(words)
+
+
+def _has_effects(step: Step) -> bool:
+    if step.call is None or step.success is False:
+        return False
+    return step.operation in EFFECTS or (step.operation == "execute" and step.surface == "cli")

@@ -54,8 +54,7 @@ class _Before:
         worked, last = self.worked, self.last
         return Context(
             first=not self.said,
-            asked=worked is not None
-            and (worked.action, worked.operation) == ("output", "ask_user"),
+            asked=worked is not None and _asks(worked),
             last_words=self.words,
             cut=last is not None
             and (last.via == "interrupted" or (last.call is not None and last.success is False)),
@@ -67,6 +66,13 @@ class _Before:
             options=_options(answered),
             repeats=step.input in self.said,
         )
+
+
+def _asks(last: Step) -> bool:
+    """Whether an output asks the user for something, or offers to do more."""
+    if last.action != "output":
+        return False
+    return last.operation == "ask_user" or last.grounds["operation"].rule == "offers-more"
 
 
 def _is_under_way(last: Step) -> bool:

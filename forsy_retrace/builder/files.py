@@ -13,17 +13,21 @@ from .classify import command
 from .outcome import never_ran
 from .tools import PLAN_EXITS, path_of
 from .touches import absolute, shown, touches
-from .verdicts import HEADER
+from .verdicts import HEADER, NOTHING
 
 COMMIT = re.compile(r"^\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
 """Git's own line for a new commit: `[main 1a2b3c4] Subject`."""
 
 
 TELLS = re.compile(
-    r"(?i)^(?:\S+: )?(?:error|fatal|panic|exception|traceback)\b|\w(?:Error|Exception)\b:|\[rejected\]"
-    r"|\berror[:\[]|no such file|not found|denied|cannot |can't |could not|failed|invalid|unknown"
+    r"(?i)^(?:\S+: )?(?:fatal|panic|exception)\b|\w(?:Error|Exception)\b:|\[rejected\]"
+    r"|(?<!\b0 )(?<!\bno )\berrors?\b|no such file|not found|denied|cannot |can't |could not|failed|invalid|unknown|\*\*\* |nothing to commit"
 )
 """What a line that names an error looks like."""
+
+
+WORDS = re.compile(r"\w\W+\w")
+"""More than one word: a bare `ERROR:` says nothing yet."""
 
 
 def files(trace: Trace) -> Trace:
@@ -33,20 +37,44 @@ def files(trace: Trace) -> Trace:
     for touch in found:
         by_step.setdefault(touch.step, []).append(touch)
     known: dict[tuple[str, str], list[Touch]] = {}
-    last: dict[str, Step] = {}
+    last = _Received()
     place: dict[str, tuple[str | None, str | None]] = {}
     steps = []
     contents = Contents()
     for step in trace.steps:
         if step.action != "user_message":
             outside = contents.take(by_step.get(step.step, ()), step)
-            step = _observed(step, known, last.get(step.actor), place, outside)
+            step = _observed(step, known, last.before(step), place, outside)
             step = _changed(step, by_step.get(step.step, []))
-            last[step.actor] = step
+            last.take(step)
         for touch in by_step.get(step.step, ()):
             known.setdefault((touch.actor, touch.path), []).append(touch)
         steps.append(step)
     return msgspec.structs.replace(trace, steps=tuple(steps), touches=found)
+
+
+class _Received:
+    """The last step that an actor had the result of when it issued a message, on each branch."""
+
+    def __init__(self) -> None:
+        self.last: dict[tuple[str, str], Step] = {}
+        self.seen: dict[tuple[str, str], Step | None] = {}
+        """What had come before the message whose calls are under way."""
+
+    def before(self, step: Step) -> Step | None:
+        lane = _lane(step)
+        last = self.last.get(lane)
+        group = step.parallel_group
+        if last is None or group is None or last.parallel_group != group:
+            self.seen[lane] = last
+        return self.seen[lane]
+
+    def take(self, step: Step) -> None:
+        self.last[_lane(step)] = step
+
+
+def _lane(step: Step) -> tuple[str, str]:
+    return step.actor, step.origin.branch if step.origin else ""
 
 
 class Contents:
@@ -132,13 +160,23 @@ def _observed(
             because += [touch.step for touch in past]
     if outside:
         said.append(outside)
-    if last is not None and last.success is False and (line := first_error(last)):
-        said.append(f"Step {last.step} had failed: {line}")
+    seen = last is not None and last.told is last.result
+    if last is not None and seen and last.success is False and (how := _how(last)):
+        said.append(how)
         because.append(last.step)
     if not said:
         return step
     ground = derived("logged-state", _here(step), steps=tuple(sorted(set(because))))
     return put(step, {"observation": ground}, observation=" ".join(said))
+
+
+def _how(last: Step) -> str:
+    """`Step 7 had failed: …`, as far as the log tells."""
+    how, line = stopped(last), first_error(last)
+    if not how and not line:
+        return ""
+    what = f"Step {last.step} {how or 'had failed'}"
+    return f"{what}: {line}" if line else f"{what}."
 
 
 def _here(step: Step) -> Evidence:
@@ -167,15 +205,39 @@ def _target(past: list[Touch], name: str) -> str:
 
 
 def first_error(step: Step) -> str:
-    """The first line of a failure that says what went wrong."""
-    text = HEADER.sub("", step.output or "")
-    text = re.sub(r"\A\s*(?:<tool_use_error>)?(?:Exit code \d+\n)?", "", text)
+    """The first line of a failure that says what went wrong; empty where the log shows none.
+
+    A command whose output has no such line is told by its exit code: what it printed may be
+    anything. What the harness writes where the user stopped a call is no error of the work.
+    """
+    if step.result is not None and step.result.outcome in ("rejected", "interrupted"):
+        return ""
+    text = re.sub(r"\A\s*(?:<tool_use_error>)?(?:Exit code \d+\n)?", "", bare_output(step))
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line]
-    if lines:
-        return next((line for line in lines if TELLS.search(line)), lines[0])[:300]
-    code = step.result.exit_code if step.result else None
-    return f"exit code {code}" if code is not None else ""
+    lines = [line for line in lines if WORDS.search(line)] or lines
+    telling = next(filter(TELLS.search, lines), "")
+    code = step.told.exit_code if step.told else None
+    if not telling and code and (command(step) is not None or not lines):
+        return f"exit code {code}"
+    return (telling or (lines[0] if lines else ""))[:300]
+
+
+STOPPED = {
+    "rejected": "was rejected and never ran",
+    "blocked": "was blocked and never ran",
+    "interrupted": "was interrupted",
+}
+
+
+def stopped(step: Step) -> str:
+    """How a call ended that was turned down or stopped by the user or the harness."""
+    return STOPPED.get(step.result.outcome, "") if step.result else ""
+
+
+def bare_output(step: Step) -> str:
+    """What a call printed up to its end, without what the harness wrote above it."""
+    return HEADER.sub("", (step.told.output if step.told else step.output) or "")
 
 
 def _changed(step: Step, touched: list[Touch]) -> Step:
@@ -190,7 +252,8 @@ def _changed(step: Step, touched: list[Touch]) -> Step:
     text, rule = _sentence(step, touched)
     if not text:
         return step
-    ground = derived(rule, step.result.origin.evidence)
+    shown_by = step.told if step.success is False and step.told else step.result
+    ground = derived(rule, shown_by.origin.evidence)
     return put(step, {"state_change": ground}, state_change=text)
 
 
@@ -203,23 +266,23 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         return f"No change: the call never ran, it was {why}.", "never-ran"
     if step.result.outcome == "interrupted":
         return "Interrupted by the user; no change recorded.", "interrupted"
-    if step.success is False:
-        code = step.result.exit_code
-        how = f" with exit code {code}" if code is not None else ""
-        return f"No change recorded: the call failed{how}.", "failed"
-    if step.success is None:
-        return "", ""
     changes = [t for t in touched if t.kind in ("edit", "write", "delete") and t.change]
     if changes:
         return " ".join(_patched(touch, step) for touch in changes), "recorded-patch"
-    asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
-    if asked:
-        return " ".join(_patched(touch, step) for touch in asked), "arguments-of-the-edit"
     run = command(step)
     if run is not None and (commit := COMMIT.search(step.output or "")) and "commit" in run.normal:
         return f"A new commit: {commit[1]}.", "commit-line"
-    if step.actor == SHELL:
-        return "", ""  # a history shows nobody what a command printed
+    if step.success is False:
+        code = step.told.exit_code if step.told else None
+        how = f" with exit code {code}" if code else ""
+        return f"No change recorded: the call failed{how}.", "failed"
+    if step.success is None:
+        return "", ""
+    asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
+    if asked:
+        return " ".join(_patched(touch, step) for touch in asked), "arguments-of-the-edit"
+    if step.actor == SHELL or NOTHING.fullmatch(bare_output(step)):
+        return "", ""  # nothing came, or a history shows nobody what a command printed
     if step.operation == "read":
         return _gained(step, touched), "context-gained"
     if step.operation == "search":

@@ -91,6 +91,8 @@ class Flow:
         if step.call is None:
             return []
         asked = self.wanted.asked[step.step]
+        if step.cwd is not None and step.cwd not in self.given:
+            self.given |= {step.cwd, *values(step.cwd)}
         found = [source for lines in asked.replaced for source in self._of_edit(lines)]
         for path in asked.paths:
             found += self._of_path(step, path)
@@ -101,6 +103,7 @@ class Flow:
             if held is None or source.confidence > held.confidence:
                 best[source.step] = source
         self.used |= asked.said
+        self.used.update(f"path {path}" for path in asked.made)
         for old, new in replacements(step):
             self.written.update((line.strip(), step.step) for line in line_changes(old, new)[1])
         return [best[number] for number in sorted(best)]

@@ -1,6 +1,7 @@
 """What was a step worth in hindsight? Each judgement names its evidence by step."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,10 +13,10 @@ from forsy_retrace.trace import Check, Step, Tokens, Trace, put
 
 from .check import meant_to_fail
 from .distinctive import is_camel
-from .files import first_error
+from .files import first_error, stopped
 from .outcome import never_ran
 from .tools import PLAN_EXITS
-from .variants import steps_by_message
+from .variants import beside, branch_of, left, steps_by_message
 
 
 def judge(trace: Trace) -> Trace:
@@ -32,17 +33,9 @@ class Hindsight:
         self.answers = _answers(trace)
         self.retried = _retried(trace)
         self.accepted = _accepted(trace)
-        self.anew = {
-            trace.steps[step.retry_of - 1].origin.branch: step.step  # type: ignore[union-attr]  # a message has an origin
-            for step in trace.steps
-            if step.action == "user_message" and step.retry_of is not None
-        }
+        self.beside = beside(trace)
+        self.left = left(trace)
         self.thumbs = _thumbs(trace)
-        self.generated_again = {
-            step.retry_of: step.step
-            for step in trace.steps
-            if step.retry_of is not None and step.grounds["retry_of"].rule == "regenerated"
-        }
         self.checked: dict[int, list[Check]] = {}
         for check in trace.checks.values():
             for edit in check.edits:
@@ -183,10 +176,13 @@ class _Telling(dict[str, tuple[str, ...]]):
 
 
 def _retried(trace: Trace) -> dict[int, int]:
+    """Steps to the first that attempts them again; a guess of a history's counts for nothing."""
     found: dict[int, int] = {}
     for step in trace.steps:
         if step.retry_of is not None:
-            found.setdefault(step.retry_of, step.step)
+            old = trace.steps[step.retry_of - 1]
+            if old.actor != SHELL or old.success is not None:
+                found.setdefault(step.retry_of, step.step)
     return found
 
 
@@ -239,23 +235,19 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     successor = later.retried.get(step.step)
     if down := _thumb(step, later, "down"):
         return Bad(down, "thumb", 1.0, successor)
-    if step.origin is not None and step.origin.branch:
-        anew = later.anew.get(step.origin.branch)
-        reason = "The user went back to before this step."
-        if anew is not None:
-            reason = f"The user went back to before this step and typed step {anew} instead."
-        elif (other := later.generated_again.get(step.step)) is not None:
-            reason, anew = f"The user had it generated again: step {other}.", other
-        return Bad(reason, "left-behind", 1.0, anew)
+    if branch_of(step) and branch_of(step) not in later.beside:
+        return _left_behind(step, later)
     if step.action == "error":
-        return Bad("The harness reported an error.", "error-step", 1.0, successor)
+        reason = ERRORS.get(step.via or "", "The harness reported an error.")
+        return Bad(reason, "error-step", 1.0, successor)
     check = later.trace.checks.get(step.step)
     if check is not None and check.kind == "tests" and meant_to_fail(step):
         return None
     if step.success is False:
         return _failed(step, later.trace.checks.get(step.step), successor)
     if successor is not None and step.operation in ("edit", "write", "plan"):
-        reason = f"The user corrected it; step {successor} does it again."
+        what = "sent the plan back" if step.operation == "plan" else "corrected it"
+        reason = f"The user {what}; step {successor} does it again."
         return Bad(reason, "corrected-by-the-user", 0.85, successor)
     by = later.trace.replaced.get(step.step)
     if by is not None and later.passed(step.step, by) is None:
@@ -269,10 +261,30 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     return None
 
 
+ERRORS = {
+    "interrupted": "The user stopped the work here.",
+    "limit": "The work was cut here at a limit.",
+}
+"""What an error step was, by what brought it."""
+
+
+def _left_behind(step: Step, later: Hindsight) -> Bad:
+    """A step on a line that the user went back on, by the nearest message that was done anew."""
+    pairs = later.left.get(branch_of(step), [])
+    index = bisect_right(pairs, (step.step, len(later.trace.steps))) - 1
+    old, new = pairs[index] if index >= 0 else (0, 0)
+    reason, by = "The user went back to before this step.", None
+    if new > step.step and later.trace.steps[new - 1].action == "user_message":
+        reason, by = f"The user went back to before this step and typed step {new} instead.", new
+    elif new > step.step and later.trace.steps[old - 1].turn == step.turn:
+        reason, by = f"The user had it generated again: step {new}.", new
+    return Bad(reason, "left-behind", 1.0, by)
+
+
 def _failed(step: Step, check: Check | None, successor: int | None) -> Bad:
-    if step.call is not None and never_ran(step):
-        word = "rejected" if step.result and step.result.outcome == "rejected" else "blocked"
-        return Bad(f"The call was {word} and never ran.", "never-ran", 1.0, successor)
+    if how := stopped(step):
+        rule = "never-ran" if never_ran(step) else "interrupted"
+        return Bad(f"The call {how}.", rule, 1.0, successor)
     if check is not None and check.summary:
         return Bad(f"The check failed: {check.summary}", "failed-check", 1.0, successor)
     line = first_error(step)
@@ -296,7 +308,8 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
         return
     number = later.accepted.get(step.step)
     if number is not None:
-        yield Good(f"The user accepted it in step {number}.", "accepted", 0.8, (number,))
+        verb = "answered" if step.operation == "ask_user" else "accepted"
+        yield Good(f"The user {verb} it in step {number}.", "accepted", 0.8, (number,))
     number = later.trace.uses.get(step.step)
     if number is not None:
         reason = f"Step {number} took its arguments from its output."
@@ -314,16 +327,20 @@ def _directive(
     if successor is None:
         return None
     line = first_error(step) if step.success is False else ""
-    what = f"It failed: {line}" if line else (step.eval_reason or "It did not hold.")
+    what = f"It failed: {line.rstrip(':')}" if line else (step.eval_reason or "It did not hold.")
+    start = step.step
+    if step.success is not False:  # what came before the user's words was no answer to them
+        said = [s.step for s in trace.steps[start : successor - 1] if s.action == "user_message"]
+        start = said[-1] if said else start
     between = [
         s.step
-        for s in trace.steps[step.step : successor - 1]
+        for s in trace.steps[start : successor - 1]
         if s.actor == step.actor
         and s.call is not None
         and s.success
         and s.operation in ("execute", "edit", "write", "install", "download")
     ]
-    end = "" if what.endswith((".", "!", "?", ":")) else "."
+    end = "" if what.endswith((".", "!", "?")) else "."
     if step.actor == SHELL:
         again = trace.steps[successor - 1].retry_of == step.step
         return (f"{what}{end} Step {successor} tried again.", (successor,)) if again else None
@@ -333,4 +350,6 @@ def _directive(
         verb = "was" if len(between) == 1 else "were"
         text = f"{what}{end} {word} {steps} {verb} done instead, then step {successor} tried again."
         return text, (*between[:5], successor)
+    if f"step {successor} does it again" in what:
+        return f"{what}{end}", (successor,)
     return f"{what}{end} Step {successor} was done instead.", (successor,)

@@ -5,6 +5,7 @@ subagent's inside, an abandoned branch, what lay before a cleared or compacted c
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,7 +18,7 @@ from .flow import Flow, Source, values_given
 from .outcome import never_ran
 from .retries import Again, Retries
 from .touches import EDITORS, WRITERS
-from .variants import variants
+from .variants import branch_of, forks, variants
 from .wanted import Wanted
 
 BY_ROLE = {
@@ -52,9 +53,28 @@ class _Lane:
         self.retries = Retries()
         self.batch: list[Step] = []
         """The calls of its last message: their results came together."""
+        self.issued: list[Step] = []
+        """Calls whose outputs come into sight with the next message."""
         self.plan: int | None = None
         """The step that put a plan item in progress."""
         self.started = False
+
+    def see(self) -> None:
+        """The outputs of the calls so far are before the actor."""
+        for step in self.issued:
+            self.flow.show(step)
+        self.issued.clear()
+
+
+class _Line(NamedTuple):
+    """How far a line of the conversation had come after one of its steps."""
+
+    done: Step | None = None
+    """What was done last, but for the user's words."""
+    said: Step | None = None
+    """The last output."""
+    asker: Step | None = None
+    """The user message that the main agent has yet to act on."""
 
 
 class _Linker:
@@ -64,15 +84,16 @@ class _Linker:
         self.wanted = Wanted(trace.steps)
         self.steps: dict[int, Step] = {}
         self.turns: dict[int, list[Step]] = {}
-        self.done: dict[str, Step] = {}
-        self.said: dict[str, Step] = {}
-        """What was done last, and the last output, on each branch."""
+        self.ends: dict[str, int] = {}
+        """The last step of each branch."""
+        self.after: dict[int, _Line] = {}
+        self.line = _Line()
+        """What lies before the step at hand."""
         self.boundaries = list(trace.boundaries)
-        self.asker: Step | None = None
-        """The user message that the main agent has yet to act on."""
         self.users = 0
         self.uses: dict[int, int] = {}
         self.variants = variants(trace)
+        self.forks = forks(trace)
         self.tells = any(
             isinstance(event, Fact) and event.name == "replaces" for event in trace.session.events
         )
@@ -81,6 +102,10 @@ class _Linker:
 
     def take(self, step: Step) -> Step:
         step = self._again(step)
+        came_from = self.ends.get(branch_of(step), self.ends.get("", 0))
+        self.line = self.after.get(self.forks.get(step.step, came_from), _Line())
+        if self.forks.get(step.step) == 0:
+            self._named(f"agent {branch_of(step)}").batch = []
         while self.boundaries and self.boundaries[0][0] < step.step:
             self.boundaries.pop(0)
             self._boundary()
@@ -96,13 +121,20 @@ class _Linker:
     def _enter(self, step: Step) -> None:
         self.steps[step.step] = step
         self.turns.setdefault(step.turn, []).append(step)
-        if step.action != "user_message":
-            self.done[_branch(step)] = step
+        done, said, asker = self.line
+        if step.action == "user_message":
+            asker = step
+        else:
+            done = step
+            if step.actor == "agent":
+                asker = None
         if step.action == "output":
-            self.said[_branch(step)] = step
+            said = step
+        self.after[step.step] = _Line(done, said, asker)
+        self.ends[branch_of(step)] = step.step
 
     def _lane(self, step: Step) -> _Lane:
-        return self._named(f"{step.actor} {_branch(step)}")
+        return self._named(f"{step.actor} {branch_of(step)}")
 
     def _named(self, name: str) -> _Lane:
         if name not in self.lanes:
@@ -113,13 +145,13 @@ class _Linker:
         """What lay before a cleared or compacted context is out of sight."""
         lane = self.lanes.get("agent ")
         if lane is not None:
+            lane.see()
             lane.flow.forget()
             lane.batch = []
 
     def _user(self, step: Step) -> Step:
         before = self._reacts_to(step)
         self.users += 1
-        self.asker = step
         self._named("agent ")
         named = values_given(step.input or "")
         for lane in self.lanes.values():
@@ -139,17 +171,15 @@ class _Linker:
         return _caused(step, [before.step], kind, f"{verb} step {before.step}.", derived(rule))
 
     def _again(self, step: Step) -> Step:
-        """What was edited or generated again; both answers answer the same message."""
+        """What was edited or generated again."""
         variant = self.variants.get(step.step)
         if variant is None:
             return step
-        if variant.rule == "regenerated":
-            earlier = range(variant.step - 1, 0, -1)
-            asked = (self.steps[n] for n in (*(self.steps[variant.step].caused_by or ()), *earlier))
-            self.asker = next((one for one in asked if one.action == "user_message"), None)
-            ground = derived("regenerated", steps=(variant.step,))
-        else:
-            ground = inferred("edited-message", variant.confidence, steps=(variant.step,))
+        ground = (
+            derived("regenerated", steps=(variant.step,))
+            if variant.rule == "regenerated"
+            else inferred("edited-message", variant.confidence, steps=(variant.step,))
+        )
         return put(step, {"retry_of": ground}, retry_of=variant.step)
 
     def _typed_anew(self, step: Step) -> Step:
@@ -157,7 +187,7 @@ class _Linker:
         if self.tells:
             return step
         left = self.left_behind
-        if _branch(step):
+        if branch_of(step):
             self.left_behind = left or step
             return step
         self.left_behind = None
@@ -170,12 +200,10 @@ class _Linker:
         """The call that a message rejects, interrupts or answers; else the last output."""
         if step.answers is not None:
             return self.steps.get(step.answers)
-        # Where a left branch went on, what was said on the visible one is not before it.
-        branch = _branch(step) if _branch(step) in self.done else ""
-        last = self.done.get(branch)
+        last = self.line.done
         if last is None or last.call is not None or last.action == "error":
             return last
-        return self.said.get(branch, last)
+        return self.line.said or last
 
     def _corrected(self, step: Step, before: Step | None) -> None:
         """What the user called wrong may be attempted again: edits of the turn, or the plan."""
@@ -196,23 +224,23 @@ class _Linker:
             and lane.batch[0].parallel_group is not None
             and (lane.batch[0].parallel_group == step.parallel_group)
         )
-        first = lane.batch[0] if sibling else None
-        if first is not None:
-            first = self.steps[first.step]
+        first = self.steps[lane.batch[0].step] if sibling else None
+        if not sibling:
+            lane.see()
         causes, kind, note, sure = self._position(step, lane, first)
         step = self._briefed(step, lane)
         check = self.trace.checks.get(step.step)
         again = lane.retries.take(step, check, meant_to_fail(step) if check else False)
+        if step.retry_of is not None:
+            again = None  # the log says what it was done in place of
         found = lane.flow.sources(step)
         for source in found:
             self.uses.setdefault(source.step, step.step)
         given = [source for source in found if source.step not in causes]
         step = self._joined(step, lane, (causes, kind, note, sure), given, again)
         lane.batch = [*lane.batch, step] if sibling else [step]
-        lane.flow.show(step)
+        lane.issued.append(step)
         lane.started = True
-        if step.actor == "agent":
-            self.asker = None
         if step.like in PLAN_TOOLS:
             lane.plan = step.step if '"in_progress"' in (step.input or "") else None
         return step
@@ -248,8 +276,8 @@ class _Linker:
                 return [start], "delegated_work", f"Step {start} started this subagent.", None
         if step.actor == SHELL:
             return [], None, "", None  # one line of a history is not the cause of the next
-        if self.asker is not None and step.actor in ("agent", "system"):
-            return self._asked(self.asker)
+        if self.line.asker is not None and step.actor in ("agent", "system"):
+            return self._asked(self.line.asker)
         if lane.batch:
             return self._received(step, lane)
         return [], None, "", None
@@ -268,6 +296,8 @@ class _Linker:
 
     def _received(self, step: Step, lane: _Lane) -> Position:
         received = [one.step for one in lane.batch]
+        if all(one.call is None for one in lane.batch):
+            return received, "other", f"Follows {_steps(received)}.", 0.6
         agents = [one.step for one in lane.batch if one.like in AGENT_TOOLS and one.success]
         if step.actor.startswith("subagent"):
             kind = "delegated_work"
@@ -293,7 +323,7 @@ class _Linker:
         check = self.trace.checks.get(step.step)
         notes = [note] if note else []
         confidence = sure
-        retried = again.step if again is not None else None
+        retried = again.step if again is not None else step.retry_of
         if given:
             causes = [*causes, *(source.step for source in given)]
             notes += [f"{_quoted(s.value)} came from step {s.step}." for s in given]
@@ -319,6 +349,8 @@ class _Linker:
             )
         step = put(step, grounds, retry_of=retried)
         found = sorted({cause for cause in causes if cause < step.step})
+        if not found and kind == "parallel_work":
+            return put(step, {"causal_note": derived("position")}, causal_note=" ".join(notes))
         if not found:
             return step
         rules = [source.rule for source in given] + ([again.rule] if again else [])
@@ -350,6 +382,7 @@ class _Linker:
             note = f"The report of the subagent that step {start} started."
             main = self._named("agent ")
             main.batch = [step]
+            main.see()
             main.flow.show(step)
             done = _caused(step, [start], "handoff_from_subagent", note, derived("notification"))
             return done
@@ -357,16 +390,11 @@ class _Linker:
         if step.action == "output":
             lane.batch = [step]
         if step.actor == "agent":
-            self.asker = None
             lane.batch = [step]
         if not causes:
             return step
         ground = derived("position") if sure is None else inferred("position", sure)
         return _caused(step, causes, kind or "other", note, ground)
-
-
-def _branch(step: Step) -> str:
-    return step.origin.branch if step.origin else ""
 
 
 def _caused(step: Step, causes: list[int], kind: str, note: str, ground: Ground) -> Step:

@@ -90,7 +90,7 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.first),
     Rule("sent-again", "direct_request", None, 0.96,
          "A message sent again word for word asks again.",
-         lambda c, x, via: x.repeats),
+         lambda c, x, via: x.repeats and c.opens not in ("yes", "no", "permit", "praise")),
     Rule("offered-option", "selection", None, 0.95,
          "An answer in a dialog that is one of the options offered.",
          lambda c, x, via: x.answer and "option" in c.found),
@@ -129,7 +129,8 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.asked and c.opens in ("yes", "permit", "no")),
     Rule("short-answer", "answer_to_agent_question", None, 0.8,
          "A short statement after the agent's question.",
-         lambda c, x, via: x.asked and c.words <= 25 and not c.question
+         lambda c, x, via: x.asked and c.words <= 25 and not c.question and not _wrong(c, x)
+         and c.opens != "constrain"
          and not c.found.get("request", "").startswith(("can you", "could you"))),
     Rule("yes-alone", "approval", None, 0.8,
          "A yes by itself, where nothing was asked.",

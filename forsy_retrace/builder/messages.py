@@ -123,6 +123,14 @@ NEGATED = later(
     r"(?i)(?:\b(?:not|no|never|isn't|ain't|doesn't|nicht|kein|pas|não|не)\s+(?:\w+\s+)?|[不没未])$"
 )
 """What turns a word of praise into its opposite."""
+NOT_WRONG = later(
+    r"(?i)(?:\b(?:nothing|not|isn't|wasn't|never|nichts|nicht|nada|rien|ничего)\s+|[不没])$"
+)
+"""What turns a word of blame into its opposite."""
+EXCEPTS = later(
+    r"(?i)\b(?:but|except|apart from|however|though|aber|außer|pero|excepto|mais|sauf|mas|exceto|но)\b|但|不过"
+)
+"""What goes on behind a word of acceptance to say what is not accepted."""
 WEAK = frozenset(["good", "great", "nice", "cool", "right", "fine", "bien", "gut", "bon"])
 """Words that praise only where a message opens with them or says little else."""
 WORD = re.compile(r"\w+")
@@ -140,6 +148,7 @@ PRIORITY = (
     "report",
     "unsure",
     "request",
+    "ask",
 )
 
 
@@ -155,6 +164,8 @@ def _cues(text: str, context: Context) -> Cues:
         phrase = said[start:end].lower()
         if kind == "praise" and NEGATED.search(said[max(0, start - 24) : start]):
             kind = "correct"
+        elif kind == "correct" and NOT_WRONG.search(said[max(0, start - 12) : start]):
+            continue
         if kind == "praise" and start > 3 and phrase in WEAK and len(said) > 30:
             continue
         if kind not in found:
@@ -172,7 +183,12 @@ def _cues(text: str, context: Context) -> Cues:
         found["option"] = "option"
     words = _words(said)
     rest = said[len(found.get(opens, "")) :] if opens in found else said
-    question = "?" in said[-120:] or "？" in said[-60:]
+    question = "?" in said[-120:] or "？" in said[-60:] or places.get("ask", 99) <= 3
+    if "request" in found and places["request"] < len(found.get(opens, "")):
+        # `yes please` permits; what it asks for stands behind it.
+        again = phrases().first(rest).get("request")
+        if again is None:
+            del found["request"]
     label = LABEL.match(said)
     return Cues(
         found=found,
@@ -184,7 +200,7 @@ def _cues(text: str, context: Context) -> Cues:
         label=label is not None
         and (words <= 30 or label.end(1) - label.start() > 3)
         and _lists(context.last_words, label[1]),
-        yes_but=opens in ("yes", "praise") and re.search(r"(?i)\bbut\b", said[:60]) is not None,
+        yes_but=opens in ("yes", "praise") and EXCEPTS.search(said[:60]) is not None,
     )
 
 
@@ -211,7 +227,8 @@ def _lists(text: str, label: str) -> bool:
     return re.search(item, text) is not None
 
 
-SENTENCE = later(r"[^.!?。！？\n]+[.!?。！？]*")
+SENTENCE = later(r"(?:[^.!?。！？\n]|[.!?]+(?=[^\s.!?]))+[.!?。！？]*")
+"""A mark within a name or an address ends none."""
 KINDS = {
     "correction": ("correct", "prefer", "no", "unsure"),
     "approval": ("praise", "yes", "permit"),

@@ -14,13 +14,24 @@ from forsy_retrace.trace import Step, Trace, put
 
 from .classify import command
 from .tools import PLAN_EXITS
-from .verdicts import failed_by_its_own_words, found_nothing
+from .verdicts import failed_by_its_own_words, found_nothing, showed_differences
 
 
 def outcome(trace: Trace) -> Trace:
     """The success of each step that can have one."""
-    steps = [_judged(step) for step in trace.steps]
+    starts = trace.delegations
+    ran = {starts[step.actor] for step in trace.steps if step.actor in starts}
+    steps = [_judged(_stopped(step) if step.step in ran else step) for step in trace.steps]
     return msgspec.structs.replace(trace, steps=tuple(_taken_up(steps)))
+
+
+def _stopped(step: Step) -> Step:
+    """A delegation whose subagent did something ran, whatever words its end was logged in."""
+    if not never_ran(step):
+        return step
+    assert step.result is not None
+    result = msgspec.structs.replace(step.result, outcome="interrupted")
+    return msgspec.structs.replace(step, result=result)
 
 
 def _taken_up(steps: list[Step]) -> list[Step]:
@@ -51,18 +62,25 @@ def _judged(step: Step) -> Step:
 
 
 def _call(step: Step, run: Command | None) -> Step:
-    result = step.result
+    result = step.told
     assert result is not None
     basis = result.origin.evidence.at(result.basis)
+    here = result.origin.evidence
     match result.outcome:
-        case "ok":
-            verdict = failed_by_its_own_words(step.output or "", run, step.tool or "")
+        case "ok" | "unknown":
+            untold = result.outcome == "unknown"
+            words = result.output or ""
+            verdict = failed_by_its_own_words(words, run, step.tool or "", untold=untold)
             if verdict is not None:
-                ground = inferred(verdict.rule, verdict.confidence, result.origin.evidence)
+                ground = inferred(verdict.rule, verdict.confidence, here)
                 return put(step, {"success": ground}, success=False)
-            return put(step, {"success": derived(result.rule, basis)}, success=True)
-        case "failed" if found_nothing(step.output or "", result.exit_code, run):
-            ground = inferred("search-without-match", 0.9, result.origin.evidence)
+            if not untold:
+                return put(step, {"success": derived(result.rule, basis)}, success=True)
+        case "failed" if found_nothing(result.output, result.exit_code, run):
+            ground = inferred("search-without-match", 0.9, here)
+            return put(step, {"success": ground}, success=True)
+        case "failed" if showed_differences(result.output, result.exit_code, run):
+            ground = inferred("differences-shown", 0.85, here)
             return put(step, {"success": ground}, success=True)
         case "failed" | "rejected" | "blocked" | "interrupted" | "timed_out":
             return put(step, {"success": derived(result.rule, basis)}, success=False)

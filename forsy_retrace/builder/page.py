@@ -80,6 +80,8 @@ PAIR = (
 CLASSIFY = (
     _derived("tool-table", "The harness's own tool, by the table of tools."),
     _derived("plan-file", "A file that plan mode keeps its plan in is written: a step of planning."),
+    _derived("patch-adds", "A patch that only adds files: `write`."),
+    _derived("patch-deletes", "A patch that only deletes files: `execute`."),
     *(
         _inferred(f"mcp-verb-{name}", f"The name of an MCP tool says that it {name}: `{operation}`.", 0.8)
         for name, _, operation in VERBS
@@ -89,6 +91,7 @@ CLASSIFY = (
     _inferred("unknown-command", "A shell command in no table: `execute`.", 0.5),
     _inferred("ends-with-question", "The agent's closing words end with a question mark.", 0.85),
     _inferred("asks-at-the-end", "The last line asks for a choice, and a question stands before its end.", 0.8),
+    _inferred("offers-more", "A closing offer to do more, below an answer: what was asked is delivered.", 0.75),
     _inferred("no-question", "The closing words ask for nothing; blank ones surely say little.", 0.5, 0.9),
     _derived("notification", "A background subagent's report is an answer."),
     _derived("words-without-call", "Words that no call follows and that end no turn: `analyze`."),
@@ -104,13 +107,15 @@ def _runner(row: Runner) -> Listed:
 
 OUTCOME = (
     *(_runner(row) for row in RUNNERS),
-    _inferred("mcp-error-text", "An MCP server's answer opens with `Error`, though no flag says so.", 0.9),
+    _inferred("opens-with-error", "The answer of an MCP server or a web search opens with its error, though no flag says so.", 0.9),
     _inferred("nothing-but-a-usage-error",
-              "The exit is masked; a complaint about an argument, and the usage behind it.", 0.9),
+              "The exit is masked or not told; a complaint about an argument, and the usage behind it.", 0.9),
     _inferred("nothing-but-an-error",
-              "The exit is masked; the output is nothing but a tool's error message.", 0.85),
+              "The exit is masked or not told; the output is nothing but a tool's error message.", 0.85),
     _inferred("search-without-match",
               "A search that exits 1 and prints nothing worked: there was nothing to find.", 0.9),
+    _inferred("differences-shown",
+              "A comparison that exits 1 and prints what differs worked.", 0.85),
     _inferred("plan-taken-up",
               "A plan filed as rejected only since the user took it up in the next turn.", 0.9),
     _derived("error-step", "An error of the model or the harness is a failure."),
@@ -175,7 +180,7 @@ LINK = (
     _inferred("range-holds-a-hit", "A range of lines that holds a line which a hit named.", 0.7, 0.85),
     _inferred("value-first-shown",
               "A distinctive value that an earlier output showed first: the rarer, the surer.", 0.6, 0.9),
-    _inferred("position", "What the actor had just received; derived behind a message or a brief.", 0.7, 1.0),
+    _inferred("position", "What the actor had just received; derived behind a message or a brief.", 0.6, 1.0),
     _derived("reacts-to", "A message reacts to the call that it rejects or answers, else to the last words."),
     _derived("brief", "A subagent's first step takes its input from the call that started it."),
     _derived("notification", "A report belongs to the call that started its subagent."),

@@ -11,16 +11,17 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from forsy_retrace.commands import Command
+from forsy_retrace.commands import Command, Simple
 from forsy_retrace.evidence import Vote
 from forsy_retrace.sdk import text_of
 from forsy_retrace.trace import Check, Step
 
 from .classify import command
 from .likeness import are_alike
-from .tools import PLAN_EXITS, path_of
-from .touches import EDITORS, READERS, WRITERS, absolute
-from .untold import Likely, untold
+from .tools import PLAN_EXITS, patch_of, patched_files, path_of
+from .touches import EDITORS, READERS, WRITERS, absolute, replacements
+from .untold import Likely, is_mended, untold
+from .verdicts import HEADER
 
 WINDOW = 60
 """How many of the actor's own calls a failure stays in mind."""
@@ -51,13 +52,17 @@ class Attempt(NamedTuple):
 
 def _attempt(step: Step, order: int, check: Check | None) -> Attempt:
     run = command(step)
-    named = path_of(step.call.input) if step.call else None
+    sent = step.call.input if step.call else None
+    patched = list(patched_files(sent))
+    named = patched[0] if len(patched) == 1 else path_of(sent)
     path = absolute(named, step.cwd) if named else None
-    paths = {path} if path else set()
+    paths = {path} if path else {absolute(one, step.cwd) for one in patched}
     if run is not None:
         base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         paths |= {absolute(one, base) for simple in run.simples for one in simple.reads}
-    terms, url = _terms(step, run), URL.search(step.input or "")
+    terms, url = _terms(step, run), None
+    if step.operation not in ("edit", "write"):  # a file's text may name any page
+        url = URL.search(step.input or "")
     shown = url[0].rstrip("/") if url else None
     return Attempt(step, order, run, path, frozenset(paths), terms, shown, check)
 
@@ -74,18 +79,25 @@ def _terms(step: Step, run: Command | None) -> frozenset[str]:
     if run is None:
         match step.call.input:
             case {"pattern": str(pattern)} | {"query": str(pattern)}:
-                return frozenset(WORD.findall(pattern))
+                # Of a glob, the folders say where, only its last part what.
+                return frozenset(WORD.findall(pattern.rpartition("/")[2] or pattern))
         return frozenset()
     place = set((step.cwd or "").replace("\\", "/").split("/"))
     words = [
         word
         for simple in run.simples
         if simple.operation in LOOKS
-        for part in simple.words[1:]
-        if not part.startswith("-")
-        for word in WORD.findall(part)
+        for operand in _operands(simple)
+        for word in WORD.findall(operand)
     ]
     return frozenset(word for word in words if word not in place)
+
+
+def _operands(simple: Simple) -> list[str]:
+    """The words of a command that name what it works on: neither its name nor a flag."""
+    named = len(simple.name.split())
+    own = simple.words[:named] == tuple(simple.name.split())
+    return [word for word in simple.words[named if own else 1 :] if not word.startswith("-")]
 
 
 class Again(NamedTuple):
@@ -121,6 +133,8 @@ def _same_check(old: Attempt, new: Attempt) -> bool:
         return False
     if old.run is None or new.run is None or _family(old.run) != _family(new.run):
         return False
+    if old.check.kind == "run" and not new.check.edits and old.run.normal != new.run.normal:
+        return False
     narrow = bool(old.run.covers and new.run.covers)
     return not narrow or bool(set(old.run.covers) & set(new.run.covers))
 
@@ -131,14 +145,23 @@ def _family(run: Command) -> str:
 
 def _same_file(old: Attempt, new: Attempt) -> bool:
     """The same file by the same kind of tool: edit or write after edit or write, read after read."""
-    if old.path is None or new.path is None or old.path != new.path:
+    side = _side(old.step)
+    if side is None or side != _side(new.step) or not old.paths & new.paths:
         return False
-    sides = [_side(old.step.like), _side(new.step.like)]
-    return sides[0] is not None and sides[0] == sides[1]
+    return not _undoes(old.step, new.step)
 
 
-def _side(tool: str) -> str | None:
-    if tool in EDITORS or tool in WRITERS:
+def _undoes(old: Step, new: Step) -> bool:
+    """Whether an edit puts back what another that worked had replaced."""
+    if not old.success:
+        return False
+    back = {(after, before) for before, after in replacements(old)}
+    return any(pair in back for pair in replacements(new))
+
+
+def _side(step: Step) -> str | None:
+    tool = step.like
+    if tool in EDITORS or tool in WRITERS or (step.call and patch_of(step.call.input)):
         return "change"
     return "read" if tool in READERS else None
 
@@ -167,11 +190,18 @@ def _one_thing_changed(old: Attempt, new: Attempt) -> bool:
         return False
     keys = [k for k in {**a, **b} if k not in ("description", "timeout")]
     changed = [k for k in keys if a.get(k) != b.get(k)]
-    if len(changed) == 1 and len(keys) > 1:
+    if len(changed) == 1 and len(keys) > 1 and changed[0] not in QUERIES:
         return True
     return bool(changed) and all(
         are_alike(text_of(a.get(k)), text_of(b.get(k)), 0.6) for k in changed
     )
+
+
+QUERIES = ("pattern", "query", "q", "search", "search_term", "regex")
+"""Arguments that say what is looked for: another is another search, unless it is much like it."""
+DIGITS = re.compile(r"\d+")
+NUMBERED = re.compile(r"[\w#-]+")
+"""A name with a number in it: with another number it names another order, page or process."""
 
 
 def _one_argument_changed(old: Attempt, new: Attempt) -> bool:
@@ -184,9 +214,12 @@ def _one_argument_changed(old: Attempt, new: Attempt) -> bool:
     if not isinstance(a, dict) or not isinstance(b, dict):
         return False
     changed = [k for k in {**a, **b} if a.get(k) != b.get(k)]
-    return len(changed) == 1 and are_alike(
-        text_of(a.get(changed[0])), text_of(b.get(changed[0])), 0.7
-    )
+    if len(changed) != 1:
+        return False
+    before, after = (text_of(sent.get(changed[0])) for sent in (a, b))
+    if NUMBERED.fullmatch(before) and DIGITS.sub("", before) == DIGITS.sub("", after):
+        return False
+    return are_alike(before, after, 0.7)
 
 
 def _looks_for_the_same(old: Attempt, new: Attempt) -> bool:
@@ -230,8 +263,52 @@ def _similar_command(old: Attempt, new: Attempt) -> bool:
         return False
     if old.run.main != new.run.main and not _shares_script(old.run, new.run):
         return False
+    if not _shares_script(old.run, new.run) and not _same_target(old, new):
+        return False
     floor = 0.55 if new.order - old.order <= 2 * SOON else 0.8
     return are_alike(old.run.normal, new.run.normal, floor)
+
+
+def _same_target(old: Attempt, new: Attempt) -> bool:
+    """Whether two commands share an operand, name one nearly alike, or have none."""
+    if old.run is None or new.run is None:
+        return False
+    if old.step.operation in LOOKS and new.step.operation in LOOKS and old.paths and new.paths:
+        return bool(old.paths & new.paths)
+    a, b = (
+        {word for simple in one.simples for word in _operands(simple)} for one in (old.run, new.run)
+    )
+    if not a or not b or a & b:
+        return True
+    return any(are_alike(x, y, NEARLY) for x in islice(a, 8) for y in islice(b, 8))
+
+
+NEARLY = 0.75
+"""How alike two operands are of which one may be a mending of the other."""
+
+
+def _word_mended(old: Attempt, new: Attempt) -> bool:
+    """The same words but for a mistyped one, after a command or subcommand that is not there."""
+    if old.step.success is not False or new.order - old.order > SOON:
+        return False
+    if old.run is None or new.run is None or len(old.run.simples) != len(new.run.simples):
+        return False
+    a, b = ([w for one in run.simples for w in one.words] for run in (old.run, new.run))
+    if len(a) != len(b) or not _was_unknown(old.step):
+        return False
+    changed = [(x, y) for x, y in zip(a, b, strict=True) if x != y]
+    return len(changed) == 1 and is_mended(*changed[0])
+
+
+def _was_unknown(step: Step) -> bool:
+    code = step.result.exit_code if step.result else None
+    return code == 127 or step.output is None or UNKNOWN.search(step.output[:400]) is not None
+
+
+UNKNOWN = re.compile(
+    r"(?i)not found|unknown|unrecogni[sz]ed|invalid|no such|is not a|did you mean|missing script"
+)
+"""How a shell or a program says that it knows no such word."""
 
 
 def _shares_script(old: Command, new: Command) -> bool:
@@ -264,6 +341,7 @@ RULES: tuple[Rule, ...] = (
     Rule("same-name-elsewhere", 0.75, _same_name_elsewhere),
     Rule("same-words-looked-for", 0.7, _looks_for_the_same),
     Rule("same-folder-after-missing-file", 0.65, _same_folder),
+    Rule("word-mended-after-failure", 0.85, _word_mended),
     Rule("similar-command-after-failure", 0.7, _similar_command),
 )
 
@@ -358,5 +436,13 @@ def wants_retry(step: Step) -> bool:
 
 def came_back_empty(step: Step) -> bool:
     """A search or lookup whose output holds nothing."""
-    text = step.output
-    return text is not None and len(text) < 2000 and EMPTY.fullmatch(text) is not None
+    run = command(step)
+    if run is not None and run.main in SHOW_STATE:
+        return False
+    if step.output is None or len(step.output) > 2000:
+        return False
+    return EMPTY.fullmatch(HEADER.sub("", step.output)) is not None
+
+
+SHOW_STATE = frozenset(["git status", "git diff", "git log", "git show", "git stash list"])
+"""Commands of which an empty output is an answer: nothing has changed."""

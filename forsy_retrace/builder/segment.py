@@ -34,6 +34,7 @@ TURN_ENDS = "notice: background task ended"
 """A background task's end reaches the agent as a new turn, though nobody wrote it."""
 
 
+BLANK = "blank words"
 REPORT = "a subagent's report, repeated in the call that started it"
 
 
@@ -85,7 +86,7 @@ class _Segments:
                 self._call(event)
             case ToolResult():
                 self._result(event)
-            case Fact(name="cwd" | "branch" as name, value=str(value)):
+            case Fact(name="cwd" | "branch" | "shell" as name, value=str(value)):
                 self.facts[name] = value
             case Delegation():
                 if event.call in self.calls:
@@ -185,7 +186,7 @@ class _Segments:
             grounds,
             actor=here.actor,
             tool=event.tool or None,
-            like=like(event.tool, event.input, self.tools),
+            like=like(event.tool, event.input, self.tools, self.facts.get("shell", "")),
             input=_sent(event.input),
             reasoning=text,
             started_at=here.at,
@@ -222,8 +223,8 @@ class _Segments:
             if event.kind == "cleared":
                 self._ends_turn()
             self.boundaries.append((len(self.steps), event.kind))
-        elif event.kind == "ended":
-            self._ends_turn()
+        elif event.kind in ("ended", "cut"):
+            self._ends_turn(cut=event.kind == "cut")
         elif event.kind == "interrupted":
             self._interrupted(event)
         elif event.kind in ("model error", "limit"):
@@ -294,6 +295,9 @@ class _Segments:
             self._words(group, actor, ends and last and not actor.startswith("subagent"))
 
     def _words(self, group: list[Message | Thinking], actor: str, ends: bool) -> None:
+        if not ends and not any(part.text.strip() for part in group):
+            self.left_out.update((part.origin.evidence.record, BLANK) for part in group)
+            return
         said = [part for part in group if isinstance(part, Message)]
         thought = [part for part in group if isinstance(part, Thinking)]
         here = (said or group)[0].origin

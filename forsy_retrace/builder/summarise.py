@@ -200,17 +200,38 @@ def _learning(trace: Trace) -> str | None:
     return None
 
 
+LENGTHS = ("max_tokens", "length", "max_output_tokens", "model_length")
+"""A harness's words for the length that one answer may have."""
+
+
 def _final(trace: Trace) -> str:
     """The last answer that ends the work."""
     if trace.termination_reason in ("partial_then_stopped",):
         return ""
-    return next((text for s in reversed(trace.steps) if (text := _answer(s)) is not None), "")
+    steps = [s for s in trace.steps if s.origin is None or not s.origin.branch]
+    for index in range(len(steps) - 1, -1, -1):
+        text = _answer(steps[index])
+        if text is not None:
+            return _cut_before(steps, index) + text
+    return ""
+
+
+def _cut_before(steps: list[Step], index: int) -> str:
+    """What had come of an answer, each time that it reached its length and went on of itself."""
+    found: list[str] = []
+    while index >= 2 and steps[index].call is None:
+        cut, end, more = steps[index - 2 : index + 1]
+        if end.via != "limit" or end.output not in LENGTHS:
+            break
+        if cut.via != "cut off" or cut.actor != more.actor:
+            break
+        found.append(cut.output or "")
+        index -= 2
+    return "".join(reversed(found))
 
 
 def _answer(step: Step) -> str | None:
-    """The words that end a turn, on the visible line; None for every other step."""
-    if step.origin is not None and step.origin.branch:
-        return None
+    """The words that end a turn; None for every other step."""
     if step.call is not None:
         return closing_words(step.like, step.call.input) or None
     return step.output or "" if step.action == "output" else None

@@ -13,8 +13,24 @@ class Kind(NamedTuple):
     rule: str = "tool-table"
 
 
-FINISHES = ("finish",)
-"""Tools with which an agent says that the work is done, in words of its own."""
+class Finish(NamedTuple):
+    """A call that says the work is done: where its words stand, and what it says to give up."""
+
+    words: tuple[str, ...]
+    ways: str = ""
+    gives_up: tuple[str, ...] = ()
+
+
+FINISHES: dict[str, Finish] = {
+    # In lower case; also as the whole of a shell's line, with nothing but options behind it.
+    "finish": Finish(
+        ("final_answer", "answer", "message", "result"),
+        "return_type",
+        ("give_up", "give_up_and_restart"),
+    ),
+    "submit": Finish(("answer", "message", "result")),
+    "final_answer": Finish(("answer", "final_answer", "result")),
+}
 PLAN_EXITS = ("ExitPlanMode", "exit_plan_mode")
 """Tools that offer a plan to the user."""
 
@@ -33,13 +49,18 @@ SHELLS: dict[str, str] = {
     "run_shell_command": "bash",
     "bash": "bash",
     "terminal": "bash",
+    "sh": "bash",
     "zsh": "zsh",
     "fish": "fish",
     "nu": "nu",
     "powershell": "powershell",
+    "pwsh": "powershell",
+    "cmd": "cmd",
     "xonsh": "bash",
 }
-"""Tools whose argument is a command line, and in which shell's language."""
+"""Tools whose argument is a command line, and in which shell's language; shells by their names."""
+GIVES_A_LINE = ("-c", "-lc", "-command", "/c")
+"""Behind these words a shell is given a whole line."""
 
 TOOLS: dict[str, Kind] = {
     "Read": Kind("read", "file"),
@@ -168,24 +189,39 @@ LOOKING = ("browser", "web", "web.run")
 ACTION = "__jit_plugin."
 """Between the host and the operation of a custom GPT's action."""
 
+PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.M)
+KINDS_OF_PATCHES: dict[frozenset[str], Kind] = {
+    frozenset(["Add"]): Kind("write", "file", "patch-adds"),
+    frozenset(["Delete"]): Kind("execute", "file", "patch-deletes"),
+}
+"""What a patch is that does but one thing to its files; any other edits."""
+
 PLAN_FILE = re.compile(r"[/\\]\.claude[/\\]plans[/\\][^/\\]+\.md$")
 """Where Claude Code keeps the plan that plan mode writes."""
 
 
-def like(tool: str, sent: Any, said: Mapping[str, str]) -> str:
-    """The tool of these tables that a call works like, by what its adapter `said`."""
+def like(tool: str, sent: Any, said: Mapping[str, str], shell: str = "") -> str:
+    """The tool of these tables that a call works like, by what its adapter `said`.
+
+    A line without a shell's name is one of the session's `shell`, where the log tells it.
+    """
     match sent:
         case {"command": str(command)} if tool in TEXT_EDITORS and command in EDITOR_COMMANDS:
             return EDITOR_COMMANDS[command]
-    return said.get(tool, tool)
+    known, shell = said.get(tool, tool), shell_name(shell)
+    match sent:
+        case {"command": str()} | {"cmd": str()} if shell in SHELLS and known in SHELLS:
+            return shell if SHELLS[known] != SHELLS[shell] else known
+    return known
 
 
 def kind_of(tool: str, sent: Any) -> Kind | None:
     """What a call of a tool does; None for a shell, whose command must be read."""
+    if finish_of(tool, sent) is not None:
+        return TOOLS["finish"]
+    if patched := patched_files(sent):
+        return KINDS_OF_PATCHES.get(frozenset(patched.values()), Kind("edit", "file"))
     if tool in SHELLS:
-        match sent:
-            case {"command": ["apply_patch" | "applypatch", str()]}:
-                return Kind("edit", "file")
         return None
     if tool in ("Write", "Edit") and isinstance(sent, dict):
         path = sent.get("file_path")
@@ -251,8 +287,9 @@ def command_of(tool: str | None, sent: Any) -> tuple[str, str] | None:
         case {"command": [*words]} | {"cmd": [*words]} if words and all(
             isinstance(word, str) for word in words
         ):
-            if len(words) == 3 and words[1] in ("-c", "-lc"):
-                return words[2], shell
+            given = SHELLS.get(shell_name(words[0]))
+            if given is not None and words[-2:-1] and words[-2].lower() in GIVES_A_LINE:
+                return words[-1], given
             import shlex
 
             return shlex.join(words), shell
@@ -261,12 +298,50 @@ def command_of(tool: str | None, sent: Any) -> tuple[str, str] | None:
     return None
 
 
+def finish_of(like: str, sent: Any) -> Finish | None:
+    """How a call says that the work is done; None for every other call, and where it gives up."""
+    name = like
+    if like in SHELLS:
+        line = command_of(like, sent)
+        name, *options = line[0].split() if line and len(line[0]) < 80 and line[0].strip() else [""]
+        if any(not option.startswith("-") for option in options):
+            return None
+    found = FINISHES.get(name.casefold())
+    if found is None or (isinstance(sent, dict) and sent.get(found.ways) in found.gives_up):
+        return None
+    return found
+
+
+def shell_name(program: str) -> str:
+    """`powershell` for `C:\\Windows\\PowerShell.exe`."""
+    return program.replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe")
+
+
 def closing_words(like: str, sent: Any) -> str:
     """What an agent says with the call that ends its work; empty for every other call."""
+    found = finish_of(like, sent)
+    if found is None or not isinstance(sent, dict):
+        return ""
+    said = (sent.get(key) for key in found.words)
+    return next((text for text in said if isinstance(text, str) and text.strip()), "")
+
+
+def patch_of(sent: Any) -> str:
+    """The patch that a call sends, in the form of `apply_patch`; empty for every other call."""
     match sent:
-        case {"message": str(text)} | {"result": str(text)} if like in FINISHES:
+        case (
+            str(text)
+            | {"input": str(text)}
+            | {"patch": str(text)}
+            | {"command": ["apply_patch" | "applypatch", str(text)]}
+        ) if text.lstrip()[:15] == "*** Begin Patch":
             return text
     return ""
+
+
+def patched_files(sent: Any) -> dict[str, str]:
+    """The files of a call's patch, and what it does to each: `Add`, `Update` or `Delete`."""
+    return {path.strip(): kind for kind, path in PATCHED.findall(patch_of(sent))}
 
 
 def path_of(sent: Any) -> str | None:

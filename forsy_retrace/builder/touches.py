@@ -4,12 +4,13 @@ import difflib
 import posixpath
 from collections.abc import Iterator
 
+from forsy_retrace.commands import Simple
 from forsy_retrace.events import SHELL, Change
 from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command
 from .outcome import never_ran
-from .tools import path_of
+from .tools import patch_of, path_of
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
 WRITERS = ("Write", "create_file", "write_file")
@@ -18,6 +19,13 @@ READERS = ("Read", "NotebookRead", "read_file")
 
 WRITTEN_BY = {"write": "write", "edit": "changed", "execute": "generated"}
 """What a simple command's target is to it; a build's output or a log is generated, not edited."""
+
+REMOVES = frozenset(
+    ["rm", "unlink", "shred", "trash", "trash-put", "rimraf", "del", "git rm", "rmdir"]
+)
+"""Commands that take their targets away: clean-up, not an edit that a check could find broken."""
+MOVES = frozenset(["mv", "rename", "git mv"])
+"""Commands that take away what they also read."""
 
 UNRESOLVED = frozenset("*?$`{}<>|&;")
 """Marks of a path that only the shell could have resolved."""
@@ -64,10 +72,9 @@ def _of_call(step: Step) -> Iterator[Touch]:
             yield _recorded(step, change)
         cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         for simple in run.simples:
-            kind = WRITTEN_BY.get(simple.operation, "generated")
             for path in simple.writes:
                 if path != "/dev/null" and not set(path) & UNRESOLVED:
-                    yield _touch(step, absolute(path, cwd), kind)
+                    yield _touch(step, absolute(path, cwd), _written(simple, path))
             for path in simple.reads:
                 if not set(path) & UNRESOLVED:
                     hits = simple.operation == "search"
@@ -90,6 +97,13 @@ def _of_call(step: Step) -> Iterator[Touch]:
         yield from _asked(step, path)
 
 
+def _written(simple: Simple, path: str) -> str:
+    """What a simple command does to one of its targets."""
+    if simple.name in REMOVES or (simple.name in MOVES and path in simple.reads):
+        return "removed"
+    return WRITTEN_BY.get(simple.operation, "generated")
+
+
 def _touch(step: Step, path: str, kind: str, **more: object) -> Touch:
     return Touch(step=step.step, actor=step.actor, path=path, kind=kind, **more)  # type: ignore[arg-type]  # names checked by the struct
 
@@ -102,12 +116,28 @@ def _asked(step: Step, path: str) -> Iterator[Touch]:
 
 
 def replacements(step: Step) -> list[tuple[str, str]]:
-    """The pairs of texts that an edit call replaces."""
-    match step.call.input if step.call else None:
+    """The pairs of texts that an edit call replaces, those of a patch with the lines around."""
+    sent = step.call.input if step.call else None
+    return [*_replaced(sent), *_hunks(patch_of(sent))]
+
+
+def _replaced(sent: object) -> list[tuple[str, str]]:
+    match sent:
         case {"edits": list(edits)}:
             return [found for edit in edits for found in _replacement(edit)]
-        case sent:
-            return list(_replacement(sent))
+    return list(_replacement(sent))
+
+
+def _hunks(patch: str) -> Iterator[tuple[str, str]]:
+    old, new = list[str](), list[str]()
+    for line in [*patch.splitlines(), "@@"]:
+        if line.startswith(("@@", "*** ")):
+            if old:
+                yield "\n".join(old), "\n".join(new)
+            old, new = [], []
+        else:
+            old += [line[1:]] if line[:1] in (" ", "-") else []
+            new += [line[1:]] if line[:1] in (" ", "+") else []
 
 
 def _replacement(edit: object) -> Iterator[tuple[str, str]]:
@@ -154,7 +184,7 @@ def _recorded(step: Step, change: Change) -> Touch:
             first=change.start,
             last=change.start + max(count, 1) - 1,
         )
-    pairs = replacements(step)
+    pairs = _replaced(step.call.input if step.call else None)
     lines = [line for hunk in change.hunks for line in hunk.lines]
     if lines:
         removed = tuple(line[1:] for line in lines if line.startswith("-"))

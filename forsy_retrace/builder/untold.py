@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
+from forsy_retrace.commands import classify
 from forsy_retrace.events import SHELL
 from forsy_retrace.trace import Step
 
@@ -36,6 +37,8 @@ def _is_untold(old: Step, new: Step) -> bool:
     """Whether one command of a history follows another shortly, whose outcome nothing tells."""
     if old.actor != SHELL or new.actor != SHELL or old.success is not None:
         return False
+    if old.output is not None:
+        return False  # what it printed tells as much as this log can
     if old.started_at is None or new.started_at is None:
         return True
     first, then = datetime.fromisoformat(old.started_at), datetime.fromisoformat(new.started_at)
@@ -50,8 +53,15 @@ def _sudo_added(a: str, b: str) -> bool:
 def _typo_mended(a: str, b: str) -> bool:
     """Another first word, of nearly the same letters, before the same arguments."""
     (first, _, rest), (then, _, same) = a.partition(" "), b.partition(" ")
-    wrong = min(TYPOS, len(first) - 1)
-    return rest == same != "" and first != then and _edits(first, then) <= wrong
+    return rest == same != "" and is_mended(first, then)
+
+
+def is_mended(word: str, other: str) -> bool:
+    """Whether a word that is no known command is another, mistyped."""
+    wrong = min(TYPOS, len(word) - 1)
+    if word == other or abs(len(word) - len(other)) > wrong or _edits(word, other) > wrong:
+        return False
+    return classify(word, "bash").rule == "unknown-command"
 
 
 def _reworded(a: str, b: str) -> bool:

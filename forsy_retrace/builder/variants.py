@@ -1,7 +1,9 @@
 """Which message takes the place of which? For logs that keep what was edited or generated again.
 
 An adapter says it with a Fact `replaces` (`{"kind": "edited" or "regenerated", "message": id}`) on
-the first message of the later line.
+the first message of the later line. Where a line does not go on from the last message of its branch,
+a Fact `follows` (`{"message": id}`, None for nothing) says from which it does. A Fact `beside` on a
+branch says in words why it stands beside the visible line, though the user did not go back on it.
 """
 
 import difflib
@@ -48,12 +50,52 @@ def variants(trace: Trace) -> dict[int, Variant]:
     return found
 
 
+def forks(trace: Trace) -> dict[int, int]:
+    """The first step of each line to the step from which the line goes on; 0 for none."""
+    if not any(isinstance(one, Fact) and one.name == "follows" for one in trace.session.events):
+        return {}
+    by_message, by_place = steps_by_message(trace), _by_place(trace)
+    waiting: dict[str, str] = {}
+    found: dict[int, int] = {}
+    for event in trace.session.events:
+        branch = event.origin.branch
+        match event:
+            case Fact(name="follows", value={"message": message}):
+                waiting[branch] = str(message)
+            case _ if branch in waiting and event.origin in by_place:
+                step = by_place[event.origin].step
+                before = by_message.get(waiting.pop(branch))
+                found[step] = before.step if before is not None and before.step < step else 0
+    return found
+
+
+def beside(trace: Trace) -> set[str]:
+    """The branches that nobody left: another choice of a reply, or an answer shown beside one."""
+    facts = [e for e in trace.session.events if isinstance(e, Fact) and e.name == "beside"]
+    told = {fact.origin.branch for fact in facts}
+    return told - {branch_of(step) for step in trace.steps if step.action == "user_message"}
+
+
+def left(trace: Trace) -> dict[str, list[tuple[int, int]]]:
+    """Branch to what was typed or generated anew: the step on it, and the one in its place."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for step in trace.steps:
+        old = step.retry_of
+        if old is None:
+            continue
+        again = step.action == "user_message" or step.grounds["retry_of"].rule == "regenerated"
+        if again and branch_of(trace.steps[old - 1]):
+            found.setdefault(branch_of(trace.steps[old - 1]), []).append((old, step.step))
+    return {branch: sorted(pairs) for branch, pairs in found.items()}
+
+
+def branch_of(step: Step) -> str:
+    return step.origin.branch if step.origin else ""
+
+
 def steps_by_message(trace: Trace) -> dict[str, Step]:
     """The step that each message became, or became a part of."""
-    by_place: dict[Origin, Step] = {}
-    for step in trace.steps:
-        if step.origin is not None:
-            by_place.setdefault(step.origin, step)
+    by_place = _by_place(trace)
     found: dict[str, Step] = {}
     held: list[str] = []
     for event in trace.session.events:
@@ -65,6 +107,14 @@ def steps_by_message(trace: Trace) -> dict[str, Step]:
             for message in held:
                 found.setdefault(message, here)
             held = []
+    return found
+
+
+def _by_place(trace: Trace) -> dict[Origin, Step]:
+    found: dict[Origin, Step] = {}
+    for step in trace.steps:
+        if step.origin is not None:
+            found.setdefault(step.origin, step)
     return found
 
 

@@ -4,9 +4,10 @@ Each row names a runner's closing words for failure and for success, and how sur
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from forsy_retrace.commands import Command
+from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 
 
@@ -138,6 +139,99 @@ RUNNERS: tuple[Row, ...] = (
         _words(r"^0 issues\.$"),
         0.96,
     ),
+    Row(
+        "phpunit-summary",
+        ("FAILURES!", "ERRORS!", "OK ("),
+        _words(r"^(?:FAILURES|ERRORS)!$"),
+        _words(r"^OK \(\d+ tests?, \d+ assertions?\)$"),
+        0.97,
+    ),
+    Row(
+        "unittest-summary",
+        ("FAILED (", "OK"),
+        _words(r"^FAILED \((?:failures|errors|unexpected successes)=\d+.*\)$"),
+        _words(r"^Ran \d+ tests? in [\d.]+s\n\nOK(?: \(.*\))?$"),
+        0.97,
+    ),
+    Row(
+        "exunit-summary",
+        (" failure",),
+        _words(r"^(?:\d+ doctests?, )?\d+ tests?, [1-9]\d* failures?\b"),
+        _words(r"^(?:\d+ doctests?, )?\d+ tests?, 0 failures\b"),
+        0.96,
+    ),
+    Row(
+        "minitest-summary",
+        (" runs, ",),
+        _words(r"^\d+ runs, .*\b(?:[1-9]\d* failures|[1-9]\d* errors)\b"),
+        _words(r"^\d+ runs, .*\b0 failures, 0 errors\b"),
+        0.97,
+    ),
+    Row(
+        "xctest-summary",
+        ("Executed ",),
+        _words(r"Executed \d+ tests?, with [1-9]\d* failures?"),
+        _words(r"Executed \d+ tests?, with 0 failures"),
+        0.96,
+    ),
+    Row(
+        "playwright-summary",
+        (" failed", " passed"),
+        _words(r"^ {2}[1-9]\d* failed$"),
+        _words(r"^ {2}\d+ passed \([\d.]+m?s\)$"),
+        0.95,
+    ),
+    Row(
+        "deno-summary",
+        ("FAILED |", "ok |"),
+        _words(r"^FAILED \| \d+ passed"),
+        _words(r"^ok \| \d+ passed"),
+        0.97,
+    ),
+    Row(
+        "ctest-summary",
+        ("tests passed,",),
+        _words(r"^\d+% tests passed, [1-9]\d* tests? failed out of \d+"),
+        _words(r"^100% tests passed, 0 tests failed out of \d+"),
+        0.97,
+    ),
+    Row(
+        "flutter-summary",
+        ("tests",),
+        _words(r"Some tests failed\.$"),
+        _words(r"All tests passed!$"),
+        0.93,
+    ),
+    Row(
+        "sbt-summary",
+        ("[error]", "[info]"),
+        _words(r"^\[error\] Failed: Total \d+"),
+        _words(r"^\[info\] Passed: Total \d+"),
+        0.96,
+    ),
+    Row(
+        "formatter-summary",
+        ("would be reformatted", "Code style issues", "left unchanged", "Prettier code style"),
+        _words(r"^\d+ files? would be reformatted|^\[warn\] Code style issues (?:found )?in "),
+        _words(
+            r"^\d+ files? would be left unchanged\.$|^All matched files use Prettier code style!"
+        ),
+        0.95,
+    ),
+    Row(
+        "webpack-error",
+        ("ompile",),
+        _words(r"^(?:Failed to compile\.|webpack .*compiled with [1-9]\d* errors?)"),
+        None,
+        0.93,
+    ),
+    Row(
+        "hook-error",
+        ("husky - ",),
+        _words(r"husky - \S+ (?:hook exited|script failed) (?:with )?\(?code [1-9]"),
+        None,
+        0.95,
+    ),
     Row("make-error", ("*** ",), _words(r"^make(?:\[\d+\])?: \*\*\* .*Error \d+"), None, 0.95),
     Row(
         "npm-error",
@@ -159,9 +253,39 @@ RUNNERS: tuple[Row, ...] = (
         None,
         0.8,
     ),
+    Row(
+        "python-crash",
+        ("Traceback ",),
+        _words(
+            r"^Traceback \(most recent call last\):\n(?:[ \t].*\n|\n){1,200}[\w.]+(?:Error|Exception|Interrupt)\b.*(?:\n.*){0,2}\Z"
+        ),
+        None,
+        0.9,
+    ),
+    Row(
+        "node-crash",
+        ("\nNode.js v",),
+        _words(r"^\w*(?:Error|Exception)\b.*(?:\n(?!Node\.js v).*){1,60}\nNode\.js v[\d.]+$"),
+        None,
+        0.9,
+    ),
+    Row(
+        "go-panic",
+        ("panic: ",),
+        _words(r"^panic: .*(?:\n.*){0,4}\ngoroutine \d+ \["),
+        None,
+        0.9,
+    ),
+    Row("jvm-crash", ("Exception in ",), _words(r'^Exception in thread ".*" \S+'), None, 0.9),
 )
 """The closing words of the common runners, read off their public documentation."""
 
+CRASHES = frozenset(["python-crash", "node-crash", "go-panic", "jvm-crash"])
+"""Rows that tell of any program that was run, not only of a check."""
+CRASHED = tuple(row for row in RUNNERS if row.rule in CRASHES)
+
+LONGEST = 60
+"""Lines of an output that may be nothing but a complaint."""
 TAIL = 4000
 """How many characters from the end of an output are read: a summary stands there."""
 
@@ -179,60 +303,86 @@ USAGE_ERROR = re.compile(
 """How a program complains about its arguments before it prints its usage."""
 
 LOOKUPS = frozenset(
-    [
-        "grep",
-        "egrep",
-        "fgrep",
-        "rg",
-        "ag",
-        "ack",
-        "which",
-        "type",
-        "pgrep",
-        "diff",
-        "cmp",
-        "test",
-        "[",
-        "lsof",
-    ]
-)
-"""Commands whose exit status 1 only says that there was nothing to find."""
+    ["grep", "egrep", "fgrep", "rg", "ag", "ack", "which", "type", "pgrep", "diff", "cmp", "test", "[",
+     "lsof", "git config", "git grep", "git diff", "git check-ignore"]
+)  # fmt: skip
+"""Commands whose exit status 1 only says that there was nothing to find, or no likeness."""
+
+COMPARES = frozenset(["diff", "cmp", "git diff"])
+"""Commands that exit 1 and print what differs."""
 
 
-def read_summary(text: str) -> Verdict | None:
+def read_summary(text: str, rows: Sequence[Row] = RUNNERS) -> Verdict | None:
     """What a runner's closing words say; a failure anywhere in the tail wins."""
-    tail = text[-TAIL:]
+    tail = text.rstrip()[-TAIL:]
     good: Verdict | None = None
-    for row in RUNNERS:
+    for row in rows:
         if not any(word in tail for word in row.words):
             continue
-        if row.failed is not None and (found := row.failed.search(tail)):
-            return Verdict(False, row.rule, row.confidence, found[0].strip()[:200])
-        if good is None and row.passed is not None and (found := row.passed.search(tail)):
-            good = Verdict(True, row.rule, row.confidence, found[0].strip()[:200])
+        if row.failed is not None and (line := _line(row.failed, tail)):
+            return Verdict(False, row.rule, row.confidence, line)
+        if good is None and row.passed is not None and (line := _line(row.passed, tail)):
+            good = Verdict(True, row.rule, row.confidence, line)
     return good
 
 
-MCP_ERROR = re.compile(r"\s*(?:### Error\b|Error: |MCP error -?\d+)")
-"""How an MCP server's answer begins that is nothing but its error."""
+COUNTS = re.compile(r"\b\d+ (?:failed|failures?|errors?|passed|passing)\b")
 
 
-def failed_by_its_own_words(text: str, run: Command | None, tool: str = "") -> Verdict | None:
-    """A failure that the exit status did not tell, since something else's status was seen."""
-    if tool.startswith("mcp__") and MCP_ERROR.match(text[:80]):
-        return Verdict(False, "mcp-error-text", 0.9, text.strip().splitlines()[0][:200])
-    if run is None or not run.masked or not text.strip():
+def _line(words: re.Pattern[str], text: str) -> str:
+    """The first line that the words find; one that counts goes first. Empty where there is none."""
+    lines = []
+    for found in words.finditer(text):
+        first = text.rfind("\n", 0, found.end() - len(found[0].lstrip())) + 1
+        end = text.find("\n", first)
+        lines.append(text[first : end if end >= 0 else len(text)].strip()[:200])
+    return next(filter(COUNTS.search, lines), lines[0] if lines else "")
+
+
+OPENS_WITH_ERROR: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
+    (later(r"mcp__"), later(r"\s*(?:### Error\b|Error: |MCP error -?\d+)")),
+    (later(r"WebSearch$"), later(r"Web search error: ")),
+)
+"""Tools that flag no error, and how an answer of theirs begins that is nothing but one."""
+
+
+def failed_by_its_own_words(
+    text: str, run: Command | None, tool: str = "", *, untold: bool = False
+) -> Verdict | None:
+    """A failure that the exit status did not tell: something else's was seen, or none (`untold`)."""
+    if any(of.match(tool) and words.match(text[:80]) for of, words in OPENS_WITH_ERROR):
+        return Verdict(False, "opens-with-error", 0.9, text.strip().splitlines()[0][:200])
+    bare = HEADER.sub("", text)
+    if not (untold or (run is not None and run.masked)) or not bare.strip():
         return None
-    if run.check is not None:
-        verdict = read_summary(text)
+    if run is not None and (run.check is not None or run.operation in ("execute", "verify")):
+        verdict = read_summary(bare, RUNNERS if run.check is not None else CRASHED)
         if verdict is not None and not verdict.passed:
             return verdict
-    lines = [line for line in text.strip().splitlines() if line.strip()]
-    if len(lines) <= 12 and USAGE_ERROR.match(lines[0].strip()) and "sage:" in text:
-        return Verdict(False, "nothing-but-a-usage-error", 0.9, lines[0].strip()[:200])
-    if len(lines) <= 3 and all(ERROR_ONLY.match(line.strip()) for line in lines):
-        return Verdict(False, "nothing-but-an-error", 0.85, lines[0].strip()[:200])
+    if bare.count("\n") > LONGEST:
+        return None
+    lines = [line.strip() for line in bare.splitlines() if line.strip()]
+    if run is not None and len(lines) <= 12 and USAGE_ERROR.match(lines[0]) and "sage:" in bare:
+        return Verdict(False, "nothing-but-a-usage-error", 0.9, lines[0][:200])
+    if len(lines) <= 3 and all(_complains(line, run) for line in lines):
+        return Verdict(False, "nothing-but-an-error", 0.85, lines[0][:200])
     return None
+
+
+SPEAKERS = frozenset(
+    ["fatal", "error", "usage error", "bash", "sh", "zsh", "fish", "dash", "ksh", "(eval)"]
+)
+"""What an error message names in front, where it is not the program."""
+
+
+def _complains(line: str, run: Command | None) -> bool:
+    """An error message; of what shows files or hits, only one that names its program in front."""
+    if not ERROR_ONLY.match(line):
+        return False
+    if run is None or run.operation not in ("read", "search"):
+        return True
+    speaker = line.partition(":")[0].strip().rpartition("/")[2].lower()
+    return speaker in SPEAKERS or any(speaker in one.words[:1] for one in run.simples)
 
 
 HEADER = re.compile(
@@ -241,20 +391,40 @@ HEADER = re.compile(
 )
 """What Codex writes above the output of a command."""
 NOTHING = re.compile(
-    r"\s*(?:\(no output\))?\s*(?:Exit code 1|(?:Command|Process) exited with code 1\.?)?\s*"
+    r"\s*(?:\(no output\))?\s*(?:Exit code 1|(?:Command|Process) exited with code 1\.?"
+    r"|failed in sandbox .{1,80}, exit code: 1, stdout: , stderr:)?\s*"
 )
 """What harnesses write where a command printed nothing and exited 1."""
 
 
-def found_nothing(text: str, exit_code: int | None, run: Command | None) -> bool:
-    """A search without a match, which exits 1 and prints nothing."""
-    if run is None or exit_code != 1 or not NOTHING.fullmatch(HEADER.sub("", text)):
+def found_nothing(text: str | None, exit_code: int | None, run: Command | None) -> bool:
+    """A search without a match, which exits 1 and prints nothing.
+
+    Where the log shows no output, the status must be the lookup's own.
+    """
+    if run is None or exit_code != 1 or not run.simples:
         return False
-    last = run.simples[-1] if run.simples else None
-    if last is None:
+    if text is None:
+        return len(run.simples) == 1 and _looks_up(run.simples[0])
+    if not NOTHING.fullmatch(HEADER.sub("", text)):
         return False
-    return (
-        last.operation == "search"
-        or (last.words[:1] and last.words[0] in LOOKUPS)
-        or (last.name in ("git config", "git grep", "git diff", "git check-ignore"))
-    )
+    if run.simples[-1].operation == "search" or _looks_up(run.simples[-1]):
+        return True
+    quiet = all(_looks_up(one) or one.role == "view" for one in run.simples)
+    return quiet and any(map(_looks_up, run.simples))
+
+
+def showed_differences(text: str | None, exit_code: int | None, run: Command | None) -> bool:
+    """A comparison alone on its line, which exits 1 and prints what differs."""
+    if run is None or exit_code != 1 or len(run.simples) != 1 or not (text or "").strip():
+        return False
+    return not _names(run.simples[0]).isdisjoint(COMPARES)
+
+
+def _looks_up(simple: Simple) -> bool:
+    return not _names(simple).isdisjoint(LOOKUPS)
+
+
+def _names(simple: Simple) -> frozenset[str]:
+    """A command's row, and its first word."""
+    return frozenset((simple.name, *simple.words[:1]))

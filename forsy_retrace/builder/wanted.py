@@ -25,6 +25,8 @@ UNSOURCED = (
     "file_path",
     "path",
     "subagent_type",
+    "workdir",
+    "cwd",
 )
 """Arguments that say what is meant, or that have rules of their own."""
 
@@ -37,6 +39,8 @@ class Asked(NamedTuple):
     said: frozenset[str]
     replaced: tuple[tuple[str, ...], ...]
     """The lines of each text that it replaces."""
+    made: tuple[str, ...]
+    """The files that its command writes: the actor has named them itself."""
 
 
 class Wanted:
@@ -75,7 +79,7 @@ class Parts(dict[str, tuple[str, ...]]):
 
 def ways_to_show(step: Step, path: str) -> tuple[str, ...]:
     """A path as an output may print it: whole, or below the working directory."""
-    return path.strip("/"), shown(path, step.cwd)
+    return path.rstrip("/"), shown(path, step.cwd)
 
 
 def last_part(path: str) -> str:
@@ -100,6 +104,7 @@ def _asked(step: Step) -> Asked:
         tuple(arguments),
         frozenset().union(*held.values()),
         tuple(_lines(old) for old, _ in replacements(step)[:MAX_EDITS]),
+        tuple(_made(step)),
     )
 
 
@@ -140,6 +145,13 @@ def _paths(step: Step) -> Iterator[str]:
             for path in simple.reads:
                 if not set(path) & set("*?$`{"):
                     yield absolute(path, base)
+
+
+def _made(step: Step) -> Iterator[str]:
+    run = command(step)
+    if run is not None:
+        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        yield from (absolute(path, base) for path in run.writes)
 
 
 def _lines(old: str) -> tuple[str, ...]:

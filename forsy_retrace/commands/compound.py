@@ -22,6 +22,7 @@ _POSIX = ("bash", "zsh", "sh")
 _EFFECTS = frozenset({"execute", "install", "write", "edit"})
 _STRUCTURE = frozenset({"lint", "types", "build"})
 """Checks that say nothing of what the code does; behind a formatter they only look it over."""
+_KEEPS = ("tee", "sponge")
 _MOVES = (("cd",), ("pushd",), ("Set-Location",), ("sl",), ("chdir",))
 _NOTHING = Command(
     "other", "empty", "cli", None, (), False, False, False, (), (), (), (), (), "", "", None
@@ -206,11 +207,12 @@ def _main(steps: list[Step], ranks: list[int]) -> int:
         while at and steps[at - 1][0].after == "|" and ranks[at - 1] == 1:
             at -= 1
     elif best == 3 and at and not steps[at][1].done.check:
-        # `go test -json | report`: a check outweighs what its output is piped into.
-        start = at
+        # `go test -json | report`: a check outweighs what its output is piped into, and any work
+        # outweighs `tee`.
+        start, keeps = at, steps[at][1].done.name in _KEEPS
         while start and steps[start - 1][0].after == "|":
             start -= 1
-            if steps[start][1].done.check:
+            if steps[start][1].done.check or (keeps and ranks[start] > 1):
                 return start
     return at
 
@@ -277,7 +279,7 @@ def _normal(steps: list[Step], main: int) -> str:
 
 
 def _shows(done: Simple) -> bool:
-    return done.role == "view" or done.operation == "other"
+    return done.role == "view" or done.operation == "other" or done.name in _KEEPS
 
 
 def _cwd(simples: list[Simple]) -> str | None:

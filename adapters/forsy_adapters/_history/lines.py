@@ -9,6 +9,7 @@ from forsy_retrace.events import SHELL, Event, Origin, Skipped
 from forsy_retrace.sdk import later, pointer, when
 from forsy_retrace.source import Record, Source
 
+from .._shell import leaves
 from .ran import Ran, begins, told
 
 HEADS = (
@@ -72,17 +73,6 @@ def trusted(stamps: Sequence[int | None]) -> list[int | None]:
     return kept[::-1]
 
 
-LEAVES = later(r"(?:exit|logout)(?:\s+\d+)?(?:\s*;)?")
-ENTERS = later(
-    r"(?:sudo\s+)?(?:(?:bash|zsh|fish|sh|su)(?:\s+-(?!c\b)\S*)*(?:\s+\w+)?"
-    r"|ssh(?:\s+-\S+(?:\s+\d+)?)*\s+\S+)\Z"
-    r"|sudo\s+-[is]\Z|(?:docker|podman|kubectl)\s+exec\s(?:\S+\s)*?-(?:it|ti|i)\s"
-)
-"""Commands behind which `exit` leaves another shell than this history's."""
-LONGEST = 1000
-"""Characters of a command that are looked at for them."""
-
-
 def tell(
     found: Sequence[Record | Skipped],
     shell: str,
@@ -94,17 +84,16 @@ def tell(
     """The events of entries in the order of the file, cut into sessions.
 
     `time` and `elapsed` name the fields of an entry that hold seconds; `goes_back` says that an
-    earlier stamp begins another session's block.
+    earlier stamp begins another session's block. Else entries stand in the order of their times.
     """
     records = [one for one in found if isinstance(one, Record)]
     stamps = trusted([one.value.get(time) for one in records])
     limits = tuple(dict.fromkeys((*limits, *_limits(records, stamps, time))))
-    basis, depth, latest, pending = "the start of the file", 0, 0, iter(stamps)
-    for one in found:
+    basis, latest = "the start of the file", 0
+    for one, stamp in _stamped(found, stamps, goes_back):
         if isinstance(one, Skipped):
             yield one
             continue
-        stamp = next(pending)
         if not one.value["command"].strip():
             yield left_out(one, "a stamp without a command")
             continue
@@ -113,14 +102,25 @@ def tell(
             basis = "a time stamp earlier than the one before"
         if basis:
             yield begins(ran, basis=basis, limits=limits)
-            basis, depth = "", 0
         latest = stamp or latest
         yield from told(ran)
-        line = ran.command.strip()[:LONGEST]
-        depth += ENTERS.match(line) is not None
-        if LEAVES.fullmatch(line):
-            basis = "" if depth else "the end of the shell before"
-            depth = max(depth - 1, 0)
+        # An inner shell of the same kind ends here, too; that of another kind has its own history.
+        basis = "the end of the shell before" if leaves(ran.command) else ""
+
+
+def _stamped(
+    found: Sequence[Record | Skipped], stamps: Sequence[int | None], is_ordered: bool
+) -> Iterator[tuple[Record | Skipped, int | None]]:
+    """Entries with their stamps, by time; what has no stamp stays behind what it follows."""
+    pending, last = iter(stamps), 0
+    placed = []
+    for one in found:
+        stamp = next(pending) if isinstance(one, Record) else None
+        last = stamp or last
+        placed.append((last, one, stamp))
+    if not is_ordered:
+        placed.sort(key=lambda entry: entry[0])
+    return ((one, stamp) for _, one, stamp in placed)
 
 
 def left_out(record: Record, reason: str) -> Skipped:

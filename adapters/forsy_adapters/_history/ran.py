@@ -9,13 +9,14 @@ from forsy_retrace.events import (
     Event,
     Fact,
     Origin,
-    Outcome,
     SessionStart,
     Thinking,
     ToolCall,
     ToolResult,
 )
 from forsy_retrace.source import Record
+
+from .._shell import outcome
 
 NOBODY = "unknown: a shell history does not record who typed"
 
@@ -27,15 +28,6 @@ CANNOT = (
 )
 """What no history shows."""
 NO_STATUS = ("whether a command worked", "in which folder it ran")
-
-EXITS: dict[int, Outcome] = {
-    0: "ok",
-    130: "interrupted",
-    -2: "interrupted",
-    141: "unknown",  # SIGPIPE: the reader of a pipe had enough
-    -13: "unknown",
-}
-"""What an exit status says of a command, where it does not say that it failed."""
 
 
 class Ran(msgspec.Struct, frozen=True):
@@ -83,7 +75,7 @@ def told(ran: Ran) -> Iterator[Event]:
             Origin(ran.record.here.at(place), ran.ended, SHELL),
             ran.call,
             ran.output,
-            "unknown" if ran.exit is None else EXITS.get(ran.exit, "failed"),
+            outcome(ran.command, ran.exit),
             "exit-status",
             ran.exit_pointer,
             ran.exit,

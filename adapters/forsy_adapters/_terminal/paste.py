@@ -1,26 +1,54 @@
 """Commands by bracketed paste: the shell turns it on at a prompt, and off when Enter is pressed.
 
-bash 5.1 and later, zsh and fish do. What stood on the screen between the two is the prompt and the
-command as it was run, whatever was recalled and edited on the way.
+bash 5.1 and later, zsh and fish do. What stood on the screen between the two is the command as it
+was run, whatever was recalled and edited on the way, behind the prompt; zsh's prompt stands before
+the toggle.
 """
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from forsy_retrace.sdk import later
 from forsy_retrace.source import plain, screen
 
-from .prompts import behind_prompt
+from .prompts import Shape, behind_prompt, is_whole
 from .run import Run
 from .unfinished import gone_on
+from .zsh import drawn
 
 TOGGLE = later(r"\x1b\[\?(2004|1049|1047|47)(?:;\d{1,5}){0,8}([hl])")
 USUAL, WIDE = 80, 1000
 """Columns of a screen where the recording does not tell: what both show alike is sure."""
+FED = later(r"\r{0,2}\n")
+"""Only behind the toggle back zsh goes to the next line."""
 MOST_ROWS = 4
 """Rows of a prompt."""
+DOWN = "\x1b[9B"
+ASIDE = ("  ", "\n")
+"""What parts a command from a clock at the right edge, and from what stands below it."""
+
+
+class Asked(NamedTuple):
+    """A line that a shell asked for, from its prompt until Enter was pressed."""
+
+    begin: int
+    """Where the output before it ends."""
+    start: int
+    lead: int
+    """So many characters from the start on are the prompt; 0 where only its shape tells it."""
+    end: int
+    entered: int
+
+
+class Prompted(NamedTuple):
+    """A prompt, its shape, and what stands behind it."""
+
+    shape: Shape
+    prompt: str
+    typed: str
 
 
 def has_toggles(text: str) -> bool:
@@ -31,25 +59,29 @@ def has_toggles(text: str) -> bool:
 def by_paste(text: str, width: int) -> list[Run]:
     """The commands between toggles, as the screen showed them."""
     runs: list[Run] = []
-    typed = list(_lines(text))
-    for number, (begin, start, end, entered) in enumerate(typed):
-        is_last = number + 1 == len(typed)
-        until = len(text) if is_last else typed[number + 1][0]
+    lines = list(_lines(text))
+    shown = [line_of(text[line.start : line.end], width) for line in lines]
+    found = [None if line.lead else _prompted(one) for line, one in zip(lines, shown, strict=True)]
+    if not is_whole((one.shape, one.typed) for one in found if one):
+        return []
+    for number, line in enumerate(lines):
+        is_last = number + 1 == len(lines)
+        until = len(text) if is_last else lines[number + 1].begin
         last = runs[-1] if runs else None
-        shown = line_of(text[start:end], width)
-        command = _behind(shown) if shown else ""
-        if command is None and last is not None and last.until == begin:
-            silent = not plain(text[last.entered : begin]).strip()
-            longer = gone_on(last.command, shown) if silent else None
-            # Without one, a program asks for lines itself: its words are the command's output.
-            more = {} if longer is None else {"command": longer, "end": end, "entered": entered}
-            runs[-1] = msgspec.structs.replace(
-                last, until=until, closed=until, is_done=not is_last, **more
-            )
-        elif command and not command.endswith("^C"):
+        command = _command(text, line, shown[number], found[number], width)
+        if last is not None and last.until == line.begin:
+            silent = not plain(text[last.entered : line.begin]).strip()
+            longer = gone_on(last.command, shown[number]) if silent else None
+            if longer is not None:
+                last = replace(last, command=longer, end=line.end, entered=line.entered)
+            if longer is not None or command is None:
+                # Else a program asks for lines itself: its words are the command's output.
+                runs[-1] = replace(last, until=until, closed=until, is_done=not is_last)
+                continue
+        if command and not command.endswith("^C"):
             runs.append(
-                Run(begin, start, end, f"screen:{width or USUAL}:0", command, "bracketed-paste",
-                    entered, until, until, not is_last)
+                Run(line.begin, line.start, line.end, f"screen:{width or USUAL}:{line.lead}",
+                    command, "bracketed-paste", line.entered, until, until, not is_last)
             )  # fmt: skip
     return _closed_by_prompt(runs, text)
 
@@ -65,19 +97,53 @@ def line_of(typed: str, width: int, lead: int = 0) -> str:
     return shown if shown == screen(typed, WIDE, lead) and not narrow else ""
 
 
-def _behind(shown: str) -> str | None:
-    """The command on the screen, behind a prompt of one row or several; None without a prompt."""
+def _prompted(shown: str) -> Prompted | None:
+    """A prompt of one row or several; None without one."""
     rows = shown.split("\n")
     for number in range(min(len(rows), MOST_ROWS)):
-        if found := behind_prompt("\n".join(rows[number:])):
-            return found[1].strip()
+        rest = "\n".join(rows[number:])
+        if found := behind_prompt(rest):
+            shape, typed = found
+            return Prompted(shape, rest[: len(rest) - len(typed)], typed)
     return None
 
 
-def _lines(text: str) -> Iterator[tuple[int, int, int, int]]:
-    """Toggle, what follows it, the toggle back, and what follows that; not in full screens."""
+def _command(text: str, line: Asked, shown: str, found: Prompted | None, width: int) -> str | None:
+    """The command on the screen; empty where it is not told, None where no prompt stands there."""
+    if line.lead:
+        return _at_cursor(text[line.start : line.end], line.lead, shown, width)
+    if found is None:
+        return None if shown else ""
+    return _last_drawn(found.prompt, found.typed)
+
+
+def _at_cursor(sent: str, lead: int, shown: str, width: int) -> str:
+    """What was typed where the prompt had left the cursor; empty where the prompt changed then."""
+    typed, prompt = line_of(sent, width, lead), line_of(sent[:lead], width).rstrip()
+    if not typed or not prompt or shown.removesuffix(typed).rstrip() != prompt:
+        return ""
+    behind = line_of(sent + DOWN, width, lead)[len(typed) :]
+    is_all = not behind.strip() or behind.startswith(ASIDE)
+    return _last_drawn(prompt.rpartition("\n")[2], typed) if is_all else ""
+
+
+def _last_drawn(prompt: str, typed: str) -> str:
+    """The command behind the last of several like prompts: a list of completions parts them.
+
+    What had been typed before the list stands behind each; else the rows are not told apart.
+    """
+    first, *others = typed.split("\n")
+    again = [number for number, row in enumerate(others) if row.startswith(prompt)]
+    if not again:
+        return typed.strip()
+    last = "\n".join(others[again[-1] :])[len(prompt) :].strip()
+    return last if last.startswith(first.strip()) else ""
+
+
+def _lines(text: str) -> Iterator[Asked]:
+    """The lines between a toggle and the toggle back; not in full screens."""
     opened: re.Match[str] | None = None
-    hidden = False
+    hidden, before = False, 0
     for toggle in TOGGLE.finditer(text):
         if toggle[1] != "2004":
             hidden = toggle[2] == "h"
@@ -86,8 +152,17 @@ def _lines(text: str) -> Iterator[tuple[int, int, int, int]]:
         elif toggle[2] == "h":
             opened = toggle
         elif opened is not None:
-            yield opened.start(), opened.end(), toggle.start(), toggle.end()
-            opened = None
+            yield _asked(text, before, opened, *toggle.span())
+            opened, before = None, toggle.end()
+
+
+def _asked(text: str, before: int, opened: re.Match[str], end: int, entered: int) -> Asked:
+    shell = drawn(text, before, opened.start())
+    if shell is None:
+        return Asked(opened.start(), opened.end(), 0, end, entered)
+    begin, start = shell
+    fed = FED.match(text, entered)
+    return Asked(begin, start, opened.end() - start, end, fed.end() if fed else entered)
 
 
 def _closed_by_prompt(runs: list[Run], text: str) -> list[Run]:
@@ -101,5 +176,5 @@ def _closed_by_prompt(runs: list[Run], text: str) -> list[Run]:
     )
     if again is None or TOGGLE.search(text, again.end()):
         return runs
-    done = msgspec.structs.replace(last, until=again.start(), closed=again.start(), is_done=True)
-    return [*runs[:-1], done]
+    begin = _asked(text, last.entered, again, len(text), len(text)).begin
+    return [*runs[:-1], replace(last, until=begin, closed=begin, is_done=True)]

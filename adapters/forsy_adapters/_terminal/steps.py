@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from forsy_retrace.events import Event, Fact, Origin, Outcome, Skipped, ToolCall, ToolResult
+from forsy_retrace.events import Event, Fact, Origin, Skipped, ToolCall, ToolResult
 from forsy_retrace.sdk import later
 from forsy_retrace.source import Evidence, has_screen, plain
 
+from .._shell import enters, leaves, outcome
 from .marks import by_marks
 from .paste import by_paste
 from .prompts import by_prompts
@@ -16,15 +17,16 @@ from .run import Run
 from .tape import TOO_LONG, Tape
 
 OPERATOR = "unknown: a recording does not say who typed"
-WAYS: tuple[tuple[str, Callable[[str, int], list[Run]]], ...] = (
-    ("shell marks", by_marks),
-    ("bracketed paste", lambda text, width: by_paste(text, width) if has_screen() else []),
-    ("learnt prompt", by_prompts),
-    ("none", lambda text, width: []),
+WAYS: tuple[tuple[str, Callable[[Tape], list[Run]]], ...] = (
+    ("shell marks", lambda tape: by_marks(tape.text, tape.width)),
+    ("bracketed paste", lambda tape: by_paste(tape.text, tape.width) if has_screen() else []),
+    ("learnt prompt", lambda tape: by_prompts(tape.text, tape.width, tape.breaks)),
+    ("none", lambda tape: []),
 )
 """The surest first; what the manifest calls them."""
 STATUS = later(r"(?:echo|print|printf '%d\\n') +[\"']?\$(?:\?|status)[\"']?")
 NUMBER = later(r"\d{1,3}")
+WHO = later(r"[\w.+-]{1,40}@[\w.-]{1,80}")
 
 
 class Program(NamedTuple):
@@ -43,7 +45,7 @@ def steps(tape: Tape, program: Program) -> Iterator[Event]:
     text = tape.text
     if not text:
         return
-    name, runs = _recovered(text, tape.width)
+    name, runs = _recovered(tape)
     start, end = (runs[0].prompt, runs[0].until) if runs else (0, tape.length)
     begun = tape.origin(tape.span(start, end), start)
     yield Fact(begun, "operator", OPERATOR)
@@ -58,15 +60,15 @@ def steps(tape: Tape, program: Program) -> Iterator[Event]:
         is_last = number + 1 == len(runs)
         after = len(text) if is_last else runs[number + 1].prompt
         yield from _called(tape, run, number)
-        shown = None if is_last else _status(run, runs[number + 1], outputs[number + 1])
+        shown = None if is_last else _status(tape, run, runs[number + 1], outputs[number + 1])
         yield from _returned(tape, run, number, outputs[number], shown)
         if after > run.closed:
             yield _left_out(tape, run.closed, after, "between commands")
 
 
-def _recovered(text: str, width: int) -> tuple[str, list[Run]]:
+def _recovered(tape: Tape) -> tuple[str, list[Run]]:
     """The surest way that finds a command, and the commands."""
-    return next((name, runs) for name, way in WAYS if (runs := way(text, width)) or name == "none")
+    return next((name, runs) for name, way in WAYS if (runs := way(tape)) or name == "none")
 
 
 def _left_out(tape: Tape, start: int, end: int, why: str) -> Event:
@@ -97,22 +99,26 @@ def _returned(
     exit, rule = (run.exit, "exit-mark") if run.exit is not None else (None, "")
     if exit is None and shown is not None:
         exit, rule = shown[0], "status-shown"
-    yield ToolResult(here, _name(number), output, _outcome(exit), rule, exit_code=exit)
+    came = outcome(run.command, exit)
+    yield ToolResult(here, _name(number), output, came, rule, exit_code=exit)
 
 
-def _status(run: Run, following: Run, output: str) -> tuple[int, int] | None:
+def _status(tape: Tape, run: Run, following: Run, output: str) -> tuple[int, int] | None:
     """The exit status that the next command prints, and where that ends."""
     if following.prompt > run.closed:
         return None  # a line given up with ^C stands between them, and it sets the status
-    if STATUS.fullmatch(following.command) and NUMBER.fullmatch(output.strip()):
-        return int(output), following.until
-    return None
+    if not STATUS.fullmatch(following.command) or not NUMBER.fullmatch(output.strip()):
+        return None
+    if enters(run.command) or leaves(run.command) or _who(tape, run) != _who(tape, following):
+        return None  # the next command asks another shell
+    return int(output), following.until
 
 
-def _outcome(exit: int | None) -> Outcome:
-    if exit is None:
-        return "unknown"
-    return "ok" if exit == 0 else "failed"
+def _who(tape: Tape, run: Run) -> str:
+    """The user and the host that a command's prompt names."""
+    line = plain(tape.text[run.prompt : run.end], tape.width)
+    found = WHO.search(line.partition(run.command.partition("\n")[0])[0])
+    return found[0] if found else ""
 
 
 def _name(number: int) -> str:
@@ -136,4 +142,5 @@ def _opaque(tape: Tape, program: Program) -> Iterator[Event]:
     if program.exit is not None and program.exit_here is not None:
         exit, rule = program.exit, "exit-code"
         done = msgspec.structs.replace(done, evidence=program.exit_here)
-    yield ToolResult(done, _name(0), plain(text, tape.width), _outcome(exit), rule, exit_code=exit)
+    came = outcome(program.command, exit)
+    yield ToolResult(done, _name(0), plain(text, tape.width), came, rule, exit_code=exit)

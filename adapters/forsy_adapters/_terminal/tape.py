@@ -2,6 +2,7 @@
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from forsy_retrace.events import Origin
 from forsy_retrace.sdk import when
@@ -88,6 +89,11 @@ class Tape:
         if len(self.parts) > 1:
             self.parts = ["".join(self.parts)]
         return self.parts[0] if self.parts else ""
+
+    @property
+    def breaks(self) -> Sequence[int]:
+        """Where the pieces begin in which it was printed; none where no times tell them."""
+        return self.clock.firsts if any(time >= 0 for time in self.clock.times[:1]) else ()
 
     def span(self, start: int, end: int, view: str = "") -> Evidence:
         """The records that hold a part of the text, and how it is read out of them."""

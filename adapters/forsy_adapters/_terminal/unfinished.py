@@ -2,6 +2,8 @@
 
 from forsy_retrace.sdk import later
 
+from .._shell import open_quote
+
 OPENERS = later(r"(?:^|[;&|({\n]\s*|\b(?:do|then|else)\s)(?:for|while|until|select|if|case)\b")
 CLOSERS = later(r"(?:^|[;&|\n]\s*)(?:done|fi|esac)\b")
 GOES_ON = later(r"(?:\\|\||&&|[({])\s*$")
@@ -15,11 +17,10 @@ SECOND = later(
 
 def is_unfinished(command: str) -> bool:
     """An open quote, block, pipe or here-document."""
-    quotes = sum(command.count(quote) % 2 for quote in "'\"")
     opened = len(OPENERS.findall(command)) - len(CLOSERS.findall(command))
     lines = [line.strip() for line in command.split("\n")[1:]]
     waits = any(word not in lines for word in DOCUMENT.findall(command))
-    return quotes == 1 or opened > 0 or waits or GOES_ON.search(command) is not None
+    return bool(open_quote(command) or opened > 0 or waits or GOES_ON.search(command))
 
 
 def gone_on(command: str, line: str) -> str | None:

@@ -30,6 +30,8 @@ class Node:
         self.moment = 0.0
         self.first_said: Node | None = None
         self.is_looked_through = False
+        self.said_above: Node | None = None
+        self.is_looked_above = False
 
     @property
     def role(self) -> str:
@@ -56,6 +58,11 @@ class Node:
     @property
     def is_hidden(self) -> bool:
         return self.metadata.get("is_visually_hidden_from_conversation") is True
+
+    @property
+    def is_said(self) -> bool:
+        """Whether somebody saw it: words or a call, not hidden."""
+        return self.role in ("user", "assistant") and not self.is_hidden and self.is_heard
 
     @property
     def is_heard(self) -> bool:
@@ -186,7 +193,7 @@ def _first_said(node: Node) -> Node | None:
     here: Node | None = node
     while here is not None and not here.is_looked_through:
         passed.append(here)
-        if here.role in ("user", "assistant") and not here.is_hidden and here.is_heard:
+        if here.is_said:
             here.first_said = here
         here.is_looked_through = True
         if here.first_said is not None:
@@ -196,3 +203,28 @@ def _first_said(node: Node) -> Node | None:
     for one in passed:
         one.first_said = found
     return found
+
+
+def said_above(node: Node) -> Node | None:
+    """The nearest message on the way to the root that somebody saw."""
+    passed: list[Node] = []
+    here = node.parent
+    while here is not None and not here.is_looked_above and not here.is_said:
+        passed.append(here)
+        here = here.parent
+    found = here
+    if here is not None and here.is_looked_above:
+        found = here.said_above
+    for one in passed:
+        one.said_above, one.is_looked_above = found, True
+    return found
+
+
+def is_one_of_several(node: Node) -> bool:
+    """Whether an answer, from its first message on, was shown side by side with another."""
+    here: Node | None = node
+    while here is not None and here.role != "user":
+        if here.metadata.get("paragen_variants_info"):
+            return True
+        here = here.children[-1] if here.children else None
+    return False

@@ -20,7 +20,7 @@ from forsy_retrace.source import Record
 from .calls import answers, at, kind_of, recipient_of, result
 from .canvas import Docs, changes
 from .feedback import Feedback
-from .tree import Node
+from .tree import Node, is_one_of_several, said_above
 from .words import said, uploads
 
 CONTEXT = ("user_profile", "user_instructions", "model_set_context")
@@ -49,16 +49,19 @@ class Talk:
         self.docs: dict[str, Docs] = {}
 
     def events(self) -> Iterator[Event]:
+        last: Node | None = None
         for node in self.order:
             above = node.parent
+            jumps, last = above is not last, node
             self.docs[node.key] = self.docs.get(above.key, {}) if above is not None else {}
             if not node.message:
                 continue
             here = self._origin(node)
+            if jumps:
+                before = said_above(node)
+                yield Fact(here, "follows", {"message": ident_of(before) if before else None})
             if node.instead_of is not None:
-                kind = "edited" if node.role == "user" else "regenerated"
-                value = {"kind": kind, "message": ident_of(node.instead_of)}
-                yield Fact(here, "replaces", value)
+                yield from self._instead(node, node.instead_of, here)
             match node.role:
                 case "user":
                     yield from self._user(node, here)
@@ -71,6 +74,16 @@ class Talk:
                 case _:
                     yield Skipped(here, "message of an unknown role")
             yield from self.feedback.on(ident_of(node), node.key)
+
+    def _instead(self, node: Node, earlier: Node, here: Origin) -> Iterator[Event]:
+        """Why there are two: the user wrote or asked again, or was shown both answers at once."""
+        if node.role != "user" and (is_one_of_several(node) or is_one_of_several(earlier)):
+            for one in (earlier, node):
+                if one.branch:
+                    yield Fact(self._origin(one), "beside", "shown side by side")
+            return
+        kind = "edited" if node.role == "user" else "regenerated"
+        yield Fact(here, "replaces", {"kind": kind, "message": ident_of(earlier)})
 
     def _origin(self, node: Node) -> Origin:
         evidence = self.here.at(self.base + pointer(node.key, "message"))

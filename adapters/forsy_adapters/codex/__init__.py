@@ -36,6 +36,7 @@ SHOWS = Shows(
         "what a web search brought back",
         "at which lines of a file a patch took hold",
     ),
+    tools={"spawn_agent": "Task"},
 )
 
 QUOTED = later(

@@ -139,7 +139,7 @@ class Items:
         ident: str,
         tool: str,
         sent: Any,
-        where: str,
+        where: str | None,
         nested: bool = False,
     ) -> Iterator[Event]:
         """A call, unless it is a copy; `where` the tool's name stands; `nested`: code made it."""
@@ -151,8 +151,10 @@ class Items:
         state.tools[call] = tool
         if patch := patch_in(tool, sent):
             state.patches[call] = patch
-        here = state.here(unit, path, "agent") if nested else state.agent(unit, path)
-        yield ToolCall(here, call, tool, sent, unit.prefix + where)
+        here = state.under_way(unit, path) if nested else state.agent(unit, path)
+        if tool == "exec":
+            state.script = call
+        yield ToolCall(here, call, tool, sent, None if where is None else unit.prefix + where)
 
     def _output(self, unit: Unit, slot: str) -> Iterator[Event]:
         state, body = self.state, unit.body
@@ -170,26 +172,34 @@ class Items:
         if call is None:
             yield Skipped(state.here(unit, ""), "repeated history")
             return
+        if ident in state.found.polls and found.rule in ("exit-code", "timed-out", "still-running"):
+            found = found._replace(outcome="ok", rule="terminal-read", exit_code=None)
         yield from self.answered(unit, call, found, ident)
 
-    def answered(self, unit: Unit, call: str, found: Result, ident: str = "") -> Iterator[Event]:
+    def answered(
+        self, unit: Unit, call: str, found: Result, ident: str = "", nested: bool = False
+    ) -> Iterator[Event]:
         """A call's result, the files that it changed, and the words that came inside it."""
         state = self.state
-        state.heard = True
+        state.heard = state.heard or not nested
+        if call == state.script:
+            state.script = ""
         where = state.here(unit, found.pointer.removeprefix(unit.prefix), "agent")
-        changes = self._changes(call, ident or call) if found.outcome == "ok" else ()
-        yield told(where, call, found, changes)
+        changes = self._changes(call, ident or call, found) if found.outcome == "ok" else ()
+        end = state.found.ends.get(ident) if found.outcome == "launched" else None
+        yield told(where, call, found, changes, end)
         if found.rule == "answered":
             yield from self._answers(unit, call, found)
         elif found.rule == "agent-spawned":
             yield from self._spawned(unit, call, found)
 
-    def _changes(self, call: str, ident: str) -> Iterator[Change]:
+    def _changes(self, call: str, ident: str, found: Result) -> Iterator[Change]:
         told = self.state.found.patches.get(ident)
+        patch = self.state.patches.pop(call, None)
         if told:
             yield from recorded(told, "")
-        elif call in self.state.patches:
-            yield from changes(self.state.patches.pop(call))
+        elif patch is not None and patch.took(found.output or ""):
+            yield from changes(patch)
 
     def _answers(self, unit: Unit, call: str, found: Result) -> Iterator[Event]:
         """What the human chose or wrote in the client's question dialog."""

@@ -1,10 +1,12 @@
 """What an `apply_patch` does to which files: its own text, and the changes that events record."""
 
+import posixpath
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from forsy_retrace.events import Change, Hunk
-from forsy_retrace.sdk import later
+from forsy_retrace.sdk import later, words
 
 BEGIN, END = "*** Begin Patch", "*** End Patch"
 FILE = later(r"\*\*\* (Add|Update|Delete) File: (.+)")
@@ -13,35 +15,106 @@ AT = later(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
 KINDS = {"Add": "created", "Update": "modified", "Delete": "deleted"}
 
 
-def patch_in(tool: str, sent: Any) -> str:
-    """The patch that a call carries: as its input, as an argument, or inside a shell command."""
+PROGRAMS = ("apply_patch", "applypatch")
+"""The tool that applies patches, and the programs of the client's shells that do."""
+LINES = ("exec_command", "CommandExecution")
+"""Calls whose bare text is a shell's line."""
+LEAD = later(r"\s*cd[ \t]+(?:'([^'\n]+)'|\"([^\"$`\\\n]+)\"|([\w./~@+-]+))[ \t]*(?:&&|;|\n)")
+PIECE = later(
+    r"(?P<word>(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|[^\s;&|()<>'\"\\#])"
+    r"(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|[^\s;&|()<>'\"\\])*+)"
+    r"|<<<|<<-?[ \t]*['\"\\]?(?P<mark>[\w.-]+)['\"]?|(?P<end>\n)|(?P<joint>[;&|()]+)|\#[^\n]*|.",
+    re.S,
+)
+"""A piece of a shell's line: enough to tell which program a here-document feeds."""
+APPLIED = "Success. Updated the following files:"
+
+
+class Patch(NamedTuple):
+    """The patches that a call sends; `folder` is where their paths begin, if the call says so."""
+
+    texts: tuple[str, ...]
+    folder: str = ""
+    fed: bool = False
+    """A shell's line feeds them to a program: its own word counts, not the line's exit."""
+
+    def took(self, output: str) -> bool:
+        """Whether a call that ended well with this output applied them."""
+        return not self.fed or output.count(APPLIED) == len(self.texts)
+
+
+def patch_in(tool: str, sent: Any) -> Patch | None:
+    """What a call patches: by its input, an argument, or what its shell's line feeds a program.
+
+    A text that only holds a patch is none: a page on patches, or code that may apply one.
+    """
     match sent:
-        case str(text) | {"input": str(text)} | {"patch": str(text)}:
-            pass
-        case {"command": ["apply_patch" | "applypatch", str(text)]}:
-            pass
-        case {"command": [*_, str(text)]} | {"command": str(text)} | {"cmd": str(text)}:
-            if "apply_patch" not in text:
-                return ""
-        case _:
-            return ""
-    start, end = text.find(BEGIN), text.rfind(END)
-    return text[start : end if end > start else len(text)] if start >= 0 else ""
+        case str(text) | {"input": str(text)} | {"patch": str(text)} if tool in PROGRAMS:
+            return _patch([text])
+        case {"command": ["apply_patch" | "applypatch", str(text)], **rest}:
+            return _patch([text], words(rest.get("workdir")))
+        case (
+            {"command": [_, "-c" | "-lc", str(line)], **rest}
+            | {"command": str(line), **rest}
+            | {"cmd": str(line), **rest}
+        ) if BEGIN in line:
+            lead = LEAD.match(line)
+            folder = next(filter(None, lead.groups())) if lead else ""
+            found = list(_fed(line, lead.end() if lead else 0))
+            return _patch(found, posixpath.join(words(rest.get("workdir")), folder), True)
+        case str(line) if tool in LINES and BEGIN in line:
+            return _patch(list(_fed(line, 0)), "", True)
+    return None
 
 
-def changes(patch: str, pointer: str = "") -> Iterator[Change]:
+def _patch(held: list[str], folder: str = "", fed: bool = False) -> Patch | None:
+    begun = [text[text.find(BEGIN) :] for text in held if BEGIN in text]
+    texts = tuple(text[: text.rfind(END)] if END in text else text for text in begun)
+    return Patch(texts, folder, fed) if texts else None
+
+
+def _fed(line: str, at: int) -> Iterator[str]:
+    """The here-documents that are the input of `apply_patch`, as far as its folder is known."""
+    line, name, waiting = f"{line}\n", "", list[tuple[str, str]]()
+    while found := PIECE.match(line, at):
+        at = found.end()
+        match found.lastgroup:
+            case "word":
+                name = name or found[0]
+                if name in ("cd", "pushd", "popd"):
+                    return
+            case "joint":
+                name = ""
+            case "mark":
+                waiting.append((name, found["mark"]))
+            case "end":
+                for program, mark in waiting:
+                    start, end = at, line.find(f"\n{mark}\n", at - 1)
+                    at = end + len(mark) + 1 if end >= 0 else len(line)
+                    if program in PROGRAMS:
+                        yield line[start:at]
+                name, waiting = "", []
+
+
+def changes(patch: Patch, pointer: str = "") -> Iterator[Change]:
     """The files of a patch. Its hunks have no line numbers: 0 stands for an unknown one."""
     path, kind, moved, lines = "", "", "", list[str]()
-    for line in [*patch.splitlines(), "*** Delete File: "]:
+    texts = [line for text in patch.texts for line in text.splitlines()]
+    for line in [*texts, "*** Delete File: "]:
         if (found := FILE.match(line)) or line == "*** Delete File: ":
             if path:
                 yield from _change(path, kind, moved, lines, pointer)
             if found:
-                path, kind, moved, lines = found[2].strip(), found[1], "", []
+                path, kind, moved, lines = _below(patch.folder, found[2]), found[1], "", []
         elif found := MOVE.match(line):
-            moved = found[1].strip()
+            moved = _below(patch.folder, found[1])
         elif line[:1] in ("+", "-", " ", "@"):
             lines.append(line)
+
+
+def _below(folder: str, path: str) -> str:
+    path = path.strip()
+    return path if path[1:2] == ":" else posixpath.join(folder, path)
 
 
 def _change(path: str, kind: str, moved: str, lines: list[str], pointer: str) -> Iterator[Change]:

@@ -26,8 +26,14 @@ class Result(NamedTuple):
     attachments: tuple[Attachment, ...] = ()
 
 
-def told(here: Origin, call: str, found: Result, changed: Iterable[Change]) -> ToolResult:
-    """What came back of a call, as an event."""
+def told(
+    here: Origin,
+    call: str,
+    found: Result,
+    changed: Iterable[Change] = (),
+    end: ToolResult | None = None,
+) -> ToolResult:
+    """What came back of a call, as an event; `end` is what a later call told of its end."""
     return ToolResult(
         here,
         call,
@@ -38,6 +44,7 @@ def told(here: Origin, call: str, found: Result, changed: Iterable[Change]) -> T
         found.exit_code,
         tuple(changed),
         found.attachments,
+        end=end,
     )
 
 
@@ -45,6 +52,12 @@ CODE = later(
     r"(?:Chunk ID: [^\n]*\n)?(?:Wall time:? [^\n]*\n)?(?:Process exited with code|Exit code:)"
     r" (-?\d{1,10})(?:\n|\Z)"
 )
+DENIED = later(
+    r"failed in sandbox \w{1,40} with execution error: sandbox denied exec error, exit code:"
+    r" (-?\d{1,10}), stdout: "
+)
+"""Until 0.39 the client took every failure in a sandbox for a denial."""
+RUNS_ON = later(r"Process running with session ID (\d{1,20})\n")
 TIMED_OUT = later(r"command timed out after|sandbox error: command timed out")
 
 SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
@@ -70,7 +83,14 @@ SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ),
     ("no-such-tool", later(r"unsupported (?:custom tool )?call"), "blocked"),
     ("input-refused", later(r"failed to parse function arguments"), "blocked"),
-    ("timed-out", later(r".{0,80}(?:command )?timed out after \d"), "timed_out"),
+    (
+        "timed-out",
+        later(
+            r".{0,80}(?:command )?timed out after \d"
+            r"|failed in sandbox \w{1,40} with execution error: command timed out"
+        ),
+        "timed_out",
+    ),
     ("sandbox-denied", later(r"failed in sandbox"), "failed"),
     (
         "patch-refused",
@@ -107,6 +127,8 @@ def result(value: Any, pointer: str, tool: str) -> Result:
                     waited: Outcome = "timed_out" if late else "ok"
                     return Result(value, pointer, waited, "wait-ended", f"{pointer}/timed_out")
             return Result(value, pointer)
+        case str() if value[:2] == "[{":
+            return _of_server(value, pointer)
         case str():
             return _told(value, pointer, pointer)
         case list():
@@ -121,6 +143,16 @@ def result(value: Any, pointer: str, tool: str) -> Result:
         case None:
             return Result(None, pointer)
     return Result(text_of(value), pointer)
+
+
+def _of_server(value: str, pointer: str) -> Result:
+    """What an MCP server sent, as a text of JSON: it shows no flag, but may hold only an error."""
+    match parsed(value):
+        case [{"type": "text", "text": str(text)}]:
+            said = _told(text, pointer, pointer)
+            if said.rule == "error-text":
+                return said._replace(output=value)
+    return Result(value, pointer)
 
 
 def _structured(inner: dict[str, Any], pointer: str) -> Result:
@@ -143,7 +175,7 @@ def by_code(code: int, text: str) -> tuple[Outcome, str]:
 
 def _told(text: str, pointer: str, basis: str) -> Result:
     head = text[:600]
-    if found := CODE.match(head):
+    if found := CODE.match(head) or DENIED.match(head):
         code = int(found[1])
         outcome, rule = by_code(code, head)
         return Result(text, pointer, outcome, rule, basis, code)

@@ -44,15 +44,17 @@ class Runs:
         if ident in state.found.calls or (kind == "plan_update" and state.found.calls):
             yield Skipped(state.here(unit, ""), "repeats a call")
             return
-        where = "/type"
+        where: str | None = "/type"
         sent: Any = body.get(slot) if slot else body
         path = f"/{slot}" if slot else ""
         match kind, sent:
             case "exec_command_begin", list(parts):
                 sent, path = line_of(parts, body, path, "")
-            case "mcp_tool_call_begin", {"tool": str(name), "arguments": inner}:
+            case "mcp_tool_call_begin", {"tool": str(name), "arguments": inner, **rest}:
                 tool, where, sent = name, "/invocation/tool", inner
                 path = "/invocation/arguments"
+                if words(rest.get("server")):  # how the client of 2025 names it to the model
+                    tool, where = f"{rest['server']}__{name}", None
             case "tool_call", _:
                 tool, where = words(body.get("name")), "/name"
         if not isinstance(sent, (dict, str)):
@@ -96,13 +98,13 @@ class Runs:
     def whole(
         self, unit: Unit, path: str, sent: Any, found: Result, files: tuple[Change, ...] = ()
     ) -> Iterator[Event]:
-        """A call that code made, and its result, in one record."""
-        item = unit.body["item"]
+        """A call and its result in one record; code made it where some is running."""
+        item, nested = unit.body["item"], bool(self.state.script)
         ident = words(item.get("id")) or f"at-{unit.number}"
-        yield from self.items.issue(unit, path, ident, item["type"], sent, "/item/type", True)
+        yield from self.items.issue(unit, path, ident, item["type"], sent, "/item/type", nested)
         call = self.state.calls.answer(ident)
         if call is not None:
-            for event in self.items.answered(unit, call, found):
+            for event in self.items.answered(unit, call, found, nested=nested):
                 yield _with_changes(event, files)
 
     def decided(self, unit: Unit, decision: str) -> Iterator[Event]:

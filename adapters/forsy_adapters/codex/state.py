@@ -6,6 +6,7 @@ from typing import Any
 from forsy_retrace.calls import Calls
 from forsy_retrace.events import Event, Fact, Origin, Skipped
 
+from .patches import Patch
 from .survey import Survey
 from .units import Json, Unit
 
@@ -28,7 +29,9 @@ class State:
         self.session = ""
         self.facts: dict[str, Any] = {}
         self.tools: dict[str, str] = {}
-        self.patches: dict[str, str] = {}
+        self.patches: dict[str, Patch] = {}
+        self.script = ""
+        """The call whose code is running."""
         self.agents: dict[str, tuple[str, str]] = {}
         self.response = 0
         self.heard = True
@@ -50,6 +53,10 @@ class State:
             self.response += 1
             self.heard = False
         self.compacted = False
+        return self.here(unit, path, "agent", f"response-{self.response}")
+
+    def under_way(self, unit: Unit, path: str) -> Origin:
+        """The origin of what code does that the model sent: it runs beside its message's calls."""
         return self.here(unit, path, "agent", f"response-{self.response}")
 
     def models(self, unit: Unit) -> Iterator[Event]:

@@ -16,7 +16,7 @@ from forsy_retrace.events import (
     Thinking,
     ToolCall,
 )
-from forsy_retrace.sdk import named, text_of, words
+from forsy_retrace.sdk import named, text_of
 
 from .patches import listed
 from .results import Result, told
@@ -123,11 +123,15 @@ class Stream:
         yield told(self.state.here(unit, found.pointer, "agent"), call, found, files)
 
     def _issue(self, unit: Unit, ident: str, item: Json, name: str) -> Iterator[Event]:
-        """A call's start; a tool of a server has a name of its own."""
+        """A call's start; a tool of a server is named as the client names it to the model."""
         state = self.state
-        tool, where = name, "/item/type"
-        if name in ("mcp_tool_call", "collab_tool_call") and words(item.get("tool")):
-            tool, where = item["tool"], "/item/tool"
+        tool: str = name
+        where: str | None = f"{unit.prefix}/item/type"
+        match name, item:
+            case "mcp_tool_call", {"server": str(server), "tool": str(own)} if server and own:
+                tool, where = f"mcp__{server}__{own}", None
+            case (("mcp_tool_call" | "collab_tool_call"), {"tool": str(own)}) if own.strip():
+                tool, where = own, f"{unit.prefix}/item/tool"
         slot = INPUTS[name]
         sent: Any = item.get(slot, item)
         path = f"/item/{slot}" if slot in item else "/item"
@@ -137,7 +141,7 @@ class Stream:
         if call is None:
             return
         self.issued[ident] = call
-        yield ToolCall(state.agent(unit, path), call, tool, sent, unit.prefix + where)
+        yield ToolCall(state.agent(unit, path), call, tool, sent, where)
 
     def _todo(self, unit: Unit, ident: str, item: Json) -> Iterator[Event]:
         """A plan: each new state of the list is a call of its own."""

@@ -9,9 +9,11 @@ from typing import Any
 
 import msgspec
 
-from forsy_retrace.sdk import number, strings, text_of
+from forsy_retrace.events import Origin, ToolResult
+from forsy_retrace.sdk import number, parsed, strings, text_of
 from forsy_retrace.source import Source
 
+from .results import RUNS_ON, result, told
 from .units import STREAM, Json, Unit, units
 
 COPIED_WITHIN = 0.01
@@ -28,6 +30,10 @@ class Survey(msgspec.Struct):
     calls: set[str] = msgspec.field(default_factory=set)
     patches: dict[str, Any] = msgspec.field(default_factory=dict)
     """Changes that events record, by call."""
+    ends: dict[str, ToolResult] = msgspec.field(default_factory=dict)
+    """What later calls told of the end of commands that ran on, by the call that ran each."""
+    polls: set[str] = msgspec.field(default_factory=set)
+    """Calls that only look at a command that runs on, or write to it."""
     aborts: bool = False
     failures: set[str] = msgspec.field(default_factory=set)
     branches: dict[int, str] = msgspec.field(default_factory=dict)
@@ -69,6 +75,10 @@ class _Look:
         self.turns: list[int] = []
         self.began = 0
         self.rollbacks = 0
+        self.running: dict[str, str] = {}
+        """Terminals in which a command runs on, and the call that ran it."""
+        self.asked: dict[str, str] = {}
+        """Calls to such a terminal, and which it is."""
 
     def take(self, unit: Unit) -> None:
         self._stamp(unit)
@@ -79,6 +89,7 @@ class _Look:
                 self._meta(body)
             case "response_item":
                 self._item(body)
+                self._runs_on(unit, body)
             case "event_msg":
                 self._event(unit, body)
             case "turn.failed":
@@ -117,6 +128,31 @@ class _Look:
         if body.get("role") in ("user", "assistant") or body.get("type") == "reasoning":
             parts = list(texts(body.get("content"))) + list(texts(body.get("summary")))
             self.found.texts.update(key(text) for text in [*parts, "\n".join(parts)])
+
+    def _runs_on(self, unit: Unit, body: Json) -> None:
+        """Joins a command that ran on with its end; one that the agent stopped has none."""
+        match body:
+            case {"name": "write_stdin", "call_id": str(call), "arguments": str(sent)}:
+                match parsed(sent):
+                    case {"session_id": int() | str() as terminal, **rest}:
+                        name = str(terminal)
+                        if "\x03" in str(rest.get("chars")):
+                            self.running.pop(name, None)
+                            self.found.polls.add(call)
+                        elif name in self.running:
+                            self.asked[call] = name
+                            self.found.polls.add(call)
+            case {"type": "function_call_output", "call_id": str(call), "output": str(text)}:
+                if call in self.asked:
+                    path = f"{unit.prefix}/output"
+                    seen = result(text, path, "")
+                    first = self.running.get(self.asked[call])
+                    if first is not None and seen.exit_code is not None:
+                        here = Origin(unit.record.here.at(path), unit.at, "agent")
+                        self.found.ends[first] = told(here, first, seen)
+                        del self.running[self.asked[call]]
+                elif name_of := RUNS_ON.search(text, 0, 200):
+                    self.running[name_of[1]] = call
 
     def _event(self, unit: Unit, body: Json) -> None:
         match body:

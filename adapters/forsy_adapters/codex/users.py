@@ -11,7 +11,7 @@ from forsy_retrace.sdk import later, mark_of, named, parsed
 from .state import State
 from .survey import key
 from .units import Unit
-from .words import CWD, SHELL_LINE, human, injected, instructions
+from .words import CWD, SHELL, SHELL_LINE, human, injected, instructions
 
 NOTIFIED = later(r"<subagent_notification>\s*(\{.*\})\s*</subagent_notification>", re.S)
 
@@ -70,8 +70,11 @@ class Users:
     def _injected(self, unit: Unit, path: str, text: str, why: str) -> Iterator[Event]:
         """A text of the client: some tell facts, a shell line, an interrupt, or a report."""
         state, here = self.state, self.state.here(unit, path)
-        if why == "injected: environment" and (found := CWD.search(text)):
-            yield from state.fact(unit, path, "cwd", found[1])
+        if why == "injected: environment":
+            if found := CWD.search(text):
+                yield from state.fact(unit, path, "cwd", found[1])
+            if found := SHELL.search(text):
+                yield from state.fact(unit, path, "shell", found[1])
         elif why == "injected: instructions" and instructions(text):
             yield Fact(here, "memory", instructions(text))
         elif why == "notice: turn aborted" and not state.found.aborts:

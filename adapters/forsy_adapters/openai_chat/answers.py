@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+from forsy_retrace.events import Notice
 from forsy_retrace.sdk import when
 
 from .chat import Chat, is_message
+from .ends import cut, failure
 from .items import Items, is_item
 from .place import Json, Place, Told, text_in
-from .replies import about, body, completion, failure, is_completion, is_response, response
+from .replies import about, body, completion, is_completion, is_response, response
 from .streams import Chunks, cut_words, is_chunk, items_of, sse, whole_of
 
 REPLIES = ("response", "completion", "output", "result")
@@ -78,10 +80,16 @@ def streamed(parts: list[tuple[Place, Json]]) -> tuple[list[Told], str]:
         told += merged.told()
         for here, one in reversed(chunks):
             if isinstance(one.get("usage"), dict) or here == first:
-                told += about(one, _chunk_place(one, here, first))
+                known = {key: one.get(key) for key in ("model", "usage")}
+                told += about(known, _chunk_place(one, here, first))
                 break
-        for here, one in parts:
-            told += [] if is_chunk(one) else failure(one, here)
+        places = [_chunk_place(one, here, first) for here, one in parts]
+        failures = [
+            one
+            for (_, chunk), here in zip(parts, places, strict=True)
+            for one in failure(chunk, here)
+        ]
+        told += failures or merged.end()
         return told, ""
     whole = whole_of(parts)
     if whole is not None:
@@ -91,14 +99,20 @@ def streamed(parts: list[tuple[Place, Json]]) -> tuple[list[Told], str]:
     started = opening.get("response", {})
     ident = _response_id(opening)
     items = Items()
+    stops: Place | None = None
     for here, found in items_of(parts):
         place = here._replace(message=ident or here.name)
-        told += [cut_words(found)] if isinstance(found, list) else items.read(found, place)
+        if isinstance(found, list):
+            told.append(cut_words(found))
+            stops = found[-1][0]
+        else:
+            told += items.read(found, place)
     for here, one in parts:
         if one is opening:
             told += about(started, here.deeper("response")._replace(message=ident or here.name))
         elif one.get("type") == "error" or "error" in one:
             told += failure(one if "error" in one else {"error": one}, here)
+    told += [cut(stops)] if stops and not any(isinstance(one.event, Notice) for one in told) else []
     return told, ident
 
 

@@ -8,8 +8,9 @@ from forsy_retrace.dialects import Call, arguments, content_text
 from forsy_retrace.events import Message, Skipped, ToolResult
 from forsy_retrace.sdk import named, when
 
+from .ends import failure
 from .place import Json, Place, Told, text_in
-from .replies import about, failure, instructions
+from .replies import about, instructions
 from .speech import called, offered, printed, said
 from .talks import Talk
 from .verdicts import in_content

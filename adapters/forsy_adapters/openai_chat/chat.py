@@ -7,6 +7,7 @@ from forsy_retrace.dialects import Call, attachments, calls, content_text
 from forsy_retrace.events import Fact, Message, Skipped, ToolResult
 from forsy_retrace.sdk import named, strings, when
 
+from .ends import finish
 from .place import Json, Place, Told, text_in
 from .speech import called, executed, offered, reasoning, said, spoken
 from .verdicts import verdict
@@ -94,6 +95,8 @@ class Chat:
             path = f"{here.pointer}/action"
             yield called(Call("", "shell", action, path, None), here)
         yield from executed(message.get("executed_tools"), here.deeper("executed_tools"))
+        for told in finish(message, here):
+            yield told._replace(key=("end", message["finish_reason"]))
 
 
 def _placed(message: Json, here: Place) -> Place:

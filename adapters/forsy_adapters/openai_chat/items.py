@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Call, arguments, attachments, content_text
-from forsy_retrace.events import Change, Notice, Skipped, ToolResult
+from forsy_retrace.events import Change, Event, Message, Notice, Skipped, ToolResult, Via
 from forsy_retrace.sdk import named
 
 from .chat import Chat
@@ -20,6 +20,8 @@ class Kind(NamedTuple):
     tool: str
     sent: str
     results: tuple[str, ...] = ()
+    known_by: str = "call_id"
+    """The id that every copy has: other ids, and even arguments, change from one to the next."""
 
 
 CALLS: dict[str, Kind] = {
@@ -27,6 +29,7 @@ CALLS: dict[str, Kind] = {
     "function_call": Kind("", "arguments"),
     "custom_tool_call": Kind("", "input"),
     "mcp_call": Kind("", "arguments", ("output",)),
+    "mcp_approval_request": Kind("", "arguments", known_by="id"),
     "local_shell_call": Kind("local_shell", "action"),
     "shell_call": Kind("shell", "action"),
     "apply_patch_call": Kind("apply_patch", "operation"),
@@ -49,11 +52,6 @@ OUTPUTS: dict[str, tuple[str, str]] = {
     "tool_search_output": ("tools", "tool_search"),
     "program_output": ("result", "program"),
 }
-ASIDE = {
-    "item_reference": "repeated history",
-    "mcp_approval_request": "approval request",
-    "mcp_approval_response": "approval answer",
-}
 PATCHES = {"create_file": "created", "update_file": "modified", "delete_file": "deleted"}
 
 
@@ -69,6 +67,8 @@ def is_item(value: Any) -> bool:
             return kind_of.sent in value or "call_id" in value or "status" in value
         case {"type": str(kind)} if kind in OUTPUTS:
             return "call_id" in value
+        case {"type": "mcp_approval_response"}:
+            return "approval_request_id" in value
     return False
 
 
@@ -96,8 +96,10 @@ class Items:
                 yield from told or [_skipped(here, "no tools on offer")]
             case "compaction" | "compaction_summary":
                 yield Told(None, Notice(here.origin("system"), "compacted"))
-            case str() if kind in ASIDE:
-                yield _skipped(here, ASIDE[kind])
+            case "mcp_approval_response":
+                yield from _permission(item, here)
+            case "item_reference":
+                yield _skipped(here, "repeated history")
             case str() if kind.endswith("_call"):
                 name = kind.removesuffix("_call")
                 call = Call(_id(item), name, item, here.pointer, f"{here.pointer}/type")
@@ -106,7 +108,8 @@ class Items:
                 yield _skipped(here, f"unknown item{named(kind)}")
 
     def _call(self, item: Json, kind: Kind, here: Place) -> Iterator[Told]:
-        ident = _id(item)
+        asked = text_in(item, "approval_request_id")
+        ident = asked or _id(item)
         tool = text_in(item, "name") if not kind.tool else kind.tool
         if not tool:
             yield _skipped(here, "a call without a name")
@@ -127,9 +130,8 @@ class Items:
             call = Call(ident, tool, sent, f"{path}/{kind.sent}", named if kind.tool else "")
         if kind.tool == "apply_patch" and isinstance(call.input, dict):
             self.patches[ident] = call.input
-        told = called(call, place)
-        # Without a call id, a copy in a later request may have another id, or other arguments.
-        yield told if text_in(item, "call_id") else told._replace(key=None)
+        told = called(call, place)._replace(permitted=bool(asked))
+        yield told if text_in(item, kind.known_by) else told._replace(key=None)
         if hosted:
             yield from _own_result(item, kind, ident, place)
 
@@ -159,6 +161,28 @@ class Items:
             attachments(output, f"{base}/{key}"),
         )
         yield Told(("result", ident, text.strip()) if ident else None, event, tool)
+
+
+def _permission(item: Json, here: Place) -> Iterator[Told]:
+    """What the user said to a call that waited for it; a refused call never ran."""
+    ident = text_in(item, "approval_request_id")
+    words = text_in(item, "reason")
+    refused = item.get("approve") is False
+    if refused:
+        base = f"{here.pointer}/approve"
+        origin = here.deeper("approve").origin()
+        yield Told(
+            ("result", ident, ""), ToolResult(origin, ident, None, "rejected", "denied", base)
+        )
+    if words:
+        via: Via = "rejection" if refused else "typed"
+        event: Event = Message(
+            here.deeper("reason").origin("user"), "user", words, via, answers=ident
+        )
+        yield Told(("user", words.strip()), event)
+    elif not refused:
+        event = Skipped(here.origin("user"), "a permission without words")
+        yield Told(("permitted", ident), event)
 
 
 def _changes(patch: Json | None, found: Verdict) -> tuple[Change, ...]:

@@ -50,6 +50,7 @@ class Log:
             self.stream.append((here, value))
         elif is_span(value):
             self.spans.append((here, value))
+            self.reasons[record.here.record] = (record, POLLED)
         elif found := list(objects(value, here)):
             self.threads += found
             self.reasons[record.here.record] = (record, POLLED)
@@ -67,7 +68,7 @@ class Log:
             self.sessions.add(Talk(list(_together(held)), ident), held[0][0].record)
         for held, read_all in ((self.spans, traces), (self.threads, threads)):
             for talk in read_all(held):
-                self.sessions.add(talk, held[0][0].record)
+                self.sessions.add(talk)
         told = {
             one.event.origin.evidence.record
             for session in self.sessions.all

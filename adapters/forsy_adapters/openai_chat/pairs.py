@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from forsy_retrace.events import Event, Skipped, ToolCall, ToolResult
+from forsy_retrace.events import Event, Message, Skipped, ToolCall, ToolResult
 
 from .place import Told
 
@@ -17,12 +17,18 @@ class Pairs:
         self.open: list[tuple[str, ToolCall]] = []
         """Calls without an answer yet: the id as logged, and the call."""
         self.answered: set[tuple[str, str | None]] = set()
+        self.latest: dict[str, str] = {}
+        """The id as logged to the last call's own."""
 
-    def call(self, event: ToolCall) -> ToolCall:
+    def call(self, event: ToolCall, permitted: bool) -> Event:
+        """The call under its own id; nothing where it only runs what had been asked for."""
         logged = event.call
+        if permitted and any(ident == logged for ident, _ in self.open):
+            return Skipped(event.origin, "the run of a permitted call")
         own = self._own(logged or "no id")
         event = msgspec.structs.replace(event, call=own)
         self.open.append((logged, event))
+        self.latest[logged] = own
         return event
 
     def result(self, event: ToolResult, tool: str) -> Event:
@@ -57,10 +63,12 @@ class Pairs:
 def paired(told: list[Told]) -> Iterator[Event]:
     """The events of a session, each call under an id of its own and its result under the same."""
     pairs = Pairs()
-    for _, event, tool in told:
+    for _, event, tool, permitted in told:
         match event:
             case ToolCall():
-                yield pairs.call(event)
+                yield pairs.call(event, permitted)
+            case Message(answers=str(logged)):
+                yield msgspec.structs.replace(event, answers=pairs.latest.get(logged))
             case ToolResult():
                 yield pairs.result(event, tool)
             case _:

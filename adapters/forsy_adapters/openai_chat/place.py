@@ -17,6 +17,8 @@ class Told(NamedTuple):
     event: Event
     tool: str = ""
     """A result's tool, where the log names it: old results have no call id."""
+    permitted: bool = False
+    """Whether a call is the run of one that had waited under its id for the user's word."""
 
 
 class Place(NamedTuple):

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from forsy_retrace.dialects import content_text
-from forsy_retrace.events import Event, Fact, Notice, Skipped
+from forsy_retrace.events import Fact, Skipped
 from forsy_retrace.sdk import number, when
 
 from .chat import Chat
+from .ends import failure, finish, incomplete
 from .items import Items
 from .place import Json, Place, Told, opened, text_in
-from .speech import offered
+from .speech import beside, choice_branch, offered
 
 USAGE = (
     ("input_tokens", ("prompt_tokens", "input_tokens")),
@@ -53,9 +53,12 @@ def completion(reply: Json, here: Place) -> Iterator[Told]:
         message = choice.get("message") if isinstance(choice, dict) else None
         where = here.deeper("choices", index, "message")
         if index:
-            where = where._replace(branch=f"choice {index}", message=where.name)
+            where = where._replace(branch=choice_branch(index, here), message=where.name)
+            yield beside(where)
         for told in Chat().read(message, where):
             yield told._replace(key=None) if index else told
+        if isinstance(choice, dict) and not reply.get("error"):
+            yield from finish(choice, where.to(f"{here.pointer}/choices/{index}"))
     yield from about(reply, here)
 
 
@@ -91,27 +94,7 @@ def about(reply: Json, here: Place) -> Iterator[Told]:
     if counted:
         yield Told(None, Fact(here.deeper("usage").origin(), "usage", counted))
     yield from failure(reply, here)
-    details = reply.get("incomplete_details")
-    if reason := text_in(details, "reason"):
-        where = here.deeper("incomplete_details", "reason")
-        yield Told(None, Notice(where.origin("system"), "limit", reason))
-
-
-def failure(reply: Json, here: Place, key: str = "error") -> Iterator[Told]:
-    """An error that came instead of an answer."""
-    error = reply.get(key)
-    where = here.deeper(key)
-    event: Event
-    match error:
-        case {"message": str(text)} if text.strip():
-            event = Notice(where.deeper("message").origin("system"), "model error", text)
-        case str() if error.strip():
-            event = Notice(where.origin("system"), "model error", error)
-        case dict() if error:
-            event = Notice(where.origin("system"), "model error", content_text(error))
-        case _:
-            return
-    yield Told(None, event)
+    yield from incomplete(reply, here)
 
 
 def usage(value: Any) -> dict[str, int]:

@@ -3,6 +3,8 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
 
 from forsy_retrace.events import Event, Fact, Notice, Origin, SessionStart, Skipped
 from forsy_retrace.sdk import compact
@@ -16,11 +18,24 @@ from .talks import Talk
 class Session:
     """What was told of one session so far, and by what it goes on."""
 
-    def __init__(self, ident: str) -> None:
+    def __init__(self, ident: str, prior: "Session | None" = None) -> None:
         self.id = ident
+        self.prior = prior
+        """The session that it forks from, at an earlier response."""
         self.told: list[Told] = []
         self.keys: list[Key] = []
+        self.counts: Counter[Key] = Counter()
+        self.history = 0
+        """Of all keys that a later talk may be known by."""
+        self.remembered = 0
         self.facts: set[str] = set()
+
+    @cached_property
+    def name(self) -> str:
+        """Its id; what was said in it where the log gives none, once all is told."""
+        said = [one.event.origin.evidence.start for one in self.told[:1]]
+        text = compact(self.keys or said)
+        return self.id or f"conversation-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
     @property
     def acted(self) -> bool:
@@ -43,7 +58,16 @@ class Session:
             new = new or not isinstance(event, Fact)
             if one.key is not None:
                 self.keys.append(one.key)
+                self.counts[one.key] += 1
         return new
+
+
+class Mark(NamedTuple):
+    """Where a response stands in its session: how many keys there were before and after it."""
+
+    session: Session
+    start: int
+    end: int
 
 
 class Sessions:
@@ -52,60 +76,74 @@ class Sessions:
     def __init__(self) -> None:
         self.all: list[Session] = []
         self.by_id: dict[str, Session] = {}
-        self.by_response: dict[str, Session] = {}
+        self.by_response: dict[str, Mark] = {}
         self.by_history: dict[int, Session] = {}
         self.last: Session | None = None
 
-    def add(self, talk: Talk, record: Record) -> None:
-        """A talk goes on a session that it repeats from the first word, or that it names."""
-        keys = [one.key for one in talk.told if one.key is not None]
-        found, shared = self._known(talk, keys)
-        fresh: list[Told]
-        if found is None and self.last is not None and not talk.id and _is_aside(talk.told):
-            found, shared = self.last, len(self.last.keys)
-            fresh = talk.told
-        elif found is None:
-            found = Session(talk.id)
-            self.all.append(found)
-            fresh = talk.told
-        elif shared == len(found.keys):
-            fresh = list(_after(talk.told, shared))
-        else:
-            fresh = list(_unseen(talk.told, Counter(found.keys)))
-        if not found.add(fresh) and not any(_stands_on(one.event, record) for one in found.told):
-            found.told.append(skipped(record, "repeated history"))
-        self._remember(found, talk)
+    def add(self, talk: Talk, record: Record | None = None) -> None:
+        """A talk goes on a session that it repeats from the first word, or that it names.
 
-    def _known(self, talk: Talk, keys: list[Key]) -> tuple[Session | None, int]:
-        """The session that a talk belongs to, and how much of it is repeated."""
+        Where nothing in it is new, the record that holds it is left out.
+        """
+        found, fresh = self._known(talk)
+        aside = found is None and self.last is not None and not talk.id and _is_aside(talk.told)
+        if aside:
+            found = self.last
+        if found is None:
+            prior = self.by_response.get(talk.after)
+            found = Session(talk.id, prior.session if prior else None)
+            self.all.append(found)
+        start = len(found.keys)
+        new = found.add(fresh)
+        if record and not new and not any(_stands_on(one.event, record) for one in found.told):
+            found.told.append(skipped(record, "repeated history"))
+        self._remember(found, talk if not aside else Talk([]), start)
+
+    def _known(self, talk: Talk) -> tuple[Session | None, list[Told]]:
+        """The session that a talk belongs to, and what is new in it."""
+        keys = [one.key for one in talk.told if one.key is not None]
         if talk.id:
             found = self.by_id.get(talk.id)
-            return (found, _shared(found.keys, keys)) if found else (None, 0)
-        found = self.by_response.get(talk.after) if talk.after else None
-        if found is not None:
-            shared = _shared(found.keys, keys)
-            return found, shared if shared == len(found.keys) else 0
+            return found, _new(found, talk.told, keys) if found else talk.told
+        if talk.response in self.by_response:
+            polled = self.by_response[talk.response]
+            held = Counter(polled.session.keys[polled.start : polled.end])
+            return polled.session, list(_unseen(talk.told, held))
+        if talk.after in self.by_response:
+            # Such a request holds the new turn alone; sent again, it repeats what came since.
+            mark = self.by_response[talk.after]
+            since = mark.session.keys[mark.end :]
+            shared = _shared(since, keys)
+            if shared in (len(since), len(keys)):
+                return mark.session, list(_after(talk.told, shared))
+            return None, talk.told
         history, length, best = 0, 0, 0
+        found = None
         for length, key in enumerate(keys, 1):
             history = hash((history, key))
-            held = self.by_history.get(history)
-            if held is None:
+            held_by = self.by_history.get(history)
+            if held_by is None:
                 break
-            found, best = held, length
+            found, best = held_by, length
         if found is None or not found.acted or best != _shared(found.keys, keys):
-            return None, 0
-        return (found, best) if best in (len(found.keys), len(keys)) else (None, 0)
+            return None, talk.told
+        if best not in (len(found.keys), len(keys)):
+            return None, talk.told
+        return found, _new(found, talk.told, keys)
 
-    def _remember(self, session: Session, talk: Talk) -> None:
+    def _remember(self, session: Session, talk: Talk, start: int) -> None:
         self.last = session
         if talk.id:
             self.by_id[talk.id] = session
         if talk.response:
-            self.by_response[talk.response] = session
-        history = 0
-        for key in session.keys:
-            history = hash((history, key))
-            self.by_history[history] = session
+            held = self.by_response.get(talk.response)
+            if held is None or start < len(session.keys):
+                start = held.start if held else start
+                self.by_response[talk.response] = Mark(session, start, len(session.keys))
+        for key in session.keys[session.remembered :]:
+            session.history = hash((session.history, key))
+            self.by_history[session.history] = session
+        session.remembered = len(session.keys)
 
     def skip(self, record: Record, reason: str) -> None:
         """A record that is no part of any session stands with the one before it."""
@@ -118,10 +156,11 @@ class Sessions:
         """Session by session. What the log gives no id is known by what was said in it."""
         many = sum(not _is_aside(one.told) for one in self.all) > 1
         for session in _with_words_first(self.all):
-            ident = session.id or (_digest(session) if many else "")
+            ident = session.name if many else session.id
+            prior = session.prior.name if session.prior else None
             if ident and session.told:
                 first = session.told[0].event.origin
-                yield SessionStart(Origin(first.evidence.at(""), first.at, "system"), ident)
+                yield SessionStart(Origin(first.evidence.at(""), first.at, "system"), ident, prior)
             yield from paired(session.told)
 
 
@@ -145,17 +184,17 @@ def skipped(record: Record, reason: str) -> Told:
     return Told(None, Skipped(Place(record).origin("system"), reason))
 
 
-def _digest(session: Session) -> str:
-    said = [one.event.origin.evidence.start for one in session.told[:1]]
-    text = compact(session.keys or said)
-    return f"conversation-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-
-
 def _shared(held: list[Key], keys: list[Key]) -> int:
     for index, (old, new) in enumerate(zip(held, keys, strict=False)):
         if old != new:
             return index
     return min(len(held), len(keys))
+
+
+def _new(found: Session, told: list[Told], keys: list[Key]) -> list[Told]:
+    """What a talk that repeats a session's history adds to it."""
+    shared = _shared(found.keys, keys)
+    return list(_after(told, shared) if shared == len(found.keys) else _unseen(told, found.counts))
 
 
 def _after(told: list[Told], count: int) -> Iterator[Told]:
@@ -172,10 +211,11 @@ def _after(told: list[Told], count: int) -> Iterator[Told]:
 def _unseen(told: list[Told], held: Counter[Key]) -> Iterator[Told]:
     """What a shortened history adds to the whole one."""
     fresh = True
+    again: Counter[Key] = Counter()
     for one in told:
         if one.key is not None:
-            fresh = held[one.key] <= 0
-            held[one.key] -= 1
+            again[one.key] += 1
+            fresh = again[one.key] > held[one.key]
         if fresh:
             yield one
 

@@ -1,15 +1,15 @@
 """Traces of the Agents SDK: spans, written in the order in which they ended."""
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Call, arguments, content_text
-from forsy_retrace.events import Event, Fact, Skipped, ToolResult
-from forsy_retrace.sdk import named, strings, when
+from forsy_retrace.events import Event, Fact, Skipped, ToolCall, ToolResult
+from forsy_retrace.sdk import compact, named, strings, when
 
-from .answers import is_talk
-from .chat import Chat
+from .answers import is_talk, read_list
 from .place import Json, Place, Told, opened, text_in
 from .replies import about
 from .speech import called
@@ -30,16 +30,21 @@ def is_span(value: Any) -> bool:
 
 
 def traces(held: Held) -> Iterator[Talk]:
-    """One talk for each trace; several may be mixed in one file."""
+    """A talk for each model call of a trace; several traces may be mixed in one file."""
     groups: dict[str, Held] = {}
     for here, one in held:
         ident = text_in(one, "trace_id") or (text_in(one, "id") if one["object"] == "trace" else "")
         groups.setdefault(ident, []).append((here, one))
     for ident, group in groups.items():
+        trace = Trace()
         told: list[Told] = []
         for here, one in sorted(group, key=_started):
-            told += _span(one, here)
-        yield Talk(told, ident)
+            told += trace.read(one, here)
+            if trace.asks(one):
+                yield Talk(told, ident)
+                told = []
+        if told:
+            yield Talk(told, ident)
 
 
 def _started(item: tuple[Place, Json]) -> tuple[str, int]:
@@ -47,63 +52,99 @@ def _started(item: tuple[Place, Json]) -> tuple[str, int]:
     return (when(one.get("started_at")) or "", here.record.here.start)
 
 
-def _span(span: Json, here: Place) -> Iterator[Told]:
-    ident = text_in(span, "id")
-    here = here._replace(at=when(span.get("started_at")), message=ident or here.name)
-    held = span.get("span_data")
-    data: Json = held if isinstance(held, dict) else {}
-    where = here.deeper("span_data")
-    match data:
-        case {"type": "function", "name": str(name)}:
-            yield from _function(span, data, name, ident or here.name, here)
-        case {"type": "agent"}:
-            names = list(strings(data.get("tools")))
-            event: Event = Fact(where.deeper("tools").origin("system"), "tools", names)
-            yield Told(None, event) if names else _skipped(here, "an agent without tools")
-        case {"type": "generation"}:
-            told = list(_generation(data, where))
-            yield from told or [_skipped(here, "a generation without its text")]
-        case {"type": "response"}:
-            yield _skipped(here, "a model response without its text")
-        case {"type": "handoff"}:
-            yield _skipped(here, "handoff")
-        case _ if span.get("object") == "trace":
-            yield _skipped(here, "bookkeeping: trace")
-        case _:
-            yield _skipped(here, f"unknown span{named(data.get('type'))}")
+class Trace:
+    """Reads the spans of one trace in the order in which they began."""
+
+    def __init__(self) -> None:
+        self.open: dict[tuple[str, str], deque[str]] = {}
+        """What a model asked for, tool and arguments, to the calls that no span has answered."""
+        self.answered: set[str] = set()
+
+    @staticmethod
+    def asks(span: Json) -> bool:
+        """Whether a span repeats the history, which only its end goes on from."""
+        held = span.get("span_data")
+        return isinstance(held, dict) and held.get("type") == "generation"
+
+    def read(self, span: Json, here: Place) -> Iterator[Told]:
+        """At least one event for each span."""
+        ident = text_in(span, "id") or here.name
+        here = here._replace(at=when(span.get("started_at")), message=ident)
+        held = span.get("span_data")
+        data: Json = held if isinstance(held, dict) else {}
+        where = here.deeper("span_data")
+        match data:
+            case {"type": "function", "name": str(name)}:
+                yield from self._function(span, data, name, ident, here)
+            case {"type": "agent"}:
+                names = list(strings(data.get("tools")))
+                event: Event = Fact(where.deeper("tools").origin("system"), "tools", names)
+                yield Told(None, event) if names else _skipped(here, "an agent without tools")
+            case {"type": "generation"}:
+                ended = where._replace(at=when(span.get("ended_at")) or where.at)
+                told = list(self._generation(data, where, ended))
+                yield from told or [_skipped(here, "a generation without its text")]
+            case {"type": "response"}:
+                yield _skipped(here, "a model response without its text")
+            case {"type": "handoff"}:
+                yield _skipped(here, "handoff")
+            case _ if span.get("object") == "trace":
+                yield _skipped(here, "bookkeeping: trace")
+            case _:
+                yield _skipped(here, f"unknown span{named(data.get('type'))}")
+
+    def _function(
+        self, span: Json, data: Json, name: str, ident: str, here: Place
+    ) -> Iterator[Told]:
+        """A tool's run: of a call that the model made, where one is open, else its only witness."""
+        where = here.deeper("span_data")
+        path = where.pointer
+        sent = arguments(data["input"]) if data.get("input") is not None else None
+        waiting = self.open.get((name, _text(sent)))
+        if waiting:
+            ident = waiting.popleft()
+        elif sent is None:
+            yield called(Call(ident, name, data, path, f"{path}/name"), where)
+        else:
+            yield called(Call(ident, name, sent, f"{path}/input"), where)
+        output, error = data.get("output"), span.get("error")
+        if output is None and not error:
+            if waiting is not None:
+                yield _skipped(here, "a run that told no result")
+            return
+        found = in_content(opened(output), f"{path}/output")
+        at = where.deeper("output") if output is not None else here.deeper("error")
+        if error:
+            found = Verdict("failed", "error-field", f"{here.pointer}/error")
+        at = at._replace(at=when(span.get("ended_at")))
+        text = content_text(error if output is None else output)
+        event = ToolResult(
+            at.origin(), ident, text, found.outcome, found.rule, found.basis, found.exit_code
+        )
+        self.answered.add(ident)
+        yield Told(("result", ident, text.strip()), event, name)
+
+    def _generation(self, data: Json, here: Place, ended: Place) -> Iterator[Told]:
+        """A model call: what was asked is the history so far, only what came back is new."""
+        asked = opened(data.get("input"))
+        for one in (
+            read_list(asked, here.deeper("input")._replace(message=None)) if is_talk(asked) else ()
+        ):
+            event = one.event
+            # The history repeats what a tool's own span told.
+            if not isinstance(event, ToolResult) or event.call not in self.answered:
+                yield one
+        reply = opened(data.get("output"))
+        for one in read_list(reply, ended.deeper("output")) if is_talk(reply) else ():
+            if isinstance(one.event, ToolCall):
+                asked_for = (one.event.tool, _text(one.event.input))
+                self.open.setdefault(asked_for, deque()).append(one.event.call)
+            yield one
+        yield from about(data, ended)
 
 
-def _function(span: Json, data: Json, name: str, ident: str, here: Place) -> Iterator[Told]:
-    where = here.deeper("span_data")
-    path = where.pointer
-    if data.get("input") is None:
-        yield called(Call(ident, name, data, path, f"{path}/name"), where)
-    else:
-        yield called(Call(ident, name, arguments(data["input"]), f"{path}/input"), where)
-    output, error = data.get("output"), span.get("error")
-    if output is None and not error:
-        return
-    found = in_content(opened(output), f"{path}/output")
-    at = where.deeper("output") if output is not None else here.deeper("error")
-    if error:
-        found = Verdict("failed", "error-field", f"{here.pointer}/error")
-    at = at._replace(at=when(span.get("ended_at")))
-    text = content_text(error if output is None else output)
-    event = ToolResult(
-        at.origin(), ident, text, found.outcome, found.rule, found.basis, found.exit_code
-    )
-    yield Told(("result", ident, ""), event)
-
-
-def _generation(data: Json, here: Place) -> Iterator[Told]:
-    """A model call with its messages; what was asked is the history so far."""
-    for key in ("input", "output"):
-        listed = opened(data.get(key))
-        if is_talk(listed):
-            chat = Chat()
-            for index, message in enumerate(listed):
-                yield from chat.read(message, here.deeper(key, index)._replace(message=None))
-    yield from about(data, here)
+def _text(sent: Any) -> str:
+    return sent if isinstance(sent, str) else compact(sent)
 
 
 def _skipped(here: Place, reason: str) -> Told:

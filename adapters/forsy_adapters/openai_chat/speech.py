@@ -74,6 +74,16 @@ def thought(text: str, origin: Origin) -> Told:
     return Told(None, Thinking(origin, text))
 
 
+def choice_branch(number: int, here: Place) -> str:
+    """The branch of a choice of the reply at `here`; the first stands on the visible line."""
+    return f"choice {number} of {here.message or here.name}" if number else ""
+
+
+def beside(here: Place) -> Told:
+    """Another choice of a reply, which nobody went back on."""
+    return Told(None, Fact(here.origin("system"), "beside", here.branch))
+
+
 def _hidden(here: Place) -> Told:
     return Told(None, Skipped(here.origin(), "hidden reasoning"))
 

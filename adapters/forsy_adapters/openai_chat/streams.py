@@ -11,8 +11,9 @@ from forsy_retrace.dialects import arguments
 from forsy_retrace.events import Origin, Skipped, Thinking, ToolCall
 from forsy_retrace.sdk import parsed
 
+from .ends import cut, finish
 from .place import Json, Place, Told, text_in
-from .speech import said
+from .speech import beside, choice_branch, said
 
 Piece = tuple[Place, str]
 ENDS = ("response.completed", "response.failed", "response.incomplete")
@@ -53,6 +54,7 @@ class Chunks:
 
     def __init__(self) -> None:
         self.chunks: list[tuple[Place, Json]] = []
+        self.first: Choice | None = None
 
     def add(self, chunk: Json, here: Place) -> None:
         self.chunks.append((here, chunk))
@@ -67,20 +69,41 @@ class Chunks:
                     continue
                 number = choice.get("index")
                 number = number if isinstance(number, int) else 0
-                found = choices.setdefault(number, Choice())
-                found.take(choice["delta"], here.deeper("choices", index, "delta"))
+                where = here.deeper("choices", index)
+                branch = choice_branch(number, here)
+                found = choices.setdefault(number, Choice(where._replace(branch=branch)))
+                found.take(choice["delta"], where.deeper("delta"))
+                if text_in(choice, "finish_reason"):
+                    found.end = (where, choice)
         for number, one in sorted(choices.items(), reverse=True):
-            yield from one.told(f"choice {number}" if number else "")
+            if number:
+                yield beside(one.here)
+            yield from one.told(one.here.branch)
+            if number and one.end:
+                yield from finish(one.end[1], one.end[0]._replace(branch=one.here.branch))
+        self.first = choices.get(0)
+
+    def end(self) -> Iterator[Told]:
+        """How the first choice ended; that it was cut, where no chunk says that it had ended."""
+        here, last = self.chunks[-1]
+        end = self.first.end if self.first else None
+        if end:
+            yield from finish(end[1], end[0])
+        elif last.get("choices") or not isinstance(last.get("usage"), dict):
+            yield cut(here)
 
 
 class Choice:
     """The pieces of one choice of a stream."""
 
-    def __init__(self) -> None:
+    def __init__(self, here: Place) -> None:
+        self.here = here
         self.thoughts: list[Piece] = []
         self.words: list[Piece] = []
         self.refusal: list[Piece] = []
         self.calls: dict[Any, Json] = {}
+        self.end: tuple[Place, Json] | None = None
+        """The choice as its last chunk has it."""
 
     def take(self, delta: Json, here: Place) -> None:
         key = next((k for k in REASONING if isinstance(delta.get(k), str) and delta[k]), "")

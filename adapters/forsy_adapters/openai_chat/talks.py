@@ -7,14 +7,22 @@ from forsy_retrace.events import Fact, Message
 from forsy_retrace.sdk import number, when
 
 from .answers import REPLIES, answered, is_talk, read_list
+from .ends import failure
 from .items import Items
 from .place import Json, Place, Told, opened, text_in
-from .replies import about, body, failure, instructions, is_completion, is_response
+from .replies import about, body, instructions, is_completion, is_response
 from .speech import offered
 from .streams import is_chunk, is_stream_event
 
 LISTS = ("messages", "history", "traj", "trajectory", "conversation", "dialogue", "conversations")
 TIMES = ("timestamp", "created_at", "started_at", "time")
+GRADES = {
+    # A grader's word on a run, and beside which lists it is one: an envelope says `success` too.
+    "reward": LISTS,
+    "resolved": LISTS,
+    "is_correct": LISTS,
+    "success": ("traj", "trajectory"),
+}
 IDS = ("session_id", "conversation_id", "thread_id", "chat_id")
 DEPTH = 6
 
@@ -124,11 +132,15 @@ def _ending(value: Json, here: Place) -> Iterator[Told]:
     info = value.get("info")
     status = text_in(info, "exit_status")
     facts: Json = {"exit_status": status} if status and len(status) < 80 else {}
-    for key in ("reward", "resolved", "success", "is_correct"):
-        if isinstance(value.get(key), (bool, int, float)):
-            facts[key] = value[key]
+    facts |= {key: value[key] for key in GRADES if isinstance(value.get(key), (bool, int, float))}
     if facts:
         yield Told(None, Fact(here.origin("system"), "run_end", facts))
+    for key, beside in GRADES.items():
+        if key in facts and any(value.get(listed) for listed in beside):
+            grade = facts[key]
+            given = int(grade) if isinstance(grade, bool) else grade
+            yield Told(None, Fact(here.deeper(key).origin("system"), "reward", given))
+            return
 
 
 def _typed(text: str, here: Place) -> Told:
@@ -150,13 +162,16 @@ def _exchange(value: Json, here: Place) -> Iterator[Talk]:
     asked, there = body(value["request"], here.deeper("request"))
     at = next((time for key in TIMES if (time := when(value.get(key)))), None)
     here = here._replace(at=at)
-    if not isinstance(asked, dict):
-        return
-    without = {key: asked[key] for key in asked if key not in REPLIES}
-    for talk in _asked(without, there):
-        reply, answer = answered(value.get("response"), here.deeper("response"))
-        # A request asks for a model by its short name; the reply says which one answered.
-        answers = any(_is_model(one) for one in reply)
+    sent: Json = asked if isinstance(asked, dict) else {}
+    without = {key: sent[key] for key in sent if key not in REPLIES}
+    reply, answer = answered(value.get("response"), here.deeper("response"))
+    talks = list(_asked(without, there))
+    if not talks and (answer or any(one.key is not None for one in reply)):
+        # A look at a reply that was under way, or a turn that the server knows.
+        talks = [Talk([], _conversation(sent), text_in(sent, "previous_response_id"))]
+    # A request asks for a model by its short name; the reply says which one answered.
+    answers = any(_is_model(one) for one in reply)
+    for talk in talks:
         told = [one for one in talk.told if not (answers and _is_model(one))]
         told += [*reply, *failure(value, here)]
         yield talk._replace(told=told, response=answer or talk.response)

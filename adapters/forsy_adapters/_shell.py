@@ -1,0 +1,65 @@
+"""What a shell's command line says by itself: how it came out, is it whole, whose are the next?"""
+
+import re
+
+from forsy_retrace.events import Outcome
+from forsy_retrace.sdk import later
+
+EXITS: dict[int, Outcome] = {
+    0: "ok",
+    130: "interrupted",
+    -2: "interrupted",
+    141: "unknown",  # SIGPIPE: the reader of a pipe had enough
+    -13: "unknown",
+}
+"""What an exit status says of a command, where it does not say that it failed."""
+LAUNCH = later(r"[^&\\]&[!|]?\Z")
+"""The end of a line that is left to run: its status tells of the start alone."""
+LEAVES = later(r"(?:exit|logout)(?:\s+\d+)?(?:\s*;)?")
+ENTERS = later(
+    r"(?:sudo\s+)?(?:(?:bash|zsh|fish|sh|su)(?:\s+-(?!c\b)\S*)*(?:\s+\w+)?"
+    r"|ssh(?:\s+-\S+(?:\s+\d+)?)*\s+\S+)\Z"
+    r"|sudo\s+-[is]\Z|(?:docker|podman|kubectl)\s+exec\s(?:\S+\s)*?-(?:it|ti|i)\s"
+)
+LONGEST = 1000
+"""Characters of a command that are looked at for another shell."""
+
+
+def outcome(command: str, exit: int | None) -> Outcome:
+    """What came of a command by its exit status; unknown without one."""
+    if exit is None:
+        return "unknown"
+    return "launched" if LAUNCH.search(command.rstrip()[-3:]) else EXITS.get(exit, "failed")
+
+
+def leaves(command: str) -> bool:
+    """Whether a command ends its shell."""
+    return LEAVES.fullmatch(command.strip()[:LONGEST]) is not None
+
+
+def enters(command: str) -> bool:
+    """Whether the commands behind it are another shell's."""
+    return ENTERS.match(command.strip()[:LONGEST]) is not None
+
+
+QUOTES = later(r"\\.|(?<!\S)#[^\n]*|(\$'|['\"])", re.DOTALL)
+CLOSERS: dict[str, re.Pattern[str]] = {
+    "'": later(r"[^']*+'"),
+    "$'": later(r"(?:[^'\\]|\\.)*+'", re.DOTALL),
+    '"': later(r'(?:[^"\\]|\\.)*+"', re.DOTALL),
+}
+
+
+def open_quote(text: str, quote: str = "") -> str:
+    """The quote that is open behind a text, which begins in one or in none."""
+    at = 0
+    while True:
+        if quote:
+            closed = CLOSERS[quote].match(text, at)
+            if closed is None:
+                return quote
+            at = closed.end()
+        found = QUOTES.search(text, at)
+        if found is None:
+            return ""
+        at, quote = found.end(), found[1] or ""
