@@ -1,7 +1,9 @@
 """One log, or a folder of logs, to trace folders."""
 
 import hashlib
+import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -21,7 +23,7 @@ from forsy_retrace.memory import give_back
 from forsy_retrace.redact import Redacted, Rules, leaves, redact
 from forsy_retrace.registry import load
 from forsy_retrace.sdk import Shows
-from forsy_retrace.source import Source, discover, reread
+from forsy_retrace.source import Source, Unread, below, reread
 from forsy_retrace.trace import Trace
 from forsy_retrace.writers.atomic import check_target
 from forsy_retrace.writers.folder import MAX_OUTPUT, Written, contents, put_folder
@@ -75,7 +77,7 @@ def convert(
     Raises RetraceError where nothing can be read or written; a folder's single bad logs come as
     Refused.
     """
-    if path.is_dir():
+    if os.path.isdir(path):
         yield from _folder(path, adapter, target, options, progress)
         return
     check_target(target) if not is_shelf(target) else None
@@ -86,13 +88,13 @@ def convert(
     found = _read(source, chosen)
     first = list(islice(found, 2))
     if len(first) == 1:
-        (one,) = _folders(_with(first, found), source, name, options, set())
+        (one,) = _folders(_with(first, found), source, name, options, Counter())
         if isinstance(one, Refused):
             raise UnreadableInput(one.why)
         yield _put(one, target)
     else:
         check_shelf(target)
-        built = _folders(_with(first, found), source, name, options, set())
+        built = _folders(_with(first, found), source, name, options, Counter())
         yield from _each_put(built, target)
     yield from _left_out(source, chosen)
 
@@ -108,7 +110,7 @@ class Folder(msgspec.Struct, frozen=True):
 def folders(source: Source, name: str, options: Options) -> Iterator[Folder | Refused]:
     """What becomes of a log under the adapter of that name, one session at a time."""
     chosen = _chosen(source, name, options)
-    yield from _folders(_read(source, chosen), source, name, options, set())
+    yield from _folders(_read(source, chosen), source, name, options, Counter())
     yield from _left_out(source, chosen)
 
 
@@ -155,7 +157,8 @@ def _folder(
 ) -> Iterator[Written | Refused]:
     """Every log below a folder; what belongs to another log goes with it."""
     check_shelf(target)
-    logs = list(discover(path))
+    found_below = list(below(path))
+    logs = [one for one in found_below if isinstance(one, Source)]
     owned: set[Path] = set()
     names: dict[Path, str] = {}
     refused: dict[Path, Refused] = {}
@@ -169,7 +172,7 @@ def _folder(
         if source.path in names:
             found = companions(load(names[source.path]), source)
             owned.update(one.path for one in found)
-    taken: set[str] = set()
+    taken: Counter[str] = Counter()
     seen: set[Timed] = set()
     done = False
     for source in logs:
@@ -187,12 +190,15 @@ def _folder(
         except UnreadableInput as error:
             yield Refused(source.name, str(error))
     yield from (one for path, one in refused.items() if path not in owned)
+    for one in found_below:
+        if isinstance(one, Unread):
+            yield Refused(one.name, f"{one.name}: {one.why}")
     if not done:
         raise UnreadableInput(f"{path.name}: no session below this folder")
 
 
 def _folders(
-    found: Iterable[Session], source: Source, name: str, options: Options, taken: set[str]
+    found: Iterable[Session], source: Source, name: str, options: Options, taken: Counter[str]
 ) -> Iterator[Folder | Refused]:
     adapter = load(name)
     logs = files_of(adapter, source)
@@ -221,7 +227,7 @@ def folder_of(
     origins: Sequence[Mapping[str, Any]],
     shows: Shows,
     options: Options,
-    taken: set[str],
+    taken: Counter[str],
     kept: Sequence[Medium] | None = None,
 ) -> Folder:
     """The folder of one trace, under a name that is not taken."""
@@ -279,16 +285,14 @@ def origins_of(content: Draft, logs: Sequence[Source], options: Options) -> list
     return found
 
 
-def slug(trace: Redacted, taken: set[str]) -> str:
+def slug(trace: Redacted, taken: Counter[str]) -> str:
     """A stable, readable name: the day, words of the masked task, part of the trace's id.
 
-    It is added to the names that are taken.
+    One of several of that name has its number; it is counted among the names that are taken.
     """
     day = (trace.trace["started_at"] or "undated")[:10]
     title = re.sub(r"\[[A-Z_]+(?:_\d+)?\]", " ", trace.trace["dataset_summary"]["title"])
     words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-")
     name = "-".join(part for part in (day, words, trace.trace["trace_id"][-8:]) if part)
-    while name in taken:
-        name += "-again"
-    taken.add(name)
-    return name
+    taken[name] += 1
+    return name if taken[name] == 1 else f"{name}-{taken[name]}"

@@ -1,5 +1,14 @@
 """What a user can act on; everything else that is raised is our own bug."""
 
+import traceback
+from pathlib import Path
+
+
+def where(error: BaseException) -> str:
+    """The kind of an error and the line that raised it; never what it says."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
+
 
 class RetraceError(Exception):
     """One line that says what to do. It never holds text from a log."""
@@ -11,6 +20,10 @@ class UnreadableInput(RetraceError):
     """The input can't be read as what it was called."""
 
     exit_code = 65
+
+
+class Unreachable(UnreadableInput):
+    """The input can't be read now, whatever it is: no permission, a disk or a store that fails."""
 
 
 class DiskTrouble(RetraceError):

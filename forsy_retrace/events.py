@@ -134,7 +134,9 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=Tru
     origin: Origin
     call: str
     tool: str
+    """Empty where the log names none."""
     input: Any
+    """None where the log has none."""
     named: str | None = ""
     """Where the tool's name stands, as a part of a text; empty: `name` beside the input; None:
     nowhere, the kind of the record tells the tool."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from forsy_retrace.adapter import accepts
-from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.errors import RetraceError, Unreachable, UnreadableInput
 from forsy_retrace.registry import identify, load
 from forsy_retrace.source import Source, is_regular
 
@@ -18,10 +18,19 @@ def opened(path: Path, adapter: str = "auto") -> tuple[Source, str]:
 
 
 def named(path: Path) -> Source:
-    if not path.exists() and not path.is_symlink():
-        raise RetraceError(f"{path.name}: no such file or folder")
+    """The file that the user named, or what a link of that name leads to."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise RetraceError(f"{path.name}: no such file or folder") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "no name of a file"
+        raise Unreachable(f"{path.name}: {why}") from None
     if not is_regular(path):
-        path = path.resolve()
+        try:
+            path = path.resolve()
+        except (OSError, RuntimeError):  # a link that leads to itself
+            raise UnreadableInput(f"{path.name}: a link that leads nowhere") from None
         if not is_regular(path):
             raise UnreadableInput(f"{path.name}: not a regular file")
     return Source(path)

@@ -17,9 +17,10 @@ import msgspec
 import orjson
 
 from forsy_retrace.document import Draft, Json
-from forsy_retrace.errors import RetraceError
+from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.redaction import Leak, Masker
 from forsy_retrace.redaction import mask as mask
+from forsy_retrace.source import text_in
 
 __all__ = ["Redacted", "Rules", "mask", "redact"]
 
@@ -36,9 +37,11 @@ class Rules(msgspec.Struct, frozen=True):
 def terms_of(path: Path) -> tuple[str, ...]:
     """The texts of a user's file, one a line; blank lines count for nothing."""
     try:
-        lines = path.read_bytes().decode("utf-8-sig", "replace").split("\n")
+        lines = text_in(path.read_bytes(), path.name).decode("utf-8-sig").split("\n")
     except OSError:
         raise RetraceError(f"{path.name}: the file of texts to mask can't be read") from None
+    except UnicodeDecodeError:
+        raise UnreadableInput(f"{path.name}: the texts to mask must be in UTF-8") from None
     return tuple(line.strip() for line in lines if line.strip())
 
 

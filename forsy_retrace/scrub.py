@@ -1,5 +1,7 @@
 """Masks any text on its own, or says what in it would be masked: for files that are no trace."""
 
+import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -7,8 +9,9 @@ from typing import BinaryIO
 import msgspec
 
 from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.logs import named
 from forsy_retrace.redact import Rules, masker_of
-from forsy_retrace.source import Source, discover
+from forsy_retrace.source import Source, Unread, below, is_sealed, text_in
 
 PIECE = 1 << 20
 """Bytes that are looked at together, cut at a line end."""
@@ -23,9 +26,13 @@ class Place(msgspec.Struct, frozen=True):
     rule: str
 
 
-def redacted(stream: BinaryIO, rules: Rules = Rules()) -> Iterator[bytes]:  # noqa: B008 (Rules is frozen)
-    """The text without what is private; equal values get equal placeholders all through it."""
-    texts = [_text(piece) for piece in _pieces(stream)]
+def redacted(stream: BinaryIO, rules: Rules = Rules(), name: str = "") -> Iterator[bytes]:  # noqa: B008 (Rules is frozen)
+    """The text without what is private; equal values get equal placeholders all through it.
+
+    What is packed, or in a wide encoding, comes out as plain UTF-8; what is no text is refused.
+    """
+    data = text_in(stream.read(), name)
+    texts = [_text(piece) for piece in _pieces(io.BytesIO(data))]
     masker = masker_of(rules)
     for text in texts:
         masker.learn(text)
@@ -34,15 +41,19 @@ def redacted(stream: BinaryIO, rules: Rules = Rules()) -> Iterator[bytes]:  # no
         yield masker.mask(text).encode("utf-8", "surrogateescape")
 
 
-def scanned(path: Path, rules: Rules = Rules()) -> Iterator[Place]:  # noqa: B008 (Rules is frozen)
-    """Every place in a file, or in the files below a folder, that holds something private."""
-    for source in _sources(path):
+def scanned(path: Path, rules: Rules = Rules()) -> Iterator[Place | Unread]:  # noqa: B008 (Rules is frozen)
+    """Every place in a file, or in the files below a folder, that holds something private.
+
+    A zip's files are looked at one by one. What can't be looked at is named with the reason.
+    """
+    for one in _contents(path):
+        if isinstance(one, Unread):
+            yield one
+            continue
+        name, whole = one
         masker = masker_of(rules)
         first = 1
-        try:
-            text = _text(source.whole())
-        except UnreadableInput:
-            continue
+        text = _text(whole)
         masker.learn(text)
         data = text.encode("utf-8", "surrogatepass")  # what the places count
         starts = [0]
@@ -51,11 +62,11 @@ def scanned(path: Path, rules: Rules = Rules()) -> Iterator[Place]:  # noqa: B00
         for leak in masker.places(text):
             while first < len(starts) and starts[first] <= leak.start:
                 first += 1
-            yield Place(source.name, first, leak.kind, leak.rule)
+            yield Place(name, first, leak.kind, leak.rule)
 
 
 def second_opinion(path: Path) -> Iterator[Place]:
-    """What another engine's rules find in a file or folder: Kingfisher's, offline, in process."""
+    """What another engine's rules find in the same files: Kingfisher's, offline, in process."""
     from forsy_retrace.redaction.engine import optional
 
     kingfisher = optional("kingfisher_sdk")
@@ -64,24 +75,35 @@ def second_opinion(path: Path) -> Iterator[Place]:
             "a second opinion needs kingfisher: pip install 'forsy-retrace[paranoid]'"
         )
     scanner = kingfisher.Scanner(kingfisher.Rules(cache=False), redact=True)
-    for source in _sources(path):
-        try:
-            data = source.whole()
-        except UnreadableInput:
+    for one in _contents(path):
+        if isinstance(one, Unread):
             continue
-        for found in scanner.scan(data):
+        for found in scanner.scan(one[1]):
             if found.visible:
                 told = found.to_dict()
-                yield Place(source.name, told["location"]["line"], "CREDENTIAL", told["rule_id"])
+                yield Place(one[0], told["location"]["line"], "CREDENTIAL", told["rule_id"])
 
 
-def _sources(path: Path) -> Iterator[Source]:
-    if path.is_dir():
-        yield from discover(path)
-    elif path.exists():
-        yield Source(path)
-    else:
-        raise RetraceError(f"{path.name}: no such file or folder")
+def _contents(path: Path) -> Iterator[tuple[str, bytes] | Unread]:
+    """The name and the plain bytes of each file, or why there are none."""
+    for source in below(path) if os.path.isdir(path) else (named(path),):
+        yield from _unpacked(source)
+
+
+def _unpacked(source: Source | Unread) -> Iterator[tuple[str, bytes] | Unread]:
+    if isinstance(source, Unread):
+        yield source
+        return
+    try:
+        if source.is_archive:
+            for one in source.inside():
+                yield from _unpacked(one)
+        elif is_sealed(data := source.whole(strict=True)):
+            yield Unread(source.name, "packed within, or in a way that is not read here")
+        else:
+            yield source.name, data
+    except UnreadableInput as error:
+        yield Unread(source.name, str(error).removeprefix(f"{source.name}: "))
 
 
 def _pieces(stream: BinaryIO) -> Iterator[bytes]:

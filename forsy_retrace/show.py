@@ -1,17 +1,18 @@
 """A trace for the eye: its steps on one screen, a step in full, the ground of a value."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from forsy_retrace.errors import RetraceError
+from forsy_retrace.loaded import json_lines, json_of, load_folder, sources_of
 from forsy_retrace.redact import Rules, masker_of
 from forsy_retrace.sdk import resolve, text_of
 from forsy_retrace.trace import FIELDS
 from forsy_retrace.validate import Problem, problems
-from forsy_retrace.verify import Logs, load_folder, places
+from forsy_retrace.verify import Logs, places
 
 Json = Any
 MARKS = {True: "ok", False: "FAILED", None: ""}
@@ -36,7 +37,7 @@ def overview(folder: Path) -> str:
 def _line(step: Json) -> str:
     what = step["tool"] or step["message_role"] or step["action"]
     text = " ".join((step["input"] or step["output"] or step["reasoning"] or "").split())
-    marks = [MARKS[step["success"]], {1: "+1", -1: "-1", 0: ""}[step["eval"]]]
+    marks = [MARKS[step["success"]], {1: "+1", -1: "-1"}.get(step["eval"], "")]
     if step["caused_by"]:
         marks.append("<- " + ",".join(str(n) for n in step["caused_by"]))
     if step["retry_of"]:
@@ -53,7 +54,7 @@ def one_step(folder: Path, number: int) -> str:
     step = _step(load_folder(folder)[0], number)
     lines = []
     for name in FIELDS:
-        value = step[name]
+        value = step.get(name)
         if value is None:
             continue
         text = value if isinstance(value, str) else orjson.dumps(value).decode()
@@ -78,9 +79,11 @@ def explained(folder: Path, number: int, field: str, source: Path | None) -> str
     step = _step(trace, number)
     if field not in FIELDS:
         raise RetraceError(f"no such field; the fields are {', '.join(FIELDS)}")
+    if number > len(rows):
+        raise RetraceError(f"evidence.jsonl has {len(rows)} rows")
     row = rows[number - 1]
     entry = row["fields"].get(field)
-    value = step[field]
+    value = step.get(field)
     shown = value if isinstance(value, str) else orjson.dumps(value).decode()
     lines = [f"step {number}, {field}: {shown}"]
     if entry is None:
@@ -104,7 +107,7 @@ def explained(folder: Path, number: int, field: str, source: Path | None) -> str
 def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[str]:
     found = places(entry) or [(at, "") for at in range(min(2, len(row["records"])))]
     lines = []
-    logs = _logs(folder, row, source)
+    logs = _logs(folder, sources_of(folder, [row]), source)
     mask = _masker(logs, row) if logs is not None else str
     for at, path in found:
         record = row["records"][at]
@@ -138,45 +141,26 @@ def _masker(logs: Logs, row: Json) -> Callable[[str], str]:
     return masker.mask
 
 
-def _logs(folder: Path, row: Json, source: Path | None) -> Logs | None:
+def _logs(folder: Path, sources: Mapping[str, int | None], source: Path | None) -> Logs | None:
     """The log that was named, or one of that name beside the trace or in the working directory."""
     if source is not None:
-        return Logs(source, folder)
-    name = str(row["records"][0]["file"])
-    if "/" in name or "\\" in name or name.startswith("."):
+        return Logs(source, sources)
+    name = next(iter(sources), "")
+    if not name or "/" in name or "\\" in name or name.startswith("."):
         return None
     for place in (folder.resolve().parent, Path.cwd()):
         if (place / name).is_file():
-            return Logs(place / name, folder)
+            return Logs(place / name, sources)
     return None
 
 
 def found_problems(folder: Path) -> list[Problem]:
     """Everything wrong with a trace folder, or with a trace.json alone."""
     if folder.is_file():
-        return problems(_json(folder))
-    trace = _json(folder / "trace.json")
-    evidence = folder / "evidence.jsonl"
-    manifest = folder / "manifest.json"
-    rows = None
-    if evidence.is_file():
-        rows = [_loads(line, evidence) for line in evidence.read_bytes().split(b"\n") if line]
-    return problems(trace, evidence=rows, manifest=_json(manifest) if manifest.is_file() else None)
-
-
-def _json(path: Path) -> Json:
-    try:
-        return _loads(path.read_bytes(), path)
-    except OSError:
-        raise RetraceError(f"{path.name}: no such file in the folder") from None
-
-
-def _loads(data: bytes, path: Path) -> Json:
-    import json
-
-    from forsy_retrace.errors import UnreadableInput
-
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        raise UnreadableInput(f"{path.name}: not JSON") from None
+        return problems(json_of(folder))
+    evidence, manifest = folder / "evidence.jsonl", folder / "manifest.json"
+    return problems(
+        json_of(folder / "trace.json"),
+        evidence=json_lines(evidence) if evidence.is_file() else None,
+        manifest=json_of(manifest) if manifest.is_file() else None,
+    )

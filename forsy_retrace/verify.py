@@ -6,6 +6,7 @@ but for placeholders and marked cuts; computed ones are computed again where one
 
 import glob
 import hashlib
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -13,12 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-import orjson
 
 from forsy_retrace.builder.readings import READINGS
 from forsy_retrace.dialects import content_text
-from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.evidence import Evidence
+from forsy_retrace.loaded import load_folder, sources_of
+from forsy_retrace.logs import named
 from forsy_retrace.sdk import compact, parsed, resolve, streamed, text_of, when
 from forsy_retrace.source import Source, discover, reread
 
@@ -33,6 +35,9 @@ EXIT_MARK = re.compile(r"\x1b\](?:133|633);D;(\d+)")
 """How a shell says that a command is done, and with which status."""
 
 
+NOT_THERE = "a log that the trace names is not there; name it with --source"
+
+
 class Finding(msgspec.Struct, frozen=True):
     """A value that no longer holds. The text never quotes the log."""
 
@@ -42,40 +47,54 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Logs:
-    """The log files that evidence names, read once each."""
+    """The log files that evidence names, read once each.
 
-    def __init__(self, source: Path, folder: Path | None = None) -> None:
-        self.files: dict[str, Source] = {}
+    A file that the user names is the log of the trace, whatever it is called now: no other stands
+    in for it. What the trace names beside it is looked for beside it. Below a folder, every log is
+    told by its name.
+    """
+
+    def __init__(self, source: Path, sources: Mapping[str, int | None]) -> None:
+        self.sizes = sources
         self.main: Source | None = None
-        if source.is_dir():
-            found = list(discover(source))
-        elif source.exists():
-            beside = discover(source.parent / source.stem)
-            self.main = Source(source)
-            found = [self.main]
-            found += [Source(one.path, f"{source.stem}/{one.name}") for one in beside]
-            found += self.main.beside("agent-*.jsonl")
-            found += self.main.beside("message_feedback.json")
-            found += self.main.beside(f"{glob.escape(source.stem)}.*")
+        """The file that the user named."""
+        self.main_name = next(iter(sources), "")
+        """What the trace calls it."""
+        if os.path.isdir(source):
+            self.found = list(discover(source))
         else:
-            raise RetraceError(f"{source.name}: no such file or folder")
-        self.sizes = _sizes(folder) if folder is not None else {}
-        known = {one.name for one in found}
-        self.found = found + [one for one in self._companions() if one.name not in known]
+            self.main = named(source)
+            self.found = self._beside(self.main)
         self.held: dict[str, bytes] = {}
         self.last: tuple[Evidence | None, Any] = (None, None)
         """The record that was read last: a conversation is one record of many steps."""
 
-    def _companions(self) -> list[Source]:
-        """The files at or below the log's folder that the manifest names, masked parts aside."""
-        if self.main is None:
-            return []
-        patterns = [
+    def _beside(self, main: Source) -> list[Source]:
+        """What may belong to a log, under the names that it has from the log's own folder on."""
+        stem = main.path.stem
+        below = discover(main.path.parent / stem)
+        found = [Source(one.path, f"{stem}/{one.name}") for one in below]
+        known = {one.name for one in found}
+        patterns = ("agent-*.jsonl", "message_feedback.json", f"{glob.escape(stem)}.*")
+        for pattern in (*patterns, *self._listed()):
+            for one in main.beside(pattern):
+                if one.name not in known:
+                    known.add(one.name)
+                    found.append(one)
+        return [Source(one.path, self._lead() + one.name) for one in found]
+
+    def _lead(self) -> str:
+        """The folder in which the log lay below what was converted."""
+        return self.main_name[: self.main_name.rfind("/") + 1]
+
+    def _listed(self) -> list[str]:
+        """Patterns of the files at or below the log's folder that the trace names, masks aside."""
+        names = [name.removeprefix(self._lead()) for name in self.sizes if name != self.main_name]
+        return [
             "".join("*" if part is None else glob.escape(part) for part in _pieces(name))
-            for name in self.sizes
+            for name in names
             if name.isprintable() and not name.startswith("/") and ".." not in name.split("/")
         ]
-        return [one for pattern in patterns if pattern for one in self.main.beside(pattern)]
 
     def value(self, row: Json) -> Any:
         """The decoded record; raises LookupError where its bytes are not there."""
@@ -96,39 +115,34 @@ class Logs:
         return self.held[name]
 
     def _source(self, name: str) -> Source:
-        for source in self.found:
-            if source.name == name:
-                return source
+        if self.main is not None and name == self.main_name:
+            return self.main
         archive, mark, inner = name.rpartition("#")
+        if self.main is not None and mark and archive == self.main_name:
+            return self._member(self.main, inner)
+        exact = [source for source in self.found if source.name == name]
+        if exact:
+            return exact[0]
         if mark and archive:
-            held = self._source(archive).members(glob.escape(inner))
-            if held:
-                return held[0]
+            return self._member(self._source(archive), inner)
         pattern = re.compile("".join(_loose(part) for part in _pieces(name)))
         loose = [source for source in self.found if pattern.fullmatch(source.name)]
-        tails = [s for s in self.found if s.path.name == name.rsplit("/", 1)[-1]]
-        main = [source for source in loose if source is self.main]
         sized = [source for source in loose if source.size == self.sizes.get(name)]
-        for found in (main, loose, sized, tails):
+        tails = [s for s in self.found if s.path.name == name.rsplit("/", 1)[-1]]
+        for found in (loose, sized, tails):
             if len(found) == 1:
                 return found[0]
-        if self.main is not None and self.main.size == self.sizes.get(name):
-            return self.main  # the log itself, under another name
-        raise UnreadableInput("a log that the trace names is not there; name it with --source")
+        raise UnreadableInput(NOT_THERE)
 
+    def _member(self, archive: Source, name: str) -> Source:
+        for one in archive.members(glob.escape(name)):
+            return one
+        raise UnreadableInput(NOT_THERE)
 
-def _sizes(folder: Path) -> dict[str, int]:
-    """The sizes in bytes that the manifest gives: they tell two masked names apart."""
-    try:
-        manifest = orjson.loads((folder / "manifest.json").read_bytes())
-    except (OSError, ValueError):
-        return {}
-    sources = manifest.get("sources") if isinstance(manifest, dict) else None
-    return {
-        one["name"]: one["size"]
-        for one in (sources if isinstance(sources, list) else ())
-        if isinstance(one, dict) and "name" in one and "size" in one
-    }
+    def is_as_it_was(self) -> bool:
+        """Whether the named file has the size that the manifest gives."""
+        size = self.sizes.get(self.main_name)
+        return self.main is None or size is None or self.main.size == size
 
 
 def _pieces(name: str) -> list[str | None]:
@@ -147,30 +161,16 @@ def _loose(part: str | None) -> str:
 def verify(folder: Path, source: Path) -> list[Finding]:
     """Every value of a trace folder that its log does not bear out."""
     trace, rows = load_folder(folder)
-    logs = Logs(source, folder)
+    logs = Logs(source, sources_of(folder, rows))
     found: list[Finding] = []
     for step, row in zip(trace["steps"], rows, strict=False):
         found.extend(_step(step, row, logs, folder))
     if len(trace["steps"]) != len(rows):
         found.append(Finding(0, "steps", "evidence.jsonl has another number of rows"))
+    if found and not logs.is_as_it_was():
+        other = "the named file is not the log that the trace was made from: its size is another"
+        found.insert(0, Finding(0, "source", other))
     return found
-
-
-def load_folder(folder: Path) -> tuple[Json, list[Json]]:
-    """trace.json and the rows of evidence.jsonl."""
-    try:
-        trace = orjson.loads((folder / "trace.json").read_bytes())
-        lines = (folder / "evidence.jsonl").read_bytes().split(b"\n")
-        rows = [orjson.loads(line) for line in lines if line]
-    except OSError:
-        raise RetraceError(f"{folder.name}: no trace folder (trace.json, evidence.jsonl)") from None
-    except ValueError:
-        raise UnreadableInput(f"{folder.name}: its files are no JSON") from None
-    if not isinstance(trace, dict) or not isinstance(trace.get("steps"), list):
-        raise UnreadableInput(f"{folder.name}: its trace.json is no trace")
-    if not all(isinstance(row, dict) and "step" in row for row in (*trace["steps"], *rows)):
-        raise UnreadableInput(f"{folder.name}: its trace.json or evidence.jsonl is no trace's")
-    return trace, rows
 
 
 def _step(step: Json, row: Json, logs: Logs, folder: Path) -> list[Finding]:
@@ -199,6 +199,8 @@ def _holds(value: Any, entry: Json, values: Sequence[Any], folder: Path) -> str:
         return "the log has nothing at the place that it names"
     if entry["grade"] == "verbatim" and isinstance(value, str):
         why = _copied(value, "\n\n".join(text_of(text) for text in texts), entry, folder)
+        if why and len(texts) == 1 and isinstance(texts[0], (dict, list)):
+            why = _copied(value, compact(texts[0]), entry, folder)  # arguments are shown as JSON
         shown = "\n\n".join(content_text(text) for text in texts) if why else ""
         return why and _copied(value, shown, entry, folder)  # OpenAI's pictures and parts
     if entry.get("rule") == "pieces-joined" and isinstance(value, str):
@@ -334,11 +336,11 @@ def _is_status(value: Any, status: Any) -> bool:
 
 
 def _is_flag(value: Any, flag: Any) -> bool:
-    return bool(flag) is not value
+    return isinstance(flag, bool) and flag is not value
 
 
 def _has_no_flag(value: Any, block: Any) -> bool:
-    return value is True and not (isinstance(block, dict) and block.get("is_error"))
+    return value is True and isinstance(block, dict) and block.get("is_error") is None
 
 
 def _is_failure(value: Any, _: Any) -> bool:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ from msgspec.structs import replace
 
 from forsy_retrace.batch import Batch, Report, batch, plan, work
 from forsy_retrace.batch.engine import Lost
+from forsy_retrace.batch.ledger import Ledger
 from forsy_retrace.batch.pool import Pool
 from forsy_retrace.choose import Choice
 from forsy_retrace.cli import main
-from forsy_retrace.convert import convert
-from forsy_retrace.errors import Locked, RetraceError
+from forsy_retrace.convert import Refused, convert
+from forsy_retrace.errors import DiskTrouble, Locked, RetraceError
 from forsy_retrace.writers.atomic import locked
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -100,9 +102,13 @@ def test_what_lies_beside_the_folders_lists_them_all(logs: Path, tmp_path: Path)
     index, manifests = rows(target, "index.jsonl"), rows(target, "manifests.jsonl")
     wholes, steps = rows(target, "traces.jsonl"), rows(target, "steps.jsonl")
     assert [row["folder"] for row in index] == names
-    assert [row["trace_slug"] for row in manifests] == names
-    assert [len(row["steps"]) for row in wholes] == [row["total_steps"] for row in index]
-    assert len(steps) == sum(row["total_steps"] for row in index)
+    told_by = {row["folder"]: row.get("superseded_by") for row in index}
+    ((copy, first),) = ((one, other) for one, other in told_by.items() if other)
+    assert copy.startswith(first.rpartition("-")[0])
+    listed = [row for row in index if row["folder"] != copy]
+    assert [row["trace_slug"] for row in manifests] == [row["folder"] for row in listed]
+    assert [len(row["steps"]) for row in wholes] == [row["total_steps"] for row in listed]
+    assert len(steps) == sum(row["total_steps"] for row in listed)
     assert all(list(row) == sorted(row) for row in (*manifests, *wholes, *steps))
     columns = {"step_index", "feedback", "trace_slug", "source_trace_id", "original_folder_name"}
     assert columns <= set(steps[0])
@@ -269,9 +275,11 @@ def test_shards_share_the_logs_out(logs: Path, tmp_path: Path) -> None:
         run(logs, tmp_path / "traces", shard=(number, 3), dataset=False)
     assert folders(tmp_path / "traces") == folders(tmp_path / "whole")
     parts = [rows(tmp_path / "traces", f"index-{n}-of-3.jsonl") for n in (1, 2, 3)]
-    assert sorted((row for part in parts for row in part), key=lambda row: row["folder"]) == rows(
-        tmp_path / "whole", "index.jsonl"
-    )
+    together = sorted((row for part in parts for row in part), key=lambda row: row["folder"])
+    whole = rows(tmp_path / "whole", "index.jsonl")
+    for row in (*together, *whole):
+        row.pop("superseded_by", None)  # a part knows no log of another
+    assert together == whole
 
 
 def test_a_dry_run_writes_nothing(logs: Path, tmp_path: Path) -> None:
@@ -297,8 +305,183 @@ def test_a_target_with_other_files_is_refused(logs: Path, tmp_path: Path) -> Non
 def test_a_damaged_ledger_is_named(logs: Path, tmp_path: Path) -> None:
     (tmp_path / "traces").mkdir()
     (tmp_path / "traces" / ".ledger.sqlite").write_bytes(b"no database at all" * 100)
-    with pytest.raises(RetraceError, match="the ledger is damaged"):
+    with pytest.raises(RetraceError, match="no ledger of batch"):
         run(logs, tmp_path / "traces")
+
+
+def test_the_ledger_may_be_moved_away(logs: Path, tmp_path: Path) -> None:
+    run(logs, tmp_path / "traces")
+    before = published(tmp_path / "traces")
+    (tmp_path / "traces" / ".ledger.sqlite").unlink()
+    run(logs, tmp_path / "traces")
+    assert published(tmp_path / "traces") == before
+
+
+@pytest.mark.parametrize("name", ["trace.json", "evidence.jsonl", "README.md"])
+def test_a_folder_that_lost_a_file_is_made_again(name: str, logs: Path, tmp_path: Path) -> None:
+    run(logs, tmp_path / "traces")
+    before = published(tmp_path / "traces")
+    (tmp_path / "traces" / folders(tmp_path / "traces")[0] / name).unlink()
+    log = logs / "claude" / "one.jsonl"
+    log.write_bytes(log.read_bytes() + b"\n")
+    assert run(logs, tmp_path / "traces").converted > 0
+    assert published(tmp_path / "traces").keys() == before.keys()
+
+
+def with_a_damaged_page(path: Path) -> None:
+    with path.open("r+b") as stream:
+        stream.seek(4096)
+        stream.write(b"\xff" * (path.stat().st_size - 4096))
+
+
+def with_another_table(path: Path) -> None:
+    with sqlite3.connect(path) as base:
+        base.execute("DROP TABLE logs")
+        base.execute("CREATE TABLE logs (line TEXT)")
+
+
+def with_other_values(path: Path) -> None:
+    with sqlite3.connect(path) as base:
+        base.execute("UPDATE logs SET done = '[1]'")
+
+
+@pytest.mark.parametrize("damage", [with_a_damaged_page, with_another_table, with_other_values])
+def test_a_damaged_ledger_is_one_line(
+    damage: Callable[[Path], None], logs: Path, tmp_path: Path
+) -> None:
+    run(logs, tmp_path / "traces")
+    damage(tmp_path / "traces" / ".ledger.sqlite")
+    with pytest.raises(RetraceError, match="the ledger is damaged; move it away"):
+        run(logs, tmp_path / "traces")
+
+
+def test_what_is_no_ledger_is_left_as_it_is(logs: Path, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "mine.db") as base:
+        base.execute("CREATE TABLE notes (text)")
+    shutil.copyfile(logs / "claude" / "one.jsonl", tmp_path / "log.jsonl")
+    for name in ("mine.db", "log.jsonl"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(RetraceError, match=f"{name}: no ledger of batch; name another"):
+            run(logs, tmp_path / "traces", ledger=str(tmp_path / name))
+        assert (tmp_path / name).read_bytes() == before
+        assert not (tmp_path / "traces").exists()
+    with pytest.raises(DiskTrouble, match="the ledger can't be opened"):
+        run(logs, tmp_path / "traces", ledger=str(logs))
+
+
+def test_a_full_disk_is_no_damage(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger._base.execute("PRAGMA max_page_count = 12")
+    with pytest.raises(DiskTrouble, match="no space left"):
+        ledger.keep_folder_keys((f"{n:032}", f"{n:06}") for n in range(10_000))
+    ledger.close()
+    Ledger(tmp_path / "ledger.sqlite").close()
+
+
+def test_a_ledger_elsewhere_opens_no_folder_of_others(logs: Path, tmp_path: Path) -> None:
+    ledger = str(tmp_path / "ledger.sqlite")
+    run(logs, tmp_path / "traces", ledger=ledger)
+    assert run(logs, tmp_path / "traces", ledger=ledger).unchanged == len(LOGS)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "README.md").write_text("mine")
+    with pytest.raises(RetraceError, match="not ours"):
+        run(logs, tmp_path / "docs", ledger=ledger)
+    assert contents(tmp_path / "docs") == {"README.md": b"mine"}
+
+
+def refuses(monkeypatch: pytest.MonkeyPatch, name: str, function: str) -> None:
+    """The system says no to whatever has that name."""
+    honest = getattr(os, function)
+
+    def careful(path: Any, *rest: Any, **more: Any) -> Any:
+        if isinstance(path, (str, Path)) and Path(path).name == name:
+            raise PermissionError(13, "Permission denied", path)
+        return honest(path, *rest, **more)
+
+    monkeypatch.setattr(os, function, careful)
+
+
+def test_what_could_not_be_read_once_is_tried_again(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(logs, tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        refuses(patch, "one.jsonl", "open")
+        first = run(logs, tmp_path / "traces")
+    assert first.failed == (("claude/one.jsonl", "Permission denied"),)
+    report = json.loads((tmp_path / "traces" / "report.json").read_bytes())
+    assert report["failed"] == [{"log": "claude/one.jsonl", "why": "Permission denied"}]
+    assert run(logs, tmp_path / "traces").failed == ()
+    assert published(tmp_path / "traces") == published(tmp_path / "whole")
+
+
+def test_a_log_that_could_not_be_read_now_loses_no_trace(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(logs, tmp_path / "traces")
+    before = folders(tmp_path / "traces")
+    other_wish = replace(Batch("").options, max_output=100)
+    with monkeypatch.context() as patch:
+        refuses(patch, "one.jsonl", "open")
+        first = run(logs, tmp_path / "traces", options=other_wish)
+    assert [name for name, _ in first.failed] == ["claude/one.jsonl"]
+    assert folders(tmp_path / "traces") == before
+    again = run(logs, tmp_path / "traces", options=other_wish)
+    assert (again.converted, again.failed) == (1, ())
+
+
+def test_folders_that_may_not_be_listed_and_links_are_told(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (logs / "link.jsonl").symlink_to("streams.jsonl")
+    refuses(monkeypatch, "exports", "scandir")
+    done = run(logs, tmp_path / "traces")
+    assert done.failed == (("exports", "Permission denied"),)
+    assert [count for why, count in done.plan.skipped.items() if why.startswith("a link")] == [1]
+    told = list(convert(logs, "auto", tmp_path / "alone"))
+    assert {one.name for one in told if isinstance(one, Refused)} >= {"exports", "link.jsonl"}
+
+
+def test_a_link_that_is_named_is_followed(logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "link.jsonl").symlink_to(logs / "claude" / "one.jsonl")
+    assert run(tmp_path / "link.jsonl", tmp_path / "traces").traces == 1
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(RetraceError, match="a link that leads nowhere"):
+        run(tmp_path / "loop", tmp_path / "traces")
+
+
+def test_logs_of_one_name_below_two_roots_keep_their_own_folders(
+    logs: Path, tmp_path: Path
+) -> None:
+    for root in ("a", "b"):
+        (tmp_path / root / "logs").mkdir(parents=True)
+        shutil.copyfile(logs / "claude" / "one.jsonl", tmp_path / root / "logs" / "x.jsonl")
+        run(tmp_path / root / "logs", tmp_path / "traces")
+    first, second = rows(tmp_path / "traces", "index.jsonl")
+    assert second["superseded_by"] == first["folder"]
+    assert [row["trace_slug"] for row in rows(tmp_path / "traces", "manifests.jsonl")] == [
+        first["folder"]
+    ]
+    changed = tmp_path / "a" / "logs" / "x.jsonl"
+    changed.write_text(changed.read_text().replace("Publish my commit", "Push what I have"))
+    run(tmp_path / "a" / "logs", tmp_path / "traces")
+    assert len(folders(tmp_path / "traces")) == 2
+    assert len(rows(tmp_path / "traces", "index.jsonl")) == 2
+
+
+def test_of_a_session_at_several_lengths_the_longest_wins(logs: Path, tmp_path: Path) -> None:
+    whole = (logs / "claude" / "one.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "in").mkdir()
+    for size in (3, len(whole), 5):
+        (tmp_path / "in" / f"{size}.jsonl").write_bytes(b"".join(whole[:size]))
+    run(tmp_path / "in", tmp_path / "traces")
+    index = rows(tmp_path / "traces", "index.jsonl")
+    (winner,) = (row for row in index if "superseded_by" not in row)
+    assert winner["total_steps"] == max(row["total_steps"] for row in index)
+    assert {row.get("superseded_by", row["folder"]) for row in index} == {winner["folder"]}
+    (tmp_path / "in").rename(tmp_path / "moved")
+    run(tmp_path / "moved", tmp_path / "traces")
+    assert len(rows(tmp_path / "traces", "traces.jsonl")) == 1
 
 
 def test_nothing_beside_the_folders_names_a_private_path(tmp_path: Path) -> None:
@@ -377,12 +560,17 @@ def test_the_command_says_what_it_did(logs: Path, tmp_path: Path) -> None:
     assert json.loads(again.output)["unchanged"] == len(LOGS)
 
 
-@pytest.mark.parametrize("shard", ["0/2", "3/2", "x", "1/0", "-1/2"])
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "x", "1/0", "-1/2", "\u00b2/2", "1/2/3"])
 def test_a_part_that_is_none_is_refused(shard: str, logs: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(
         main, ["batch", str(logs), "-o", str(tmp_path / "t"), f"--shard={shard}"]
     )
     assert done.exit_code == 2
+
+
+def test_an_adapter_that_is_none_is_refused(logs: Path, tmp_path: Path) -> None:
+    with pytest.raises(RetraceError, match="no adapter has that name"):
+        run(logs, tmp_path / "t", adapter="nope")
 
 
 def test_an_engine_that_is_none_is_refused(logs: Path, tmp_path: Path) -> None:

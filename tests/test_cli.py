@@ -221,6 +221,23 @@ def test_a_folder_that_is_not_ours_is_refused(here: Path) -> None:
     assert contents(here) == before
 
 
+def test_a_trace_with_notes_in_it_is_not_replaced(here: Path) -> None:
+    run("claude-code", LOG, "-o", "trace", "-q")
+    (here / "trace" / "notes.txt").write_text("mine")
+    before = contents(here)
+    assert "not ours" in refused(2, "claude-code", LOG, "-o", "trace")
+    assert "not ours" in refused(2, "claude-code", LOG.parent, "-o", ".")
+    assert contents(here) == before
+
+
+def test_the_working_directory_is_a_target(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for log in (UNKNOWN, LOG):
+        assert run("claude-code", log, "-o", ".", "-q").exit_code == 0
+        monkeypatch.chdir(here)
+    assert run("validate", here).exit_code == 0
+    assert names(here.parent) == ["here"]
+
+
 def test_a_file_or_a_link_as_target_is_refused(here: Path) -> None:
     (here / "file").write_text("mine")
     (here / "empty").mkdir()
@@ -245,7 +262,6 @@ def test_an_empty_folder_is_taken(here: Path) -> None:
 
 def test_a_trace_of_ours_is_replaced_whole(here: Path) -> None:
     run("claude-code", UNKNOWN, "-o", "trace", "-q")
-    (here / "trace" / "added.txt").write_text("by hand")
     run("claude-code", LOG, "-o", "trace", "-q")
     run("claude-code", LOG, "-o", "clean", "-q")
     assert contents(here / "trace") == contents(here / "clean")
@@ -405,6 +421,17 @@ def test_a_folder_of_logs_gives_a_folder_each_below_the_target(here: Path) -> No
     first = contents(here / "traces")
     assert run("claude-code", "logs", "-o", "traces", "-q").exit_code == 0
     assert contents(here / "traces") == first
+
+
+def test_many_copies_of_one_session_give_a_numbered_folder_each(here: Path) -> None:
+    (here / "logs").mkdir()
+    for number in range(50):
+        (here / "logs" / f"{number}.jsonl").write_bytes(LOG.read_bytes())
+    assert run("claude-code", "logs", "-o", "traces", "-q").exit_code == 0
+    first, *others = sorted(names(here / "traces"), key=lambda name: (len(name), name))
+    assert others[0] == f"{first}-2"
+    assert len(others) == 49
+    assert max(map(len, others)) == len(first) + len("-50")
 
 
 def test_several_sessions_do_not_go_into_one_trace(here: Path) -> None:
@@ -675,3 +702,94 @@ def test_an_empty_name_is_a_variable_that_was_not_set(
     assert done.exit_code == 2
     assert "is empty; a variable may not be set" in done.output
     assert list(tmp_path.iterdir()) == []
+
+
+# streams, interrupts, faults
+
+
+def test_what_a_stream_cannot_show_is_written_out(here: Path) -> None:
+    log = LOG.read_text("utf-8").replace("Publish my commit", "\u516c\u958b\u3057\u3066")
+    (here / "s.jsonl").write_text(log, "utf-8")
+    run("claude-code", "s.jsonl", "-o", "trace", "-q")
+    for words in (("events", "auto", "s.jsonl"), ("show", "trace", "--step", 1)):
+        done = shell(*words, cwd=here, env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+        assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u516c" in done.stdout
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+def test_closed_streams_harm_nothing(closed: str, here: Path) -> None:
+    for words in ("auto s.jsonl -o trace", "redact -"):
+        shutil.copy(LOG, here / "s.jsonl")
+        command = f"exec {sys.executable} -m forsy_retrace.cli {words} </dev/null {closed}"
+        done = subprocess.run(["sh", "-c", command], cwd=here, capture_output=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, b"")
+    assert (here / "s.jsonl").read_bytes() == LOG.read_bytes()
+    assert run("validate", "trace").exit_code == 0
+
+
+def test_an_interrupt_ends_any_command_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("forsy_retrace.report.adapter_table", stopped)
+    done = run("adapters")
+    assert (done.exit_code, done.stdout) == (130, "")
+    assert done.stderr.splitlines()[-1] == "forsy-retrace: stopped"
+
+
+def test_a_fault_of_ours_is_one_line_that_quotes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty() -> None:
+        raise ValueError("ghp_secret")
+
+    monkeypatch.setattr("forsy_retrace.report.adapter_table", faulty)
+    monkeypatch.delenv("FORSY_TRACEBACK")
+    said = refused(70, "adapters")
+    assert "our own fault: ValueError in test_cli.py, line " in said
+    assert "ghp_secret" not in said
+
+
+def test_a_usage_error_is_masked_and_harmless(here: Path) -> None:
+    token = "ghp_" + "R7k2Vn9QxW4mZp8LtY6sBd3FhJ5cGa1eUo0i"
+    for words in (("redact", f"{token}\x1b[2J"), ("show", "--step", token), (f"x{token}",)):
+        done = run(*words)
+        assert done.exit_code == 2
+        assert token not in done.stderr
+        assert CONTROLS.search(done.stderr) is None
+
+
+@pytest.mark.parametrize("day", ["yesterday", "01/31/2027", "2026-02-30", ""])
+def test_a_day_is_a_day(day: str, here: Path) -> None:
+    for words in (
+        ("claude-code", LOG, "-o", "trace", "--since", day),
+        ("claude-code", LOG, "-o", "trace", "--until", day),
+        ("batch", LOG, "-o", "traces", "--since", day),
+    ):
+        assert run(*words).exit_code == 2
+    assert names(here) == []
+    assert run("claude-code", LOG, "-o", "trace", "-q", "--since", "2026-02-26").exit_code == 0
+
+
+def test_a_log_that_may_not_be_reached_is_no_trouble_of_the_output(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = Path.lstat
+
+    def closed(path: Path) -> os.stat_result:
+        if path.parent.name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return honest(path)
+
+    monkeypatch.setattr(Path, "lstat", closed)
+    for words in (
+        ("auto", "closed/s.jsonl", "-o", "trace"),
+        ("events", "auto", "closed/s.jsonl"),
+        ("scan", "closed/s.jsonl"),
+    ):
+        assert "s.jsonl: Permission denied" in refused(65, *words)
+
+
+def test_links_that_lead_nowhere_are_one_line(here: Path) -> None:
+    (here / "loop").symlink_to("loop")
+    for words in (("auto", "loop", "-o", "trace"), ("scan", "loop"), ("batch", "loop", "-o", "t")):
+        assert "leads nowhere" in refused(65, *words)

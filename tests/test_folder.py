@@ -40,7 +40,7 @@ def files(word: str) -> Files:
     return {
         "manifest.json": b'{"generator": "forsy-retrace 0.1.0"}\n',
         "trace.json": word.encode() * 1000,
-        f"artifacts/{word}.txt": word.encode(),
+        f"artifacts/{word.encode().hex():0>16}.txt": word.encode(),
     }
 
 
@@ -392,10 +392,27 @@ def test_a_folder_is_ours_by_its_manifest_only(tmp_path: Path) -> None:
 
 def test_an_old_folder_is_replaced_whole(target: Path) -> None:
     put(target, OLD)
-    (target / "added-by-hand.txt").write_text("x")
     put(target, NEW)
     assert held(target) == NEW
     assert target.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("name", ["notes.txt", ".git/HEAD", "inner/trace.json", "artifacts/a.txt"])
+def test_a_trace_folder_with_files_of_others_is_left_as_it_is(name: str, target: Path) -> None:
+    put(target, OLD)
+    (target / name).parent.mkdir(exist_ok=True)
+    (target / name).write_text("mine")
+    with pytest.raises(RetraceError, match="not ours"):
+        put(target, NEW)
+    assert held(target) == {**OLD, name: b"mine"}
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "é" * 127])
+def test_a_target_may_have_the_longest_name(name: str, tmp_path: Path) -> None:
+    target = tmp_path / name
+    for content in (OLD, NEW):
+        put(target, content)
+        assert (held(target), beside(target)) == (content, set())
 
 
 def test_a_link_planted_as_target_is_not_followed(target: Path) -> None:

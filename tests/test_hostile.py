@@ -759,3 +759,15 @@ def test_halves_of_a_token_are_masked_in_the_collection(collection: Path, tmp_pa
     text = (tmp_path / "out" / "trace.json").read_text("utf-8")
     (canary,) = {cell["canary"] for cell in cells() if "canary" in cell}
     assert canary[:16] not in text
+
+
+@pytest.mark.parametrize("options", ODD, ids=lambda odd: json.dumps(odd)[:12])
+def test_a_question_may_offer_anything(options: Any, tmp_path: Path) -> None:
+    log = small()
+    name = "toolu_000000000099"
+    asked = {"questions": [{"question": "Which one?", "options": options}]}
+    log.answers({"type": "tool_use", "id": name, "name": "AskUserQuestion", "input": asked})
+    answer = {"type": "tool_result", "tool_use_id": name, "content": "the first"}
+    answers = {**asked, "answers": {"Which one?": "the first"}}
+    log.add(type="user", message={"role": "user", "content": [answer]}, toolUseResult=answers)
+    holds(tmp_path, log.bytes())

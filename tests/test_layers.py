@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("commands", "tokens"),
     ("builder", "registry"),
     ("document", "redaction"),
-    ("logs", "redact", "validate"),
+    ("loaded", "logs", "redact", "validate"),
     ("verify", "writers"),
     ("convert", "scrub", "show"),
     ("audit", "batch", "report", "testing"),

@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Literal, get_args, get_origin
 
 import pytest
 
@@ -31,7 +32,7 @@ def functions(module: ModuleType) -> Iterator[str]:
 MODULES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (forsy_retrace, tuple(name for name in forsy_retrace.__all__ if name != "__version__")),
     (events, ("Hunk", "Outcome", "Via")),
-    (source, ("Record", "discover")),
+    (source, ("Evidence", "Line", "Record", "discover", "entry")),
     (sdk, ("Known", "Shows", "later", "when", *functions(sdk))),
     (calls, ("Calls", "Verdict")),
     (dialects, ("Call", "Media", "attachments", "call_of", "calls", "content_text", "media")),
@@ -50,6 +51,10 @@ def listing() -> str:
 
 def told(module: ModuleType, name: str) -> Iterator[str]:
     value = getattr(module, name)
+    if get_origin(value) is Literal:
+        words = ", ".join(map(repr, get_args(value)))
+        yield from textwrap.wrap(f"{name}: {words}", 96, subsequent_indent="    ")
+        return
     if not (inspect.isclass(value) or inspect.isfunction(inspect.unwrap(value))):
         yield name
         return
@@ -67,12 +72,17 @@ def first_line(value: object) -> str:
 
 
 def members(node: ast.ClassDef) -> Iterator[str]:
-    """A class: its fields in one line, its public methods below."""
+    """A class: its fields in one line, its public properties and methods below."""
     fields = [ast.unparse(one) for one in node.body if isinstance(one, ast.AnnAssign)]
     yield f"{node.name}({', '.join(fields)})" if fields else f"class {node.name}"
     for one in node.body:
         if isinstance(one, ast.FunctionDef) and (one.name[0] != "_" or one.name == "__init__"):
-            yield f"  .{signature(one)}"
+            is_value = any(ast.unparse(way) in PROPERTIES for way in one.decorator_list)
+            kind = f": {ast.unparse(one.returns)}" if is_value and one.returns else ""
+            yield f"  .{one.name}{kind}" if is_value else f"  .{signature(one)}"
+
+
+PROPERTIES = ("property", "cached_property")
 
 
 def signature(node: ast.FunctionDef) -> str:

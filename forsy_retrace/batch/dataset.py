@@ -120,7 +120,7 @@ def _rows(place: Place, folder: str) -> Iterator[tuple[str, Json]]:
         manifest = orjson.loads(place.read(f"{folder}/manifest.json"))
         trace = orjson.loads(place.read(f"{folder}/trace.json"))
     except (OSError, ValueError):
-        raise RetraceError(f"{folder}: no whole trace folder; run again to mend it") from None
+        raise RetraceError(f"{folder}: no whole trace folder; remove it and run again") from None
     names = dict.fromkeys(NAMED, folder)
     names["source_trace_id"] = trace["trace_id"]
     yield "manifests", _sorted({**manifest, **names})

@@ -4,17 +4,17 @@ The ledger may lie in a folder that is given away. It names files by salted dige
 holds of a trace only what its index row says.
 """
 
+import functools
 import hashlib
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
-from forsy_retrace.errors import RetraceError
+from forsy_retrace.errors import DiskTrouble, Locked, RetraceError
 
 from .work import Done, File
 
@@ -29,7 +29,10 @@ CREATE TABLE IF NOT EXISTS files (
 CREATE TABLE IF NOT EXISTS logs (
     file TEXT PRIMARY KEY, stamp TEXT, content TEXT, made TEXT, name TEXT, done TEXT
 );
+CREATE TABLE IF NOT EXISTS folders (file TEXT PRIMARY KEY, key TEXT UNIQUE);
 """
+OURS = 0x46527274
+"""By which SQLite knows a ledger from any other database."""
 LISTED = ("jsonl", "parquet")
 """What the ledger calls the dataset files of each kind."""
 
@@ -40,6 +43,8 @@ class Known(msgspec.Struct, frozen=True):
     adapter: str
     why: str
     companions: tuple[str, ...] = ()
+    is_passing: bool = False
+    """It could not be told now; never kept."""
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -51,25 +56,79 @@ class Kept(msgspec.Struct, frozen=True):
     done: Done
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def told(
+    method: Callable[Concatenate["Ledger", P], T],
+) -> Callable[Concatenate["Ledger", P], T]:
+    """What SQLite can't do becomes a line that says whose matter it is."""
+
+    @functools.wraps(method)
+    def careful(self: "Ledger", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(self, *args, **kwargs)
+        except sqlite3.Error as error:
+            raise _trouble(self.name, error) from None
+        except msgspec.MsgspecError:
+            raise _damaged(self.name) from None
+
+    return careful
+
+
+def _trouble(name: str, error: sqlite3.Error) -> RetraceError:
+    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
+        case sqlite3.SQLITE_FULL:
+            return DiskTrouble("the ledger can't be written: no space left on the disk")
+        case sqlite3.SQLITE_IOERR | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_READONLY:
+            return DiskTrouble(f"{name}: the ledger can't be opened, read or written")
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return Locked(f"{name}: another program uses the ledger")
+        case sqlite3.SQLITE_NOTADB:
+            return _foreign(name)
+    return _damaged(name)
+
+
+def _foreign(name: str) -> RetraceError:
+    return RetraceError(f"{name}: no ledger of batch; name another with --ledger, or move it away")
+
+
+def _damaged(name: str) -> RetraceError:
+    return RetraceError(f"{name}: the ledger is damaged; move it away, and all is read again")
+
+
 class Ledger:
     """Opened by one run at a time; each change is on disk when the call returns."""
 
     def __init__(self, path: Path) -> None:
-        path.touch(mode=0o600)
+        self.name = path.name
+        self._open(path)
+
+    @told
+    def _open(self, path: Path) -> None:
+        if not path.exists():
+            path.touch(mode=0o600)
         self._base = sqlite3.connect(path, isolation_level=None)
         try:
-            self._base.execute("PRAGMA journal_mode = WAL")
-            self._base.execute("PRAGMA synchronous = NORMAL")
-            self._base.executescript(TABLES)
-            self._base.execute(
-                "INSERT OR IGNORE INTO about VALUES ('salt', ?)", (secrets.token_bytes(16),)
-            )
-            (self._salt,) = self._row("SELECT value FROM about WHERE name = 'salt'")
-        except sqlite3.DatabaseError:
+            self._begin()
+        except BaseException:
             self._base.close()
-            raise RetraceError(
-                f"{path.name}: the ledger is damaged; remove it, and all is read again"
-            ) from None
+            raise
+
+    def _begin(self) -> None:
+        ((ours,),) = self._base.execute("PRAGMA application_id")
+        ((held,),) = self._base.execute("SELECT count(*) FROM sqlite_master")
+        if held and ours != OURS:
+            raise _foreign(self.name)
+        self._base.execute(f"PRAGMA application_id = {OURS}")
+        self._base.execute("PRAGMA journal_mode = WAL")
+        self._base.execute("PRAGMA synchronous = NORMAL")
+        self._base.executescript(TABLES)
+        self._base.execute(
+            "INSERT OR IGNORE INTO about VALUES ('salt', ?)", (secrets.token_bytes(16),)
+        )
+        (self._salt,) = self._row("SELECT value FROM about WHERE name = 'salt'")
 
     def close(self) -> None:
         self._base.close()
@@ -81,6 +140,7 @@ class Ledger:
             found.update(len(part).to_bytes(8, "big") + part)
         return found.hexdigest()
 
+    @told
     def seen(self, file: File, made: str) -> Known | None:
         """What the file was found to be, if it did not change since."""
         row = self._row(
@@ -89,8 +149,9 @@ class Ledger:
         )
         return Known(row[0], row[1], KEYS(row[2])) if row else None
 
+    @told
     def saw(self, found: Iterable[tuple[File, Known]], made: str) -> None:
-        """Remembers what files are, all at once."""
+        """Remembers what files are, all at once; what passes is no property of a file."""
         rows = [
             (
                 self.key(file.uri),
@@ -101,17 +162,33 @@ class Ledger:
                 ENCODE(known.companions).decode(),
             )
             for file, known in found
+            if not known.is_passing
         ]
+        self._put_all("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    @told
+    def folder_keys(self) -> dict[str, str]:
+        """What tells the folders of each file from those of every other, by the file's key."""
+        return dict(self._base.execute("SELECT file, key FROM folders"))
+
+    @told
+    def keep_folder_keys(self, keys: Iterable[tuple[str, str]]) -> None:
+        """Remembers them; a file has the one that it got first for good."""
+        self._put_all("INSERT INTO folders VALUES (?, ?)", list(keys))
+
+    def _put_all(self, query: str, rows: Sequence[tuple[str, ...]]) -> None:
         self._base.execute("BEGIN")
-        self._base.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._base.executemany(query, rows)
         self._base.execute("COMMIT")
 
+    @told
     def kept(self, uri: str) -> Kept | None:
         """What came of a log when it was last converted."""
         query = "SELECT stamp, content, made, done FROM logs WHERE file = ?"
         row = self._row(query, (self.key(uri),))
         return Kept(row[0], row[1], row[2], DONE(row[3])) if row else None
 
+    @told
     def keep(self, uri: str, name: str, kept: Kept) -> None:
         """Remembers what came of a log; its masked name is for the report."""
         done = ENCODE(kept.done).decode()
@@ -120,17 +197,19 @@ class Ledger:
             (self.key(uri), kept.stamp, kept.content, kept.made, name, done),
         )
 
-    def all(self) -> Iterator[tuple[str, Done]]:
+    @told
+    def all(self) -> list[tuple[str, Done]]:
         """Every log that is done, by its masked name, and what came of it."""
-        with closing(self._base.execute("SELECT name, done FROM logs ORDER BY name, file")) as rows:
-            for name, done in rows:
-                yield name, DONE(done)
+        rows = self._base.execute("SELECT name, done FROM logs ORDER BY name, file")
+        return [(name, DONE(done)) for name, done in rows]
 
+    @told
     def is_listed(self, parquet: bool) -> bool:
         """Whether the dataset files were written from all that is done, these tables too."""
         row = self._row("SELECT value FROM about WHERE name = ?", (LISTED[parquet],))
         return row is not None and row[0] == self._state()
 
+    @told
     def listed(self, parquet: bool) -> None:
         """Remembers that the dataset files hold all that is done now."""
         for name in LISTED[: parquet + 1]:

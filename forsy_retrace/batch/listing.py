@@ -14,20 +14,42 @@ from forsy_retrace.writers.folder import encoded, line
 from forsy_retrace.writers.place import Disk, Place
 
 from .plan import Plan
-from .work import Done
+from .work import Done, Json
 
 
 def write_listing(
     place: Place, suffix: str, plan: Plan, everything: Sequence[tuple[str, Done]]
-) -> list[str]:
-    """Writes index.jsonl and report.json; gives the names of all trace folders, sorted."""
-    rows = sorted((row for _, done in everything for row in done.rows), key=lambda r: r["folder"])
+) -> list[Json]:
+    """Writes index.jsonl and report.json; gives the rows of all trace folders, sorted."""
+    rows = sorted(_rows(everything), key=lambda row: str(row["folder"]))
     with finished(place, f"index{suffix}.jsonl") as stream:
         for row in rows:
             stream.write(line(row))
     with finished(place, f"report{suffix}.json") as stream:
         stream.write(encoded(_report(plan, everything, len(rows))))
-    return [row["folder"] for row in rows]
+    return rows
+
+
+def _rows(everything: Iterable[tuple[str, Done]]) -> Iterator[Json]:
+    """A row a trace; of a session that several logs tell, all but the longest name that one.
+
+    It is one session where id and start are the same, and the place among those of one log.
+    """
+    told: dict[tuple[str, str, int], list[Json]] = {}
+    for _, done in everything:
+        within: Counter[str] = Counter()
+        for row in done.rows:
+            within[row["trace_id"]] += 1
+            start = row["activity_started_at"]
+            if start is None:
+                yield row
+            else:
+                key = (row["trace_id"], start, within[row["trace_id"]])
+                told.setdefault(key, []).append(row)
+    for rows in told.values():
+        longest = min(rows, key=lambda row: (-row["total_steps"], row["folder"]))
+        for row in rows:
+            yield row if row is longest else {**row, "superseded_by": longest["folder"]}
 
 
 def _report(plan: Plan, everything: Sequence[tuple[str, Done]], traces: int) -> dict[str, object]:
@@ -40,7 +62,10 @@ def _report(plan: Plan, everything: Sequence[tuple[str, Done]], traces: int) -> 
         "traces": traces,
         "adapters": dict(sorted(Counter(log.adapter for log in plan.logs).items())),
         "refused": _pairs(everything, lambda done: done.refused),
-        "failed": _pairs(everything, lambda done: (done.problem,) if done.problem else ()),
+        "failed": [
+            *({"log": name, "why": why} for name, why in plan.unread),
+            *_pairs(everything, lambda done: (done.problem,) if done.problem else ()),
+        ],
     }
 
 

@@ -5,14 +5,15 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 
 import msgspec
 
-from forsy_retrace.errors import RetraceError
+from forsy_retrace.logs import named
 from forsy_retrace.redact import mask
 from forsy_retrace.registry import bundled, home, load
-from forsy_retrace.source import discover, file_system, is_remote, remote_files
+from forsy_retrace.source import Source, Unread, below, file_system, is_remote, remote_files
 
 from .engine import Engine, Lost, Progress
 from .ledger import Known, Ledger
@@ -28,6 +29,8 @@ class Plan(msgspec.Struct, frozen=True):
     logs: tuple[Log, ...]
     companions: int
     skipped: dict[str, int]
+    unread: tuple[tuple[str, str], ...] = ()
+    """What could not be looked at in this run, by its masked name, and why."""
 
 
 def stores() -> list[str]:
@@ -38,30 +41,33 @@ def stores() -> list[str]:
     return [path for path in paths if os.path.exists(path)]
 
 
-def files_below(roots: Iterable[str]) -> Iterator[File]:
-    """Every file below the roots, once, in their order; links are not followed."""
+def files_below(roots: Iterable[str]) -> Iterator[File | Unread]:
+    """Every file below the roots, once, in their order; links below a root are not followed."""
     taken: set[str] = set()
     for root in roots:
         for file in _remote(root) if is_remote(root) else _local(Path(root)):
-            if file.uri not in taken:
+            if isinstance(file, Unread):
+                yield file
+            elif file.uri not in taken:
                 taken.add(file.uri)
                 yield file
 
 
-def _local(root: Path) -> Iterator[File]:
-    if not root.exists():
-        raise RetraceError(f"{root.name}: no such file or folder")
-    root = Path(os.path.abspath(root))
-    if root.is_dir():
-        for source in discover(root):
-            yield _file(source.path, source.name, root.name)
+def _local(root: Path) -> Iterator[File | Unread]:
+    if os.path.isdir(root):
+        root = Path(os.path.abspath(root))
+        for one in below(root):
+            yield one if isinstance(one, Unread) else _file(one, root.name)
     else:
-        yield _file(root, root.name, "")
+        yield _file(named(Path(os.path.abspath(root))), "")
 
 
-def _file(path: Path, name: str, root: str) -> File:
-    told = path.stat()
-    return File(str(path), name, root, told.st_size, str(told.st_mtime_ns))
+def _file(source: Source, root: str) -> File | Unread:
+    try:
+        told = source.path.stat()
+    except OSError as error:
+        return Unread(source.name, error.strerror or "cannot be read", is_passing=True)
+    return File(str(source.path), source.name, root, told.st_size, str(told.st_mtime_ns))
 
 
 def _remote(root: str) -> Iterator[File]:
@@ -71,7 +77,7 @@ def _remote(root: str) -> Iterator[File]:
 
 
 def planned(
-    files: Sequence[File],
+    found_below: Iterable[File | Unread],
     ledger: Ledger,
     engine: Engine,
     task: Look,
@@ -80,15 +86,22 @@ def planned(
     shard: tuple[int, int] = (1, 1),
 ) -> Plan:
     """Looks at every file that is new or changed, and tells logs from all else."""
+    everything = list(found_below)
+    files = [one for one in everything if isinstance(one, File)]
+    strangers = [one for one in everything if isinstance(one, Unread)]
     known = dict(_known(files, ledger, engine, task, made, progress))
     owned = {key for one in known.values() for key in one.companions}
     by_key = {ledger.key(file.uri): file for file in files}
     logs: list[Log] = []
-    skipped: Counter[str] = Counter()
-    keys = _keys(files)
+    unread = [(mask(one.name), mask(one.why)) for one in strangers if one.is_passing]
+    skipped = Counter(one.why for one in strangers if not one.is_passing)
+    keys = _keys(files, ledger)
     for key, file in by_key.items():
         found = known[file.uri]
         if key in owned or not is_of(file, shard):
+            continue
+        if found.is_passing:
+            unread.append((mask(file.name), found.why))
             continue
         if not found.adapter:
             skipped[found.why] += 1
@@ -97,7 +110,7 @@ def planned(
         logs.append(Log(file, found.adapter, keys[file.uri], beside))
     logs.sort(key=lambda log: (-log.size, log.file.root, log.file.name))
     mine = sum(key in owned and is_of(file, shard) for key, file in by_key.items())
-    return Plan(tuple(logs), mine, dict(sorted(skipped.items())))
+    return Plan(tuple(logs), mine, dict(sorted(skipped.items())), tuple(sorted(unread)))
 
 
 def _known(
@@ -137,26 +150,48 @@ def _told(
 ) -> Iterator[tuple[str, Known]]:
     if isinstance(seen, Lost):
         (file,) = asked.files
-        yield file.uri, Known("", "looking at it ended the worker")
+        yield file.uri, Known("", "looking at it ended the worker", is_passing=True)
         return
     found = [
-        (by_uri[one.uri], Known(one.adapter, one.why, tuple(map(ledger.key, one.companions))))
+        (by_uri[one.uri], Known(one.adapter, one.why, _keys_of(one, ledger), one.is_passing))
         for one in seen
     ]
     ledger.saw(found, made)
     yield from ((file.uri, known) for file, known in found)
 
 
-def _keys(files: Sequence[File]) -> dict[str, str]:
-    """Six hex digits for each file, from its masked name: the same wherever the root lies."""
+def _keys_of(seen: Seen, ledger: Ledger) -> tuple[str, ...]:
+    return tuple(map(ledger.key, seen.companions))
+
+
+def _keys(files: Sequence[File], ledger: Ledger) -> dict[str, str]:
+    """Six hex digits for each file, which no other file of the ledger ever gets.
+
+    They come from its masked name: they are the same wherever the root lies.
+    """
+    kept = ledger.folder_keys()
+    taken = set(kept.values())
+    counts: Counter[str] = Counter()
     found: dict[str, str] = {}
-    taken: Counter[str] = Counter()
+    fresh: list[tuple[str, str]] = []
     for file in sorted(files, key=lambda one: (one.root, one.name, one.uri)):
-        name = mask(f"{file.root}/{file.name}")
-        taken[name] += 1
-        text = f"{name}#{taken[name]}".encode("utf-8", "replace")
-        found[file.uri] = hashlib.sha256(text).hexdigest()[:6]
+        key = kept.get(ledger.key(file.uri))
+        if key is None:
+            name = mask(f"{file.root}/{file.name}")
+            key = next(key for key in _tries(name, counts) if key not in taken)
+            taken.add(key)
+            fresh.append((ledger.key(file.uri), key))
+        found[file.uri] = key
+    ledger.keep_folder_keys(fresh)
     return found
+
+
+def _tries(name: str, counts: Counter[str]) -> Iterator[str]:
+    """One key after another for a name; longer ones where millions of files took the short."""
+    for tries in count():
+        counts[name] += 1
+        text = f"{name}#{counts[name]}".encode("utf-8", "replace")
+        yield hashlib.sha256(text).hexdigest()[: 6 + tries // 16]
 
 
 def is_of(file: File, shard: tuple[int, int]) -> bool:

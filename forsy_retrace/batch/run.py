@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from forsy_retrace.convert import Options
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.redact import mask
+from forsy_retrace.registry import load
 from forsy_retrace.source import is_remote
-from forsy_retrace.writers.atomic import is_ours, locked
+from forsy_retrace.writers.atomic import is_made_by_us, is_ours, locked
 from forsy_retrace.writers.place import Place, is_shelf, place_of
 
 from .dataset import has_dataset, write_dataset
@@ -79,8 +80,10 @@ def batch(
     roots = [*wish.roots, *(stores() if wish.local else ())]
     if not roots:
         raise RetraceError("name a folder with logs, or --local for the usual ones")
+    if wish.adapter != "auto":
+        load(wish.adapter)
     path = _ledger_path(wish)
-    _check(wish.target, path)
+    _check(wish.target)
     with contextlib.ExitStack() as stack:
         if wish.dry_run:
             path = _copied(path, Path(stack.enter_context(tempfile.TemporaryDirectory())))
@@ -91,9 +94,9 @@ def batch(
         return _run(wish, roots, ledger, engine, progress)
 
 
-def _check(target: str, ledger: Path) -> None:
+def _check(target: str) -> None:
     """Refuses a target with files that no run put there."""
-    if is_remote(target) or ledger.exists():
+    if is_remote(target):
         return
     folder = Path(target)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -101,7 +104,10 @@ def _check(target: str, ledger: Path) -> None:
     if is_ours(folder):
         raise RetraceError("the target is one trace; name another folder for many")
     held = folder.exists() and any(path.name[0] != "." for path in folder.iterdir())
-    if held and not any(folder.glob(".ledger*.sqlite")) and not is_shelf(folder):
+    was_ours = any(folder.glob(".ledger*.sqlite")) or any(
+        map(is_made_by_us, folder.glob("report*.json"))
+    )
+    if held and not was_ours and not is_shelf(folder):
         raise RetraceError("the target folder holds files that are not ours; name another with -o")
 
 
@@ -120,9 +126,8 @@ def _run(
     code = fingerprint(wish.options.plugins)
     looked = ledger.digest(code, wish.adapter.encode(), *map(str.encode, wish.options.plugins))
     made = ledger.digest(code, msgspec.json.encode(wish.options))
-    files = list(files_below(roots))
     task = Look((), wish.adapter, wish.options.plugins)
-    plan = planned(files, ledger, engine, task, looked, progress, wish.shard)
+    plan = planned(files_below(roots), ledger, engine, task, looked, progress, wish.shard)
     place = place_of(wish.target)
     fresh = [log for log in plan.logs if not _is_done(log, ledger, made, place)]
     unchanged = len(plan.logs) - len(fresh)
@@ -137,9 +142,10 @@ def _run(
         progress.advances(log.size)
         if done.problem and wish.fail_fast:
             break
-    everything = list(ledger.all())
-    folders = write_listing(place, _suffix(wish), plan, everything)
+    everything = ledger.all()
+    rows = write_listing(place, _suffix(wish), plan, everything)
     if wish.dataset and not (ledger.is_listed(wish.parquet) and has_dataset(place, _suffix(wish))):
+        folders = [row["folder"] for row in rows if "superseded_by" not in row]
         write_dataset(place, _suffix(wish), folders, wish.parquet, progress)
         ledger.listed(wish.parquet)
     return Report(
@@ -147,9 +153,9 @@ def _run(
         converted,
         unchanged,
         len(fresh) - converted,
-        len(folders),
+        len(rows),
         sum(len(done.refused) for _, done in everything),
-        tuple((name, done.problem) for name, done in everything if done.problem),
+        (*plan.unread, *((name, done.problem) for name, done in everything if done.problem)),
     )
 
 
@@ -157,14 +163,14 @@ def _converted(logs: Sequence[Log], wish: Batch, engine: Engine) -> Iterator[tup
     jobs = [Job(log, wish.target, wish.options) for log in logs]
     for job, done in engine.map(convert_one, jobs):
         if isinstance(done, Lost):
-            done = Done(problem=done.why, lost_its_worker=True)
+            done = Done(problem=done.why, is_passing=True)
         yield job.log, done
 
 
 def _is_done(log: Log, ledger: Ledger, made: str, place: Place) -> bool:
     """Whether a log is as it was when it was converted, and what came of it is still there."""
     kept = ledger.kept(log.file.uri)
-    if kept is None or kept.made != made or kept.done.lost_its_worker:
+    if kept is None or kept.made != made or kept.done.is_passing:
         return False
     if kept.stamp != ledger.digest(log.mark.encode()):
         if kept.content != ledger.digest(content_of(log)):
@@ -174,8 +180,13 @@ def _is_done(log: Log, ledger: Ledger, made: str, place: Place) -> bool:
 
 
 def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place) -> None:
-    """The log is done: what came of an earlier state of it, and no longer does, goes."""
+    """The log is done: what came of an earlier state of it, and no longer does, goes.
+
+    What only could not be read now takes nothing away.
+    """
     before = ledger.kept(log.file.uri)
+    if done.is_passing and before is not None:
+        done = replace(done, rows=before.done.rows)
     content, done = ledger.digest(done.content), replace(done, content=b"")
     ledger.keep(log.file.uri, _name(log), _kept(log, done, ledger, made, content))
     now = {row["folder"] for row in done.rows}
@@ -214,4 +225,10 @@ def _ledger_path(wish: Batch) -> Path:
     if not is_remote(wish.target):
         return Path(wish.target) / f".{name}"
     digest = hashlib.sha256(wish.target.encode()).hexdigest()[:16]
-    return Path.home() / ".local" / "state" / "forsy-retrace" / digest / name
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise RetraceError(
+            "there is no home folder for the ledger; name one with --ledger"
+        ) from None
+    return home / ".local" / "state" / "forsy-retrace" / digest / name

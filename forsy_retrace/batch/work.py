@@ -1,7 +1,6 @@
 """What a worker does with one log. Everything it takes and gives can be sent to another machine."""
 
 import hashlib
-import traceback
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import msgspec
 
 from forsy_retrace.adapter import companions
 from forsy_retrace.convert import Folder, Options, folders
-from forsy_retrace.errors import DiskTrouble, RetraceError, UnreadableInput
+from forsy_retrace.errors import DiskTrouble, RetraceError, Unreachable, UnreadableInput, where
 from forsy_retrace.logs import adapter_for
 from forsy_retrace.redact import mask
 from forsy_retrace.registry import load
@@ -46,6 +45,8 @@ class Seen(msgspec.Struct, frozen=True):
     adapter: str
     why: str
     companions: tuple[str, ...] = ()
+    is_passing: bool = False
+    """It could not be read or told now; another time it may."""
 
 
 class Log(msgspec.Struct, frozen=True):
@@ -82,7 +83,8 @@ class Done(msgspec.Struct, frozen=True):
     rows: tuple[Json, ...] = ()
     refused: tuple[str, ...] = ()
     problem: str = ""
-    lost_its_worker: bool = False
+    is_passing: bool = False
+    """The problem may be gone another time: the log is tried again."""
     content: bytes = b""
     """A digest of the log as it was before it was read, for the driver to salt; never kept."""
 
@@ -106,9 +108,10 @@ def _look(file: File, task: Look) -> Seen:
         name = adapter_for(source, task.adapter, task.plugins)
         beside = companions(load(name), source)
     except RetraceError as error:
-        return Seen(file.uri, "", _without_name(str(error), source))
+        is_passing = isinstance(error, Unreachable)
+        return Seen(file.uri, "", _without_name(str(error), source), is_passing=is_passing)
     except Exception as error:
-        return Seen(file.uri, "", f"our own fault: {_where(error)}")
+        return Seen(file.uri, "", f"our own fault: {where(error)}", is_passing=True)
     return Seen(file.uri, name, "", tuple(_address(file, source, one) for one in beside))
 
 
@@ -157,23 +160,19 @@ def _converted(job: Job) -> Done:
                 refused.append(_without_name(one.why, source))
     except DiskTrouble:
         raise
+    except Unreachable as error:
+        return Done(tuple(rows), tuple(refused), _without_name(str(error), source), True)
     except UnreadableInput as error:
         return Done(tuple(rows), (*refused, _without_name(str(error), source)))
     except RetraceError as error:
         return Done(tuple(rows), tuple(refused), _without_name(str(error), source))
     except Exception as error:
-        return Done(tuple(rows), tuple(refused), f"our own fault: {_where(error)}")
+        return Done(tuple(rows), tuple(refused), f"our own fault: {where(error)}")
     return Done(tuple(rows), tuple(refused))
 
 
 def _without_name(why: str, source: Source) -> str:
     return mask(why.removeprefix(f"{source.name}: "))
-
-
-def _where(error: Exception) -> str:
-    """The kind of an error and the line that raised it; never what it says."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
 
 
 KEPT = (

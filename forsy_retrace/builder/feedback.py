@@ -89,8 +89,8 @@ def _options(step: Step | None) -> tuple[str, ...]:
             return tuple(
                 option["label"]
                 for question in questions
-                if isinstance(question, dict)
-                for option in question.get("options") or ()
+                if isinstance(question, dict) and isinstance(question.get("options"), list)
+                for option in question["options"]
                 if isinstance(option, dict) and isinstance(option.get("label"), str)
             )
     return ()

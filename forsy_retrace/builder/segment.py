@@ -175,21 +175,19 @@ class _Segments:
             self.left_out[here.evidence.record] = "trace administration"
             return
         text, ground = _joined(self.pending.pop(here.actor, []))
-        sent = event.input if isinstance(event.input, str) else compact(event.input)
-        grounds = {"input": copied(here), **_times(here, None)}
-        if event.named is None:
-            grounds["tool"] = derived("kind-of-record", here.evidence.at(""))
-        else:
-            named = event.named or _sibling(here.evidence, "name")
-            grounds["tool"] = verbatim(here.evidence.at(named), within=bool(event.named))
+        grounds = _times(here, None)
+        if event.input is not None:
+            grounds["input"] = copied(here)
+        if event.tool:
+            grounds["tool"] = _naming(event)
         if ground is not None:
             grounds["reasoning"] = ground
         self.calls[event.call] = self._add(
             grounds,
             actor=here.actor,
-            tool=event.tool,
+            tool=event.tool or None,
             like=like(event.tool, event.input, self.tools, self.facts.get("shell", "")),
-            input=sent,
+            input=_sent(event.input),
             reasoning=text,
             started_at=here.at,
             origin=here,
@@ -364,6 +362,18 @@ def moment(here: Origin) -> Ground:
     if here.clock:
         return derived("recording-clock", *here.clock)
     return derived("record-time", here.evidence.at(""))
+
+
+def _naming(event: ToolCall) -> Ground:
+    here = event.origin.evidence
+    if event.named is None:
+        return derived("kind-of-record", here.at(""))
+    return verbatim(here.at(event.named or _sibling(here, "name")), within=bool(event.named))
+
+
+def _sent(given: Any) -> str | None:
+    """What a call was given, as text; None where the log has nothing."""
+    return given if given is None or isinstance(given, str) else compact(given)
 
 
 def _sibling(evidence: Evidence, key: str) -> str:

@@ -49,8 +49,8 @@ def run(
     source_hash: bool,
     media: str,
     conversation: str,
-    since: str,
-    until: str,
+    since: str | None,
+    until: str | None,
     title: str,
     grep: str,
     min_commands: int | None,
@@ -77,7 +77,7 @@ def run(
         source_hash=source_hash,
         strict=strict,
         media=media == "keep",
-        choice=Choice(conversation, since, until, title, grep, min_commands, idle),
+        choice=Choice(conversation, since or "", until or "", title, grep, min_commands, idle),
         plugins=tuple(plugin),
     )
     results = []
@@ -97,7 +97,8 @@ def run(
 def shard_of(text: str) -> tuple[int, int]:
     """`3/16` as numbers."""
     number, _, count = text.partition("/")
-    if not (number.isdigit() and count.isdigit() and 1 <= int(number) <= int(count)):
+    is_plain = text.isascii() and number.isdigit() and count.isdigit() and len(text) < 40
+    if not (is_plain and 1 <= int(number) <= int(count)):
         raise click.BadParameter("write K/N, with K from 1 to N", param_hint="--shard")
     return int(number), int(count)
 
@@ -170,7 +171,7 @@ def batch(
     as_json: bool,
     quiet: bool,
     plugin: Sequence[str],
-    since: str,
+    since: str | None,
     max_output_tokens: int,
     media: str,
     rules: Any,
@@ -190,7 +191,7 @@ def batch(
         rules=rules,
         max_output=max_output_tokens,
         media=media == "keep",
-        choice=Choice(since=since),
+        choice=Choice(since=since or ""),
         plugins=tuple(plugin),
     )
     wish = Batch(

@@ -1,5 +1,7 @@
 """The group of all commands, and what it does with errors."""
 
+import io
+import os
 import sys
 import textwrap
 from typing import Any
@@ -7,8 +9,8 @@ from typing import Any
 import click
 
 from forsy_retrace import memory
-from forsy_retrace.errors import DiskTrouble, RetraceError
-from forsy_retrace.terminal import safe_line
+from forsy_retrace.errors import DiskTrouble, RetraceError, where
+from forsy_retrace.terminal import safe, safe_line
 from forsy_retrace.version import VERSION
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -60,18 +62,44 @@ class Commands(click.Group):
             formatter.write("\n".join(lines) + "\n")
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Errors that a user can act on are one line; anything else is our bug."""
+        """Whatever goes wrong is one line and an exit code; what is our bug shows its place."""
         memory.look_rarely()
         try:
-            return super().main(*args, **kwargs)
+            code = super().main(*args, **{**kwargs, "standalone_mode": False})
         except RetraceError as error:
-            from forsy_retrace.redact import mask  # a file's name may hold a secret
-
-            click.echo(safe_line(f"forsy-retrace: {mask(str(error))}"), err=True)
-            sys.exit(error.exit_code)
+            _say(str(error))
+            code = error.exit_code
+        except click.ClickException as error:
+            told = io.StringIO()
+            error.show(told)
+            click.echo(safe(_masked(told.getvalue())), err=True, nl=False)
+            code = error.exit_code
+        except click.Abort:
+            _say("stopped")
+            code = INTERRUPTED
         except OSError:
-            click.echo("forsy-retrace: the output can't be written", err=True)
-            sys.exit(DiskTrouble.exit_code)
+            _say("the output can't be written")
+            code = DiskTrouble.exit_code
+        except Exception as error:
+            if os.environ.get("FORSY_TRACEBACK"):
+                raise
+            _say(f"our own fault: {where(error)}; with FORSY_TRACEBACK=1 it tells more")
+            code = OUR_FAULT
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+INTERRUPTED = 130
+OUR_FAULT = 70
+
+
+def _say(why: str) -> None:
+    click.echo(safe_line(f"forsy-retrace: {_masked(why)}"), err=True)
+
+
+def _masked(text: str) -> str:
+    from forsy_retrace.redact import mask  # a file's name may hold a secret
+
+    return mask(text)
 
 
 @click.group(cls=Commands, context_settings=CONTEXT, epilog=EXAMPLES)

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from forsy_retrace.terminal import safe, safe_json
+from forsy_retrace.errors import UnreadableInput
+from forsy_retrace.terminal import safe_json, safe_line
 
 from .group import main
 from .options import PATH, wishes
@@ -16,11 +17,15 @@ from .options import PATH, wishes
 @click.argument("file", type=click.File("rb"))
 @wishes
 def redact(file: Any, rules: Any) -> None:
-    """Mask any log or text on its own; - reads standard input."""
+    """Mask any log or text on its own; - reads standard input.
+
+    What is packed or in UTF-16 comes out as plain UTF-8. What is no text is refused.
+    """
     from forsy_retrace.scrub import redacted
 
     out = sys.stdout.buffer
-    for piece in redacted(file, rules):
+    name = getattr(file, "name", "-")
+    for piece in redacted(file, rules, Path(name).name if isinstance(name, str) else "-"):
         out.write(piece)
 
 
@@ -34,20 +39,38 @@ def redact(file: Any, rules: Any) -> None:
 )
 @wishes
 def scan(path: Path, as_json: bool, paranoid: bool, rules: Any) -> None:
-    """Report kinds and places of what is private; never the values."""
-    from forsy_retrace.scrub import scanned, second_opinion
+    """Report kinds and places of what is private; never the values.
 
-    places = list(scanned(path, rules))
+    The exit code is 1 where something was found, and 65 where nothing was, but a file or more could
+    not be read.
+    """
+    from forsy_retrace.redact import mask
+    from forsy_retrace.scrub import Place, scanned, second_opinion
+    from forsy_retrace.source import Unread
+
+    found = list(scanned(path, rules))
+    places = [one for one in found if isinstance(one, Place)]
+    unread = [one for one in found if isinstance(one, Unread)]
     if paranoid:
         places += second_opinion(path)
     if as_json:
         import orjson
 
-        rows = [{"file": p.name, "line": p.line, "kind": p.kind, "rule": p.rule} for p in places]
+        rows = [
+            {"file": mask(p.name), "line": p.line, "kind": p.kind, "rule": p.rule} for p in places
+        ]
+        rows += [{"file": mask(u.name), "unread": mask(u.why)} for u in unread]
         click.echo(safe_json(orjson.dumps(rows).decode()))
     else:
-        for place in places:
-            click.echo(safe(f"{place.name}:{place.line}: {place.kind} ({place.rule})"))
-        click.echo("Nothing found." if not places else f"{len(places)} places.")
+        for p in places:
+            click.echo(safe_line(f"{mask(p.name)}:{p.line}: {p.kind} ({p.rule})"))
+        for u in unread:
+            click.echo(safe_line(f"{mask(u.name)}: not read: {mask(u.why)}"))
+        if unread:
+            click.echo(f"{len(unread)} could not be read.")
+        if places or not unread:
+            click.echo(f"{len(places)} places." if places else "Nothing found.")
     if places:
         sys.exit(1)
+    if unread:
+        sys.exit(UnreadableInput.exit_code)

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,20 @@ class FilePath(click.Path):
         return super().convert(NAME.convert(value, param, ctx), param, ctx)
 
 
+class Day(click.types.StringParamType):
+    """A day as `2026-01-31`."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The same text, which is compared with the days of sessions."""
+        try:
+            return date.fromisoformat(value).isoformat()
+        except ValueError:
+            self.fail("is no day; write it as 2026-01-31", param, ctx)
+
+
+DAY = Day()
 NAME = Name()
 PATH = FilePath()
 
@@ -101,7 +116,7 @@ MEDIA = click.option(
 )
 SINCE = click.option(
     "--since",
-    default="",
+    type=DAY,
     metavar="DATE",
     help="Only sessions that began on this day or later (2026-01-31).",
 )
@@ -144,7 +159,7 @@ def conversion(command: Any) -> Any:
         SINCE,
         click.option(
             "--until",
-            default="",
+            type=DAY,
             metavar="DATE",
             help="Only sessions that began on this day or earlier.",
         ),

@@ -1,5 +1,6 @@
 """The program's end: what a long log was made into is not taken apart object by object."""
 
+import io
 import os
 import sys
 import threading
@@ -13,6 +14,7 @@ ORDERLY = ("multiprocessing", "ray")
 
 def run() -> NoReturn:
     """Runs the command line, then leaves at once: taking memory apart is a tenth of a short run."""
+    _open_the_streams()
     try:
         main()
     except SystemExit as end:
@@ -20,6 +22,17 @@ def run() -> NoReturn:
             _leave(end.code or 0)
         raise
     raise SystemExit(0)
+
+
+def _open_the_streams() -> None:
+    """A closed stream is as good as the null device; what a terminal can't show is written out."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # Held until the end; the lowest free number is the closed one's own.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _leave(code: int) -> None:

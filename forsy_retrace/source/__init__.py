@@ -9,14 +9,15 @@ JSON object a row, behind one that names its tables and their columns; a ttyrec 
 
 from forsy_retrace.evidence import Evidence
 
+from .below import below, discover
 from .cast import frames, seconds
 from .database import BESIDE
 from .forms import FORMS, Line, entry, reread
-from .log import Source, discover, is_regular
+from .log import Source, Unread, is_regular
 from .plain import plain
 from .remote import RemoteSource, file_system, is_remote, remote_files
 from .screen import has_screen, screen
-from .unpack import MAX_RATIO, MAX_UNPACKED
+from .unpack import MAX_RATIO, MAX_UNPACKED, is_sealed, text_in
 from .values import MAX_DEPTH, MAX_LINE, Problem, Record, decode
 from .views import unescaped
 
@@ -33,6 +34,8 @@ __all__ = [
     "Record",
     "RemoteSource",
     "Source",
+    "Unread",
+    "below",
     "decode",
     "discover",
     "entry",
@@ -41,10 +44,12 @@ __all__ = [
     "has_screen",
     "is_regular",
     "is_remote",
+    "is_sealed",
     "plain",
     "remote_files",
     "reread",
     "screen",
     "seconds",
+    "text_in",
     "unescaped",
 ]

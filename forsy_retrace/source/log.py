@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import islice, takewhile
 from pathlib import Path, PurePath
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 from zipfile import ZipInfo
 
-from forsy_retrace.errors import UnreadableInput
+from forsy_retrace.errors import Unreachable, UnreadableInput
 from forsy_retrace.evidence import Evidence
 
 from .cut import Cutter, Piece, first_line, lines
@@ -20,7 +20,7 @@ from .database import BESIDE, CACHE, SQLITE, database
 from .forms import Line, line_of
 from .layout import MARK, NOWHERE, PREFIX, assigned, first_value, glued, opens_array
 from .ttyrec import begins_frame, framed, is_ttyrec
-from .unpack import ZIP, Bounded, contents, decoded, is_packed, member
+from .unpack import ZIP, Bounded, contents, decoded, everything, is_packed, member
 from .values import MAX_LINE, Problem, Record, decode
 
 LEAD = 1 << 16
@@ -31,6 +31,15 @@ FIRST_LINES = 400
 COMMENT = b"//"
 
 
+class Unread(NamedTuple):
+    """What lies among the files of a folder or zip and can't be read, and why."""
+
+    name: str
+    why: str
+    is_passing: bool = False
+    """It is no property of the file: another time it may be read."""
+
+
 class Source:
     """A log file, read as far as it reached when it was opened.
 
@@ -39,8 +48,7 @@ class Source:
 
     def __init__(self, path: Path, name: str | None = None) -> None:
         self.path = path
-        shown = name if name is not None else path.name
-        self.name = os.fsencode(shown).decode("utf-8", "replace")
+        self.name = readable(name if name is not None else path.name)
 
     def records(self) -> Iterator[Record]:
         """Every record in the order of the file, without blank lines."""
@@ -87,7 +95,10 @@ class Source:
     @cached_property
     def size(self) -> int:
         """Bytes on disk when it was first asked for; what is written later is not read."""
-        return self.path.stat().st_size
+        try:
+            return self.path.stat().st_size
+        except OSError as error:
+            raise Unreachable(f"{self.name}: {error.strerror or 'cannot be read'}") from None
 
     @cached_property
     def _magic(self) -> bytes:
@@ -122,6 +133,13 @@ class Source:
         with self._raw() as stream:
             return [Member(self, info) for info in contents(stream, self.name, patterns)]
 
+    def inside(self) -> Iterator["Source | Unread"]:
+        """Every file of a zip, in its folders too."""
+        with self._raw() as stream:
+            for info, is_plain in everything(stream, self.name):
+                one = Member(self, info)
+                yield one if is_plain else Unread(one.name, "a link, or locked by a password")
+
     def beside(self, pattern: str) -> list["Source"]:
         """The regular files next to this log that match a glob pattern, in order of name."""
         folder = self.path.parent
@@ -139,9 +157,9 @@ class Source:
             data = stream.read(limit + 1)
         return data.decode("utf-8", "replace") if len(data) <= limit else None
 
-    def whole(self) -> bytes:
-        """All bytes, as the offsets of `records` count them."""
-        with self._open() as stream:
+    def whole(self, strict: bool = False) -> bytes:
+        """All bytes, as the offsets of `records` count them; `strict` refuses a file cut off."""
+        with self._open(strict) as stream:
             return stream.read()
 
     def spans(self, ranges: Iterable[tuple[int, int]]) -> Iterator[bytes]:
@@ -190,17 +208,18 @@ class Source:
             flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
             handle = os.open(self.path, flags)
         except OSError as error:
-            raise UnreadableInput(f"{self.name}: {error.strerror or 'cannot be opened'}") from None
+            raise Unreachable(f"{self.name}: {error.strerror or 'cannot be opened'}") from None
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             os.close(handle)
             raise UnreadableInput(f"{self.name}: not a regular file")
-        return Bounded(os.fdopen(handle, "rb"), min(os.fstat(handle).st_size, self.size))
+        size = min(os.fstat(handle).st_size, self.size)
+        return Bounded(os.fdopen(handle, "rb"), size, self.name)
 
-    def _open(self) -> BinaryIO:
+    def _open(self, strict: bool = False) -> BinaryIO:
         if self.is_database:
             written = [one for one in self.parts() if not one.path.name.endswith(CACHE)]
             return database(self, [one for one in written if one.size])
-        stream = decoded(self._raw(), self.name)
+        stream = decoded(self._raw(), self.name, strict)
         return framed(stream) if self.is_ttyrec else stream
 
     def _is_array(self, body: bytes, whole: bool) -> bool:
@@ -322,8 +341,8 @@ class Member(Source):
     def raw(self) -> bytes:
         return self.whole()
 
-    def _open(self) -> BinaryIO:
-        return member(self.archive._raw(), self.info, self.name)
+    def _open(self, strict: bool = False) -> BinaryIO:
+        return member(self.archive._raw(), self.info, self.name, strict)
 
 
 def _within(folder: Path, pattern: str) -> list[Path]:
@@ -345,22 +364,17 @@ def _names(folder: Path, changed: int) -> list[str]:
     return sorted(os.listdir(folder))
 
 
+def readable(name: str) -> str:
+    """A file's name without the bytes that are no UTF-8."""
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
 def is_regular(path: Path) -> bool:
     """A file that can be read as one: no link, pipe or device."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
         return False
-
-
-def discover(root: Path) -> Iterator[Source]:
-    """Every regular file below a folder, in order of name; links are not followed."""
-    for folder, folders, files in os.walk(root):
-        folders.sort()
-        for file in sorted(files):
-            path = Path(folder) / file
-            if is_regular(path):
-                yield Source(path, path.relative_to(root).as_posix())
 
 
 def _unheld(piece: Piece) -> Problem:

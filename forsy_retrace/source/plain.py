@@ -62,6 +62,7 @@ class _Line:
     def ended(self, rest: str = "") -> str:
         """The line as it was left, once its rest was written; the next one begins."""
         if not self.cells and not self.head and not self.at:
+            self.full = self.edited = False
             return rest
         if rest:
             self.put(rest)

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.errors import RetraceError, Unreachable, UnreadableInput
 
 from .log import Source
 from .unpack import Bounded
@@ -31,6 +31,8 @@ def file_system(address: str) -> tuple[Any, str]:
         raise RetraceError(why) from None
     except ValueError:
         raise RetraceError(f"fsspec knows no addresses of the kind {kind}://") from None
+    except Exception as error:  # each service has errors of its own
+        raise Unreachable(f"{kind}://: {type(error).__name__} in its store") from None
     return system, path.rstrip("/")
 
 
@@ -62,19 +64,24 @@ class RemoteSource(Source):
         try:
             data: bytes = self._system.cat_file(self._address)
         except Exception as error:  # each service has errors of its own
-            raise UnreadableInput(f"{self.name}: {type(error).__name__} in its store") from None
+            raise Unreachable(f"{self.name}: {type(error).__name__} in its store") from None
         return data
 
     def _raw(self) -> Bounded:
         if self._data.startswith(b"SQLite format 3\0"):
             raise UnreadableInput(f"{self.name}: a database is read from a disk; fetch it first")
-        return Bounded(io.BytesIO(self._data), len(self._data))
+        return Bounded(io.BytesIO(self._data), len(self._data), self.name)
 
 
 def remote_files(address: str) -> Iterator[tuple[str, str, int, str]]:
     """Every object below an address: path, name below it, size in bytes, mark of a change."""
     system, root = file_system(address)
-    for path, told in sorted(system.find(root, detail=True).items()):
+    try:
+        found = sorted(system.find(root, detail=True).items())
+    except Exception as error:  # each service has errors of its own
+        kind = address.split("://")[0]
+        raise Unreachable(f"{kind}://: {type(error).__name__} in its store") from None
+    for path, told in found:
         mark = next((str(told[key]) for key in MARKS if told.get(key)), "")
         yield path, path[len(root) :].lstrip("/") or Path(path).name, told.get("size") or 0, mark
 

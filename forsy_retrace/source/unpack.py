@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import zstandard
 
-from forsy_retrace.errors import UnreadableInput
+from forsy_retrace.errors import Unreachable, UnreadableInput
 
 MAX_UNPACKED = 4 << 30
 """Bytes that a packed file may hold."""
@@ -43,8 +43,9 @@ DAMAGED = (
 class Bounded(io.RawIOBase):
     """A stream that ends where the file ended when it was opened."""
 
-    def __init__(self, inner: BinaryIO, size: int, most: int = -1) -> None:
-        self.inner, self.size, self.most = inner, size, most
+    def __init__(self, inner: BinaryIO, size: int, name: str = "") -> None:
+        self.inner, self.size, self.name = inner, size, name
+        self.most = -1
 
     def readable(self) -> bool:
         return True
@@ -65,7 +66,10 @@ class Bounded(io.RawIOBase):
         size = left if size < 0 else min(size, left)
         if 0 <= self.most < size:
             raise zipfile.BadZipFile
-        return self.inner.read(size)
+        try:
+            return self.inner.read(size)
+        except OSError as error:
+            raise Unreachable(f"{self.name}: {error.strerror or 'cannot be read'}") from None
 
     def readinto(self, buffer: Any) -> int:
         data = self.read(len(buffer))
@@ -78,10 +82,13 @@ class Bounded(io.RawIOBase):
 
 
 class Unpacked(io.RawIOBase):
-    """What a packed stream holds, as far as it is whole and sane."""
+    """What a packed stream holds, as far as it is whole and sane; `strict` wants it whole."""
 
-    def __init__(self, reader: Any, packed: int, name: str, *beneath: Any) -> None:
+    def __init__(
+        self, reader: Any, packed: int, name: str, *beneath: Any, strict: bool = False
+    ) -> None:
         self.reader, self.packed, self.name, self.beneath = reader, packed, name, beneath
+        self.strict = strict
         self.count = 0
         self.ended = False
 
@@ -94,7 +101,7 @@ class Unpacked(io.RawIOBase):
         try:
             data = self.reader.read1(len(buffer))
         except DAMAGED:
-            if not self.count:
+            if self.strict or not self.count:
                 raise UnreadableInput(f"{self.name}: damaged compression") from None
             data = b""
         self.ended = not data
@@ -119,18 +126,67 @@ def is_packed(magic: bytes) -> bool:
     return magic.startswith((GZIP, ZSTD)) or _wide_encoding(magic[:4]) != ""
 
 
-def decoded(stream: Bounded, name: str) -> BinaryIO:
-    """The stream as UTF-8 bytes, from its start."""
+def decoded(stream: Bounded, name: str, strict: bool = False) -> BinaryIO:
+    """The stream as UTF-8 bytes, from its start; one cut off up to there, or refused (`strict`)."""
     magic = stream.read(4)
     stream.seek(0)
     if magic.startswith(GZIP):
         inner: Any = gzip.GzipFile(fileobj=io.BufferedReader(stream))
-        return io.BufferedReader(Unpacked(inner, stream.size, name, stream), CHUNK)
+        unpacked = Unpacked(inner, stream.size, name, stream, strict=strict)
+        return io.BufferedReader(unpacked, CHUNK)
     if magic == ZSTD:
+        if strict and not _is_whole(stream):
+            raise UnreadableInput(f"{name}: damaged compression")
         raw = io.BufferedReader(stream)
         inner = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-        return io.BufferedReader(Unpacked(inner, stream.size, name, stream), CHUNK)
+        unpacked = Unpacked(inner, stream.size, name, stream, strict=strict)
+        return io.BufferedReader(unpacked, CHUNK)
     return _narrow(stream, magic)
+
+
+def _is_whole(stream: Bounded) -> bool:
+    """Whether a zstd stream ends where a frame does: its reader takes a cut for the end."""
+    at, size = 0, stream.seek(0, io.SEEK_END)
+    while at < size:
+        stream.seek(at)
+        head = stream.read(18)
+        try:
+            frame = zstandard.get_frame_parameters(head)
+            at += zstandard.frame_header_size(head)
+        except zstandard.ZstdError:
+            at = size + 1
+            break
+        is_last = False
+        while not is_last and at < size:
+            stream.seek(at)
+            block = int.from_bytes(stream.read(3), "little")
+            is_last = bool(block & 1)
+            at += 3 + (1 if block >> 1 & 3 == RLE else block >> 3)
+        at += 4 * frame.has_checksum if is_last else size
+    stream.seek(0)
+    return at == size
+
+
+RLE = 1
+"""The kind of a zstd block that is one byte, repeated."""
+SEALED = (b"PK\x03\x04", b"PK\x05\x06", b"\xfd7zXZ\0", b"BZh", b"7z\xbc\xaf\x27\x1c", b"Rar!")
+"""How archives and packed files begin in which nothing can be read here."""
+
+
+def text_in(data: bytes, name: str) -> bytes:
+    """The UTF-8 bytes of a text in any packing or wide encoding; raises where they are no text."""
+    with decoded(Bounded(io.BytesIO(data), len(data)), name, strict=True) as stream:
+        found = stream.read()
+    if is_sealed(found):
+        raise UnreadableInput(f"{name}: packed in a way that is not read here; unpack it first")
+    if b"\0" in found:
+        raise UnreadableInput(f"{name}: no text, it holds zero bytes")
+    return found
+
+
+def is_sealed(data: bytes) -> bool:
+    """Whether bytes are packed, and no text that can be looked at."""
+    return data.startswith((GZIP, ZSTD, *SEALED))
 
 
 def _narrow(stream: Any, magic: bytes) -> BinaryIO:
@@ -164,23 +220,42 @@ def contents(stream: Bounded, name: str, patterns: tuple[str, ...]) -> list[zipf
 
     Names are compared, never used as paths; folders, links and locked members are passed over.
     """
-    stream.most = MAX_DIRECTORY
     try:
-        listed = zipfile.ZipFile(stream).infolist()
+        listed = _table(stream, name)
     except DAMAGED:
         return []
-    if len(listed) > MAX_MEMBERS:
-        raise UnreadableInput(f"{name}: holds more files than is sane")
     found = [one for one in listed if _is_plain(one) and _matches(one.filename, patterns)]
     names = [one.filename for one in found]
     if len(names) != len(set(names)):
         raise UnreadableInput(f"{name}: holds two files of one name")
-    if sum(one.file_size for one in found) > MAX_UNPACKED:
-        raise UnreadableInput(f"{name}: unpacks to more than is sane")
+    _refuse_a_bomb(found, name)
     return sorted(found, key=lambda one: one.filename)
 
 
-def member(stream: Bounded, info: zipfile.ZipInfo, name: str) -> BinaryIO:
+def everything(stream: Bounded, name: str) -> list[tuple[zipfile.ZipInfo, bool]]:
+    """All that a zip holds but its folders, in its order, and whether it can be read."""
+    try:
+        listed = [one for one in _table(stream, name) if not one.is_dir()]
+    except DAMAGED:
+        raise UnreadableInput(f"{name}: damaged compression") from None
+    _refuse_a_bomb(listed, name)
+    return [(one, _is_plain(one)) for one in listed]
+
+
+def _table(stream: Bounded, name: str) -> list[zipfile.ZipInfo]:
+    stream.most = MAX_DIRECTORY
+    listed = zipfile.ZipFile(stream).infolist()
+    if len(listed) > MAX_MEMBERS:
+        raise UnreadableInput(f"{name}: holds more files than is sane")
+    return listed
+
+
+def _refuse_a_bomb(listed: list[zipfile.ZipInfo], name: str) -> None:
+    if sum(one.file_size for one in listed) > MAX_UNPACKED:
+        raise UnreadableInput(f"{name}: unpacks to more than is sane")
+
+
+def member(stream: Bounded, info: zipfile.ZipInfo, name: str, strict: bool = False) -> BinaryIO:
     """One file of a zip, unpacked as it is read; what is packed in it stays packed."""
     stream.most = MAX_DIRECTORY
     try:
@@ -188,7 +263,8 @@ def member(stream: Bounded, info: zipfile.ZipInfo, name: str) -> BinaryIO:
         inner = held.open(info)
     except DAMAGED:
         raise UnreadableInput(f"{name}: damaged compression") from None
-    packed = io.BufferedReader(Unpacked(inner, info.compress_size, name, held, stream), CHUNK)
+    unpacked = Unpacked(inner, info.compress_size, name, held, stream, strict=strict)
+    packed = io.BufferedReader(unpacked, CHUNK)
     return _narrow(packed, packed.peek(4)[:4])
 
 

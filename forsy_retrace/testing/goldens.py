@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+from collections import Counter
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ def folder_of(adapter: Adapter, case: Case, found: Reading) -> dict[str, bytes]:
     if not traces:
         raise UnreadableInput(f"{source.name}: no steps in it")
     files: dict[str, bytes] = {}
-    taken: set[str] = set()
+    taken: Counter[str] = Counter()
     logs = (source, *found.companions)
     for trace in traces:
         with care("redact"):

@@ -5,22 +5,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from forsy_retrace.adapter import Adapter, accepts
-from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import Event, Message, SessionStart, ToolCall, ToolResult
 from forsy_retrace.registry import bundled, load
 from forsy_retrace.sdk import resolve
 from forsy_retrace.source import Source, reread
 from forsy_retrace.testing.account import lost, miscounted
+from forsy_retrace.testing.borne_out import is_borne_out
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.goldens import folder_of
 from forsy_retrace.testing.reading import care, named, read, reading
 from forsy_retrace.testing.stage import stage
 from forsy_retrace.trace import Trace
-from forsy_retrace.validate import problems
-from forsy_retrace.verify import verify
 
 FOREIGN: tuple[tuple[str, bytes], ...] = (
     ("nothing", b""),
@@ -160,20 +157,7 @@ def every_value_has_a_ground_that_the_source_bears_out(adapter: Adapter | str, c
     """
     found = reading(adapter, case)
     _judge_pictures(found.events, (Source(case.path), *found.companions))
-    try:
-        files = folder_of(named(adapter), case, found)
-    except UnreadableInput:
-        return  # whether the log may be refused is for refused.txt to say
-    except RetraceError as error:
-        raise BrokenLaw(f"no folder can be written: {error}.") from None
-    with tempfile.TemporaryDirectory(prefix="forsy-") as away:
-        for name, data in files.items():
-            path = Path(away) / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        for name in files:
-            if name.endswith("trace.json"):
-                _judge((Path(away) / name).parent, case.path)
+    is_borne_out(named(adapter), case, found)
 
 
 def _judge_pictures(events: tuple[Event, ...], sources: tuple[Source, ...]) -> None:
@@ -188,24 +172,3 @@ def _judge_pictures(events: tuple[Event, ...], sources: tuple[Source, ...]) -> N
                 resolve(reread(data, here).value, one.pointer)
             except LookupError:
                 raise BrokenLaw(f"line {here.line} has no picture where one is named.") from None
-
-
-def _judge(folder: Path, log: Path) -> None:
-    rows = [orjson.loads(line) for line in (folder / "evidence.jsonl").read_bytes().splitlines()]
-    wrong = problems(
-        orjson.loads((folder / "trace.json").read_bytes()),
-        evidence=rows,
-        manifest=orjson.loads((folder / "manifest.json").read_bytes()),
-    )
-    if wrong:
-        raise BrokenLaw(f"step {wrong[0].step}, {wrong[0].field}: breaks {wrong[0].rule}.")
-    try:
-        findings = verify(folder, log)
-    except RetraceError as error:
-        raise BrokenLaw(f"the trace can't be held against its log: {error}.") from None
-    if findings:
-        first = findings[0]
-        lines = [row["records"] for row in rows if row["step"] == first.step]
-        line = lines[0][0]["line"] if lines and lines[0] else 0
-        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-        raise BrokenLaw(f"step {first.step} (line {line}), {first.field}: {first.text}{more}.")

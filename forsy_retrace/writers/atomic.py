@@ -2,7 +2,9 @@
 
 import contextlib
 import errno
+import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,15 +14,34 @@ import orjson
 from forsy_retrace.errors import DiskTrouble, Locked, RetraceError
 
 GENERATOR = "forsy-retrace"
+ARTIFACTS = "artifacts"
+FILES = frozenset(("README.md", "evidence.jsonl", "manifest.json", "trace.json"))
+"""What a trace folder holds, beside its artifacts."""
+ARTIFACT = re.compile(r"[0-9a-f]{16}\.[a-z0-9]{1,8}")
 
 
 def is_ours(folder: Path) -> bool:
-    """Whether a folder is a trace folder that this tool wrote."""
+    """Whether a folder is a trace folder that this tool wrote, and holds nothing else."""
+    return is_made_by_us(folder / "manifest.json") and not _holds_more(folder)
+
+
+def is_made_by_us(path: Path) -> bool:
+    """Whether a JSON file names this tool as what wrote it."""
     try:
-        manifest = orjson.loads((folder / "manifest.json").read_bytes())
+        told = orjson.loads(path.read_bytes())
     except (OSError, ValueError):
         return False
-    return isinstance(manifest, dict) and str(manifest.get("generator", "")).startswith(GENERATOR)
+    return isinstance(told, dict) and str(told.get("generator", "")).startswith(GENERATOR)
+
+
+def _holds_more(folder: Path) -> bool:
+    """Whether somebody put files of their own into a trace folder."""
+    artifacts = folder / ARTIFACTS
+    if set(os.listdir(folder)) - {*FILES, ARTIFACTS}:
+        return True
+    if not artifacts.is_dir():
+        return os.path.lexists(artifacts)
+    return not all(map(ARTIFACT.fullmatch, os.listdir(artifacts)))
 
 
 def check_target(folder: Path) -> None:
@@ -34,7 +55,7 @@ def check_target(folder: Path) -> None:
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """One writer a target. The system lets go of a lock when its process ends, however it ends."""
-    lock = folder.parent / f".{folder.name}.lock"
+    lock = beside(folder, "lock")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         handle = _take(lock)
@@ -82,7 +103,7 @@ def _lock(handle: int) -> None:
 def write_whole(folder: Path, files: Mapping[str, bytes]) -> None:
     """Puts a folder of files in the place of `folder`, in one rename."""
     sweep(folder)
-    fresh, old = _beside(folder)
+    fresh, old = beside(folder, "new"), beside(folder, "old")
     try:
         fresh.mkdir(mode=0o700)
         for name, data in files.items():
@@ -118,7 +139,7 @@ def write_file(target: Path, finished: Path) -> None:
 
 def replace_file(path: Path, data: bytes) -> None:
     """Puts one file in the place of `path`, in one rename."""
-    fresh = path.parent / f".{path.name}.new-{os.getpid()}"
+    fresh = beside(path, f"new-{os.getpid()}")
     try:
         fresh.unlink(missing_ok=True)
         _write(fresh, data)
@@ -136,16 +157,28 @@ def sweep(folder: Path) -> None:
     For the holder of the lock: nobody else writes this target. A shelf may hold a million folders:
     it is never listed.
     """
-    fresh, old = _beside(folder)
+    fresh, old = beside(folder, "new"), beside(folder, "old")
     if old.exists() and not folder.exists():
         old.rename(folder)
     for left in (fresh, old):
         shutil.rmtree(left, ignore_errors=True)
 
 
-def _beside(folder: Path) -> tuple[Path, Path]:
-    """Where a folder is made, and where the one it replaces goes; only the lock's holder does."""
-    return folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
+LONGEST = 200
+"""Bytes of a target's name that leave room for the names beside it."""
+
+
+def beside(target: Path, what: str) -> Path:
+    """The lock of a target, where it is made anew, and where the old one goes meanwhile."""
+    name = target.name
+    if len(os.fsencode(name)) > LONGEST:
+        name = hashlib.sha256(os.fsencode(name)).hexdigest()[:32]
+    return target.with_name(f".{name}.{what}")
+
+
+def with_a_name(target: Path) -> Path:
+    """The same folder by a name of its own: `.` and `..` have none."""
+    return target if target.name not in ("", "..") else target.resolve()
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -19,7 +19,14 @@ from forsy_retrace.sdk import Shows
 from forsy_retrace.tokens import head_and_tail
 from forsy_retrace.validate import problems
 from forsy_retrace.version import VERSION
-from forsy_retrace.writers.atomic import GENERATOR, check_target, locked, write_whole
+from forsy_retrace.writers.atomic import (
+    ARTIFACTS,
+    GENERATOR,
+    check_target,
+    locked,
+    with_a_name,
+    write_whole,
+)
 from forsy_retrace.writers.card import card
 from forsy_retrace.writers.media import Medium
 
@@ -51,9 +58,10 @@ def write_folder(
 
 def put_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     """Writes the files of one trace; a folder of ours that was there goes."""
-    with locked(folder):
-        check_target(folder)
-        write_whole(folder, files)
+    target = with_a_name(folder)
+    with locked(target):
+        check_target(target)
+        write_whole(target, files)
 
 
 def contents(
@@ -120,7 +128,7 @@ def _keep(text: str, kept: dict[str, bytes]) -> tuple[str, str]:
     """Stores a masked text under the hash of its bytes."""
     data = text.encode("utf-8", "replace")
     digest = hashlib.sha256(data).hexdigest()
-    name = f"artifacts/{digest[:16]}.txt"
+    name = f"{ARTIFACTS}/{digest[:16]}.txt"
     kept[name] = data
     return name, digest
 

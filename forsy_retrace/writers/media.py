@@ -13,6 +13,7 @@ from forsy_retrace.events import Attachment, Event, Message, Origin, ToolResult
 from forsy_retrace.sdk import resolve
 from forsy_retrace.source import Source, reread
 from forsy_retrace.trace import Trace
+from forsy_retrace.writers.atomic import ARTIFACTS
 
 KINDS: tuple[tuple[bytes, bytes, str, str], ...] = (
     # first bytes, bytes 8 to 12, suffix, media type
@@ -44,7 +45,7 @@ class Medium(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """Where it lies in the trace folder."""
-        return f"artifacts/{hashlib.sha256(self.data or b'').hexdigest()[:16]}.{self.kind[0]}"
+        return f"{ARTIFACTS}/{hashlib.sha256(self.data or b'').hexdigest()[:16]}.{self.kind[0]}"
 
 
 def media(trace: Trace, sources: Sequence[Source]) -> Iterator[Medium]:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from forsy_retrace.errors import DiskTrouble, RetraceError
 from forsy_retrace.source import file_system, is_remote
-from forsy_retrace.writers.atomic import is_ours, locked, write_file
+from forsy_retrace.writers.atomic import FILES, is_ours, locked, write_file
 from forsy_retrace.writers.folder import put_folder
 
 MANIFEST = "manifest.json"
@@ -27,7 +27,7 @@ class Place(Protocol):
 
     def has_trace(self, name: str) -> bool:
         """Whether a whole trace folder has that name."""
-        return self.holds(f"{name}/{MANIFEST}")
+        ...
 
     def remove(self, name: str) -> None:
         """Takes a trace folder away."""
@@ -58,6 +58,9 @@ class Disk(Place):
 
     def holds(self, name: str) -> bool:
         return (self.root / name).is_file()
+
+    def has_trace(self, name: str) -> bool:
+        return all(self.holds(f"{name}/{one}") for one in FILES)
 
     def remove(self, name: str) -> None:
         folder = self.root / name
@@ -93,6 +96,9 @@ class Remote(Place):
     def holds(self, name: str) -> bool:
         with _told():
             return bool(self.system.exists(f"{self.root}/{name}"))
+
+    def has_trace(self, name: str) -> bool:
+        return self.holds(f"{name}/{MANIFEST}")
 
     def remove(self, name: str) -> None:
         with _told():

@@ -227,13 +227,13 @@ class Reader:
                 "name": str(tool),
             }:
                 self.tools[call] = tool
-                sent = block.get("input")
-                return self._once(
-                    ("call", call), ToolCall(_deeper(here, "input"), call, tool, sent)
-                )
+                where = _held(here, block, "input")
+                at = "" if "input" in block else f"{here.evidence.pointer}/name"
+                event = ToolCall(where, call, tool, block.get("input"), at)
+                return self._once(("call", call), event)
             case {"type": str(), "tool_use_id": str(call)}:
-                origin = _deeper(here, "content")
-                output = text_of(block.get("content"))
+                origin = _held(here, block, "content")
+                output = _shown(block)
                 return self._once(
                     ("result", call), ToolResult(origin, call, output, "ok", "server-tool-result")
                 )
@@ -377,7 +377,7 @@ class Reader:
         extra = line.body.get("toolUseResult", line.body.get("tool_use_result"))
         text = text_of(block.get("content"))
         found = verdict(block, text, extra, line.body)
-        origin = _deeper(here, "content")
+        origin = _held(here, block, "content")
         base = here.evidence.pointer
         basis = found.basis
         if basis in ("content", "is_error"):
@@ -386,7 +386,7 @@ class Reader:
         yield ToolResult(
             Origin(origin.evidence, here.at, actor, None, here.branch),
             call,
-            text,
+            _shown(block),
             found.outcome,
             found.rule,
             basis or base,
@@ -556,6 +556,17 @@ class Queue:
 
 
 Handler = Callable[[Line], Iterator[Event]]
+
+
+def _held(here: Origin, block: Json, key: str) -> Origin:
+    """The place of a block's own value; the block itself where it has none."""
+    return _deeper(here, key) if key in block else here
+
+
+def _shown(block: Json) -> str | None:
+    """What a result shows; None where it has no content."""
+    content = block.get("content")
+    return None if content is None else text_of(content)
 
 
 def uid_of(line: Line) -> Any:

@@ -84,7 +84,7 @@ def verdict(block: dict[str, Any], text: str, extra: Any, record: dict[str, Any]
         return Verdict("interrupted", "interrupted-by-user", "content")
     if flag is False:
         return Verdict("ok", "error-flag", "is_error")
-    return Verdict("ok", "no-error-flag", "")
+    return Verdict("ok", "no-error-flag", "") if flag is None else Verdict("unknown", "", "")
 
 
 def exit_code(text: str, extra: Any) -> int | None:

@@ -150,9 +150,9 @@ def _result(message: Json, here: Place, call: str, tool: str) -> Iterator[Told]:
     found = verdict(message, base, "content")
     text = content_text(content)
     event = ToolResult(
-        here.deeper("content").origin(),
+        (here.deeper("content") if "content" in message else here).origin(),
         call,
-        text,
+        None if content is None else text,
         found.outcome,
         found.rule,
         found.basis,

@@ -1,0 +1,152 @@
+"""A trace folder read back: its trace, the rows of its evidence, the logs that it was made from.
+
+Anybody may have edited the files: what is given has the fields and types that a reader needs.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import orjson
+
+from forsy_retrace.errors import RetraceError, UnreadableInput
+
+Json = dict[str, Any]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Number = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class _Step(msgspec.Struct):
+    step: Number
+    actor: str
+    action: str
+    operation: str | None
+    tool: str | None
+    message_role: str | None
+    input: str | None
+    output: str | None
+    reasoning: str | None
+    success: bool | None
+    eval: int | None
+    caused_by: list[Number] | None
+    retry_of: Number | None
+    feedback_type: str | None
+
+
+class _Summary(msgspec.Struct):
+    total_steps: int
+    total_turns: int
+    agent_confidence: int
+
+
+class _Card(msgspec.Struct):
+    title: str
+
+
+class _Trace(msgspec.Struct):
+    steps: list[_Step]
+    summary: _Summary
+    dataset_summary: _Card
+    termination_reason: str
+
+
+class _Part(msgspec.Struct):
+    record: Count
+    pointer: str = ""
+
+
+class _Vote(msgspec.Struct):
+    rule: str
+    value: Any
+    confidence: float
+
+
+class _Entry(msgspec.Struct):
+    grade: str
+    rule: str = ""
+    confidence: float | None = None
+    record: Count = 0
+    pointer: str = ""
+    parts: list[_Part] = []
+    steps: list[Number] = []
+    votes: list[_Vote] = []
+
+
+class _Record(msgspec.Struct):
+    file: str
+    line: Count
+    start: Count
+    end: Count
+    form: str = ""
+
+
+class _Row(msgspec.Struct):
+    step: Number
+    records: list[_Record]
+    fields: dict[str, _Entry]
+
+
+def load_folder(folder: Path) -> tuple[Json, list[Json]]:
+    """trace.json and the rows of evidence.jsonl."""
+    trace = json_of(folder / "trace.json")
+    rows = json_lines(folder / "evidence.jsonl")
+    for what, kind, name in ((trace, _Trace, "trace.json"), (rows, list[_Row], "evidence.jsonl")):
+        try:
+            msgspec.convert(what, kind)
+        except (msgspec.ValidationError, RecursionError):
+            raise UnreadableInput(
+                f"{folder.name}: its {name} is no trace's; see validate"
+            ) from None
+    return trace, rows
+
+
+def sources_of(folder: Path, rows: Sequence[Json]) -> Mapping[str, int | None]:
+    """The logs that a trace was made from, the first its own, the others what belongs to that.
+
+    With the sizes in bytes that the manifest gives; without a manifest, the names in the evidence.
+    """
+    try:
+        manifest = json_of(folder / "manifest.json")
+    except RetraceError:
+        manifest = None
+    listed = manifest.get("sources") if isinstance(manifest, dict) else None
+    found = {
+        one["name"]: one.get("size")
+        for one in (listed if isinstance(listed, list) else ())
+        if isinstance(one, dict) and isinstance(one.get("name"), str)
+    }
+    return found or {record["file"]: None for row in rows for record in row["records"]}
+
+
+def json_lines(path: Path) -> list[Any]:
+    """The values of a file of JSON lines."""
+    lines = [line for line in _bytes(path).split(b"\n") if line]
+    try:
+        return [orjson.loads(line) for line in lines]
+    except ValueError:
+        return [_decoded(line, path) for line in lines]
+
+
+def json_of(path: Path) -> Any:
+    """The value of a JSON file."""
+    return _decoded(_bytes(path), path)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise RetraceError(f"{path.parent.name}: no trace folder, {path.name} is missing") from None
+    except OSError as error:
+        why = error.strerror or "can't be read"
+        raise UnreadableInput(f"{path.parent.name}/{path.name}: {why}") from None
+
+
+def _decoded(data: bytes, path: Path) -> Any:
+    import json
+
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise UnreadableInput(f"{path.parent.name}/{path.name}: not JSON") from None

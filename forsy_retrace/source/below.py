@@ -1,0 +1,41 @@
+"""The files below a folder; links are not followed."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from .log import Source, Unread, is_regular, readable
+
+A_LINK = "a link; links below a folder are not followed"
+
+
+def discover(root: Path) -> Iterator[Source]:
+    """Every regular file below a folder, in order of name."""
+    return (one for one in below(root) if isinstance(one, Source))
+
+
+def below(root: Path) -> Iterator[Source | Unread]:
+    """The same, with links, folders that may not be listed, and whatever else is no file."""
+    missed: list[OSError] = []
+    for folder, folders, files in os.walk(root, onerror=missed.append):
+        yield from _untold(missed, root)
+        folders.sort()
+        for name in sorted([*files, *(one for one in folders if _is_link(folder, one))]):
+            path = Path(folder) / name
+            shown = path.relative_to(root).as_posix()
+            if is_regular(path):
+                yield Source(path, shown)
+            else:
+                yield Unread(readable(shown), A_LINK if path.is_symlink() else "not a regular file")
+    yield from _untold(missed, root)
+
+
+def _untold(missed: list[OSError], root: Path) -> Iterator[Unread]:
+    for error in missed:
+        shown = os.path.relpath(error.filename, root)
+        yield Unread(readable(shown), error.strerror or "cannot be listed", is_passing=True)
+    missed.clear()
+
+
+def _is_link(folder: str, name: str) -> bool:
+    return os.path.islink(os.path.join(folder, name))

@@ -1,0 +1,56 @@
+"""Whether the folder that a reading gives keeps the format, and holds against the log."""
+
+import tempfile
+from pathlib import Path
+
+import orjson
+
+from forsy_retrace.adapter import Adapter, accepts
+from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.source import Source
+from forsy_retrace.testing.case import BrokenLaw, Case
+from forsy_retrace.testing.goldens import folder_of
+from forsy_retrace.testing.reading import Reading
+from forsy_retrace.validate import problems
+from forsy_retrace.verify import verify
+
+
+def is_borne_out(adapter: Adapter, case: Case, found: Reading) -> None:
+    """Writes the folder of a reading and reads the named bytes again; a log may be refused."""
+    if not accepts(adapter, Source(case.path)):
+        return
+    try:
+        files = folder_of(adapter, case, found)
+    except UnreadableInput:
+        return  # whether the log may be refused is for refused.txt to say
+    except RetraceError as error:
+        raise BrokenLaw(f"no folder can be written: {error}.") from None
+    with tempfile.TemporaryDirectory(prefix="forsy-") as away:
+        for name, data in files.items():
+            path = Path(away) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        for name in files:
+            if name.endswith("trace.json"):
+                _judge((Path(away) / name).parent, case.path)
+
+
+def _judge(folder: Path, log: Path) -> None:
+    rows = [orjson.loads(line) for line in (folder / "evidence.jsonl").read_bytes().splitlines()]
+    wrong = problems(
+        orjson.loads((folder / "trace.json").read_bytes()),
+        evidence=rows,
+        manifest=orjson.loads((folder / "manifest.json").read_bytes()),
+    )
+    if wrong:
+        raise BrokenLaw(f"step {wrong[0].step}, {wrong[0].field}: breaks {wrong[0].rule}.")
+    try:
+        findings = verify(folder, log)
+    except RetraceError as error:
+        raise BrokenLaw(f"the trace can't be held against its log: {error}.") from None
+    if findings:
+        first = findings[0]
+        lines = [row["records"] for row in rows if row["step"] == first.step]
+        line = lines[0][0]["line"] if lines and lines[0] else 0
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        raise BrokenLaw(f"step {first.step} (line {line}), {first.field}: {first.text}{more}.")

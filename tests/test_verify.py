@@ -1,0 +1,136 @@
+"""What a trace is held against is the log that the user named, and a spoilt trace is no crash."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_cli import LOG, refused, run
+
+from forsy_retrace.show import explained
+from forsy_retrace.verify import verify
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+CHANGED = (b"git pull --rebase", b"git pull --ff-onl")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a log and its trace, which is also the working directory."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(LOG, tmp_path / "s.jsonl")
+    assert run("claude-code", "s.jsonl", "-o", "trace", "-q").exit_code == 0
+    return tmp_path
+
+
+def found(folder: Path, name: str) -> list[tuple[int, str]]:
+    return [(one.step, one.field) for one in verify(folder / "trace", folder / name)]
+
+
+def test_a_changed_copy_beside_the_log_is_what_is_read(here: Path) -> None:
+    (here / "copy.jsonl").write_bytes(LOG.read_bytes().replace(*CHANGED))
+    assert found(here, "copy.jsonl") == [(3, "input")]
+    assert "--ff-onl" in explained(here / "trace", 3, "input", here / "copy.jsonl")
+    assert found(here, "s.jsonl") == []
+
+
+def test_a_log_under_another_name_holds(here: Path) -> None:
+    shutil.copy(LOG, here / "copy.jsonl")
+    (here / "link.jsonl").symlink_to("copy.jsonl")
+    assert found(here, "copy.jsonl") == found(here, "link.jsonl") == []
+
+
+def test_another_log_is_told_first(here: Path) -> None:
+    shutil.copy(FIXTURES / "claude-code" / "plan-accepted" / "input.jsonl", here / "other.jsonl")
+    (here / "empty.jsonl").touch()
+    for name in ("other.jsonl", "empty.jsonl"):
+        assert found(here, name)[0] == (0, "source")
+        assert (1, "records") in found(here, name)
+
+
+def test_a_log_that_grew_still_holds(here: Path) -> None:
+    (here / "s.jsonl").write_bytes(LOG.read_bytes() + b'{"type":"summary","summary":"x"}\n')
+    assert found(here, "s.jsonl") == []
+
+
+def test_what_is_no_file_is_no_log(here: Path) -> None:
+    os.mkfifo(here / "pipe")
+    assert "not a regular file" in refused(65, "verify", "trace", "--source", "pipe")
+
+
+@pytest.mark.parametrize("case", ["subagent-directory", "subagent-sibling-file"])
+def test_companions_are_found_beside_a_log_that_was_moved_and_converted_from_afar(
+    case: str, tmp_path: Path
+) -> None:
+    shutil.copytree(FIXTURES / "claude-code" / case, tmp_path / "logs" / "deep")
+    shutil.rmtree(tmp_path / "logs" / "deep" / "trace")
+    assert run("claude-code", tmp_path / "logs", "-o", tmp_path / "traces", "-q").exit_code == 0
+    (tmp_path / "logs").rename(tmp_path / "moved")
+    (trace,) = (tmp_path / "traces").iterdir()
+    assert verify(trace, tmp_path / "moved" / "deep" / "input.jsonl") == []
+    assert verify(trace, tmp_path / "moved") == []
+
+
+def with_all(rows: list[Any], **fields: Any) -> None:
+    for row in rows:
+        row.update(fields)
+
+
+def with_grounds(rows: list[Any], **fields: Any) -> None:
+    for row in rows:
+        for entry in row["fields"].values():
+            entry.update(fields)
+
+
+SPOILT: dict[str, Callable[[Any, list[Any]], Any]] = {
+    "no summary": lambda trace, rows: trace.pop("summary"),
+    "no tool": lambda trace, rows: trace["steps"][1].pop("tool"),
+    "an object sent": lambda trace, rows: with_all(trace["steps"], input={"a": 1}),
+    "no actor": lambda trace, rows: with_all(trace["steps"], actor=None),
+    "step zero": lambda trace, rows: with_all(trace["steps"], caused_by=[0]),
+    "rows without fields": lambda trace, rows: [row.pop("fields") for row in rows],
+    "rows without records": lambda trace, rows: [row.pop("records") for row in rows],
+    "records of text": lambda trace, rows: with_all(rows, records=["x"]),
+    "offsets of text": lambda trace, rows: with_all(
+        [record for row in rows for record in row["records"]], start="0", end="9"
+    ),
+    "offsets below zero": lambda trace, rows: with_all(
+        [record for row in rows for record in row["records"]], start=-9, end=-1
+    ),
+    "a record below zero": lambda trace, rows: with_grounds(rows, record=-1),
+    "parts of text": lambda trace, rows: with_grounds(rows, parts="x"),
+    "votes of text": lambda trace, rows: with_grounds(rows, votes=["x"]),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+def test_a_trace_that_somebody_edited_is_refused_in_one_line(
+    spoil: Callable[[Any, list[Any]], Any], here: Path
+) -> None:
+    trace = json.loads((here / "trace" / "trace.json").read_bytes())
+    lines = (here / "trace" / "evidence.jsonl").read_bytes().splitlines()
+    rows = [json.loads(line) for line in lines]
+    spoil(trace, rows)
+    (here / "trace" / "trace.json").write_text(json.dumps(trace))
+    (here / "trace" / "evidence.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    why = ("--step", 2, "--why", "input", "--source", "s.jsonl")
+    for words in (("show", "trace"), ("show", "trace", *why), ("show", "trace", "--step", 1)):
+        assert "see validate" in refused(65, *words)
+    assert "see validate" in refused(65, "verify", "trace", "--source", "s.jsonl")
+
+
+def test_a_value_that_the_format_does_not_know_is_shown_and_found(here: Path) -> None:
+    text = (here / "trace" / "trace.json").read_text().replace('"eval": -1', '"eval": 5')
+    (here / "trace" / "trace.json").write_text(text)
+    assert run("show", "trace").exit_code == 0
+    assert run("validate", "trace").exit_code == 1
+
+
+def test_a_trace_that_may_not_be_read_is_not_said_to_be_missing(here: Path) -> None:
+    (here / "trace" / "trace.json").unlink()
+    (here / "trace" / "trace.json").mkdir()
+    for words in (("show", "trace"), ("validate", "trace")):
+        assert "trace.json: Is a directory" in refused(65, *words)
