@@ -21,6 +21,8 @@ CUTS, ENDS = (2, 4) if QUICK else (10, 1000)
 """At how many byte positions, and how many ends of records, a log is cut."""
 MUTATIONS = 4 if QUICK else 56
 """Values that are changed in a case; every second record is spoilt at a time."""
+JUDGED = 16 if QUICK else 4
+"""Of so many spoilt logs one is made into a folder, which is held against it."""
 DEPTH = 5
 
 Path = tuple[str | int, ...]
@@ -41,7 +43,7 @@ def survives_a_cut_anywhere(adapter: Adapter | str, case: Case) -> None:
         for position in sorted(even | ends):
             copy.put(name, data[:position])
             try:
-                _survives(own, case, copy, position % 4 == 0)
+                _survives(own, case, copy, position % JUDGED == 0)
             except BrokenLaw as error:
                 raise BrokenLaw(f"cut after {position} bytes: {error}") from None
 
@@ -55,7 +57,7 @@ def survives_strangers(adapter: Adapter | str, case: Case) -> None:
     with stage(own, case) as copy:
         for index, changes in enumerate(_rounds(copy, case.folder.name)):
             try:
-                _spoilt(own, case, copy, changes, index % 4 == 0)
+                _spoilt(own, case, copy, changes, index % JUDGED == 0)
             except BrokenLaw as error:
                 raise BrokenLaw(_culprit(own, case, copy, changes) or str(error)) from None
 
