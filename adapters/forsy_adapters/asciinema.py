@@ -68,12 +68,13 @@ def _read_lines(
     now, ended = 0.0, None
     for line in lines:
         value = entry([line], "json").value
-        now = _time(value, now, tape.intervals)
+        told = _time(value, now, tape.intervals)
+        now = max(told, now)
         outputs = [text for _, text in frames(value) if text]
         here = Origin(line.here, None, "system")
         match value:
             case _ if outputs:
-                tape.add(line.here, now, outputs[0])
+                tape.add(line.here, told, outputs[0])
             case _ if not tape.passes(line.here):
                 continue
             case [_, "x", said] if (status := _status(said)) is not None:
@@ -126,11 +127,16 @@ def _start(first: Line, header: dict[str, Any]) -> tuple[float, Any] | None:
     return start, entry([first], "json").here.at("/timestamp")
 
 
+NO_TIME = -1.0
+LONGEST = 1e9
+"""Seconds that no recording takes."""
+
+
 def _time(value: Any, now: float, intervals: bool) -> float:
-    """The seconds since the start of the recording; a clock does not run backwards."""
+    """The seconds since the start of the recording; NO_TIME where the record tells none."""
     time = seconds(value[0]) if isinstance(value, list) and value else None
-    if time is None or time < 0:
-        return now
+    if time is None or not 0 <= time < LONGEST:
+        return now if intervals else NO_TIME
     return now + time if intervals else time
 
 

@@ -41,7 +41,9 @@ class Places:
         return bisect_right(self.firsts, place) - 1
 
     def between(self, first: int, last: int, form: str, pointer: str = "") -> Evidence:
-        """The records from one to another."""
+        """The records from one to another; a blank line has no bytes, so what follows counts."""
+        while self.ends[last] == self.begins[first] and last + 1 < len(self.ends):
+            last += 1
         begin, end = self.begins[first], self.ends[last]
         return Evidence(self.file, self.lines[first], begin, end, pointer, form)
 
