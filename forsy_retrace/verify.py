@@ -198,11 +198,12 @@ def _holds(value: Any, entry: Json, values: Sequence[Any], folder: Path) -> str:
     except (LookupError, IndexError):
         return "the log has nothing at the place that it names"
     if entry["grade"] == "verbatim" and isinstance(value, str):
-        why = _copied(value, "\n\n".join(text_of(text) for text in texts), entry, folder)
-        if why and len(texts) == 1 and isinstance(texts[0], (dict, list)):
-            why = _copied(value, compact(texts[0]), entry, folder)  # arguments are shown as JSON
-        shown = "\n\n".join(content_text(text) for text in texts) if why else ""
-        return why and _copied(value, shown, entry, folder)  # OpenAI's pictures and parts
+        why = ""
+        for read in SHOWN_AS:
+            why = _copied(value, "\n\n".join(map(read, texts)), entry, folder)
+            if not why:
+                break
+        return why
     if entry.get("rule") == "pieces-joined" and isinstance(value, str):
         whole = "".join(text_of(text) for text in texts)
         why = _copied(value, whole, entry, folder)
@@ -214,6 +215,14 @@ def _holds(value: Any, entry: Json, values: Sequence[Any], folder: Path) -> str:
     if (of_one and texts and not of_one(value, texts[0])) or (of_all and not of_all(value, texts)):
         return "the log says something else there"
     return ""
+
+
+def _as_json(value: Any) -> str:
+    return value if isinstance(value, str) else compact(value)
+
+
+SHOWN_AS: tuple[Callable[[Any], str], ...] = (text_of, _as_json, content_text)
+"""How a trace shows a value: its text, arguments as JSON, OpenAI's pictures and parts."""
 
 
 def places(entry: Json) -> list[tuple[int, str]]:

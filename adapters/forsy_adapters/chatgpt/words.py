@@ -37,7 +37,7 @@ def said(content: Any, base: str) -> Said:
     if isinstance(content, str):
         return Said(content, "")
     if not isinstance(content, dict):
-        return Said("", "")
+        return Said(text_of(content), "")
     parts = content.get("parts")
     if isinstance(parts, list):
         return _parts(parts, base)

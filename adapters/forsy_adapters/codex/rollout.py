@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.events import Event, Fact, Message, Notice, SessionStart, Skipped
-from forsy_retrace.sdk import named, words
+from forsy_retrace.sdk import named, text_of, words
 
 from .items import Items
 from .reports import Reports
@@ -124,7 +124,7 @@ class Rollout:
                 state.heard = True
                 where = state.here(unit, "/payload/items", "user")
                 if said.strip():
-                    within = human(said) != said or "\n" in said
+                    within = human(said) != text_of(items) or "\n" in said
                     yield Message(where, "user", human(said), within=within)
             case {"kind": "op", "payload": {"type": "interrupt"}}:
                 yield Skipped(state.here(unit, ""), "interruption asked")
