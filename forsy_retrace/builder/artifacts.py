@@ -63,7 +63,7 @@ def _artifact(
     diff = _diff(changes)
     grade = "full" if state.text is not None else ("partial" if diff else "unseen")
     told = any(trace.steps[number - 1].success is not None for number in steps)
-    what = f"{kind.capitalize()} in {_listed(steps)}."
+    what = _history(changes)
     if not told:
         what = f"To be {kind} by {_listed(steps)}; the log does not say whether it was."
     return Artifact(
@@ -128,6 +128,26 @@ def _type(changes: list[Touch]) -> str:
         return "generated"
     created = first.kind == "write" and (first.change is None or first.change.kind == "created")
     return "created" if created else "modified"
+
+
+def _history(changes: list[Touch]) -> str:
+    """`Created in step 3, modified in steps 5 and 7.`"""
+    done: dict[str, list[int]] = {}
+    stands = False
+    for touch in changes:
+        if touch.kind in GONE:
+            verb = "deleted"
+        elif touch.kind == "generated":
+            verb = "generated"
+        else:
+            fresh = touch.kind == "write" and not stands
+            made = fresh and (touch.change is None or touch.change.kind == "created")
+            verb = "created" if made else "modified"
+        stands = touch.kind not in GONE
+        done.setdefault(verb, []).append(touch.step)
+    told = (f"{verb} in {_listed(tuple(sorted(set(steps))))}" for verb, steps in done.items())
+    text = ", ".join(told)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _diff(changes: list[Touch]) -> str | None:

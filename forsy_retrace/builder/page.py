@@ -114,6 +114,8 @@ OUTCOME = (
               "The exit is masked or not told; the output is nothing but a tool's error message.", 0.85),
     _inferred("search-without-match",
               "A search that exits 1 and prints nothing worked: there was nothing to find.", 0.9),
+    _inferred("says-it-was-done",
+              "An editing tool that flags nothing, and says that the file was written.", 0.9),
     _inferred("differences-shown",
               "A comparison that exits 1 and prints what differs worked.", 0.85),
     _inferred("plan-taken-up",

@@ -219,8 +219,9 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     """What a call of a tool does; None for a shell, whose command must be read."""
     if finish_of(tool, sent) is not None:
         return TOOLS["finish"]
-    if patched := patched_files(sent):
-        return KINDS_OF_PATCHES.get(frozenset(patched.values()), Kind("edit", "file"))
+    if patch := sent_patch(sent):
+        kinds = frozenset(_files_of(patch).values())
+        return KINDS_OF_PATCHES.get(kinds, Kind("edit", "file"))
     if tool in SHELLS:
         return None
     if tool in ("Write", "Edit") and isinstance(sent, dict):
@@ -326,8 +327,15 @@ def closing_words(like: str, sent: Any) -> str:
     return next((text for text in said if isinstance(text, str) and text.strip()), "")
 
 
-def patch_of(sent: Any) -> str:
-    """The patch that a call sends, in the form of `apply_patch`; empty for every other call."""
+FED = re.compile(
+    r"(?:^|[;&|]\s*|\n)\s*(?:apply_patch|applypatch)\s+<<-?\s*['\"]?\w+['\"]?[^\n]*\n(\*\*\* Begin Patch\n[^\0]*)"
+)
+"""A here-document that feeds a patch to the command that applies it."""
+MOST_FED = 400_000
+
+
+def sent_patch(sent: Any) -> str:
+    """The patch that is a call's whole argument; empty for every other call."""
     match sent:
         case (
             str(text)
@@ -339,9 +347,22 @@ def patch_of(sent: Any) -> str:
     return ""
 
 
+def patch_of(sent: Any) -> str:
+    """The patch that a call sends, or that its line feeds to `apply_patch`; empty for any other."""
+    match sent:
+        case {"command": str(line)} | {"cmd": str(line)} | {"command": [_, _, str(line)]}:
+            fed = FED.search(line[:MOST_FED]) if "*** Begin Patch" in line else None
+            return fed[1] if fed else ""
+    return sent_patch(sent)
+
+
 def patched_files(sent: Any) -> dict[str, str]:
     """The files of a call's patch, and what it does to each: `Add`, `Update` or `Delete`."""
-    return {path.strip(): kind for kind, path in PATCHED.findall(patch_of(sent))}
+    return _files_of(patch_of(sent))
+
+
+def _files_of(patch: str) -> dict[str, str]:
+    return {path.strip(): kind for kind, path in PATCHED.findall(patch)}
 
 
 def path_of(sent: Any) -> str | None:

@@ -346,6 +346,13 @@ OPENS_WITH_ERROR: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
 """Tools that flag no error, and how an answer of theirs begins that is nothing but one."""
 
 
+SAYS_DONE = re.compile(
+    r"(?i)\s*(?:file (?:created|written|saved|updated|edited) successfully|the file \S+ has been (?:edited|updated|created|written)"
+    r"|successfully (?:wrote|created|edited|replaced|updated|applied))"
+)
+"""How an editing tool begins that says it did what it was asked."""
+
+
 def failed_by_its_own_words(
     text: str, run: Command | None, tool: str = "", *, untold: bool = False
 ) -> Verdict | None:
