@@ -328,7 +328,7 @@ def closing_words(like: str, sent: Any) -> str:
 
 
 FED = re.compile(
-    r"(?:^|[;&|]\s*|\n)\s*(?:apply_patch|applypatch)\s+<<-?\s*['\"]?\w+['\"]?[^\n]*\n(\*\*\* Begin Patch\n[^\0]*)"
+    r"(?:^|[;&|\n])[ \t]*(?:apply_patch|applypatch)\s+<<-?\s*['\"]?\w+['\"]?[^\n]*\n(\*\*\* Begin Patch\n[^\0]*)"
 )
 """A here-document that feeds a patch to the command that applies it."""
 MOST_FED = 400_000
