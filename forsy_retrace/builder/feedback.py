@@ -7,17 +7,22 @@ from forsy_retrace.trace import Step, Trace, put
 
 from .message_rules import Context
 from .messages import read_message
+from .variants import Lines
 
 
 def feedback(trace: Trace) -> Trace:
     """The role of each human message, and how it judges what is done."""
-    before = _Before()
+    lines = Lines(trace, _Before)
+    said: set[str | None] = set()
     steps = []
     for step in trace.steps:
+        before = lines.of(step)
         if step.action == "user_message":
             answered = trace.steps[step.answers - 1] if step.answers else None
-            step = _read(step, before.context(step, answered))
+            step = _read(step, before.context(step, answered, step.input in said))
+            said.add(step.input)
         before.take(step)
+        lines.end(step)
         steps.append(step)
     return msgspec.structs.replace(trace, steps=tuple(steps))
 
@@ -26,11 +31,11 @@ ACTS = ("edit", "write", "execute", "install", "download", "plan")
 
 
 class _Before:
-    """What stood before a message, kept up to date as steps pass by."""
+    """What stands before a message on its line, kept up to date as steps pass by."""
 
     def __init__(self) -> None:
-        self.said: set[str | None] = set()
-        """The user's messages."""
+        self.spoken = False
+        """Whether the user has said anything."""
         self.last: Step | None = None
         self.worked: Step | None = None
         """The last step that is no user's."""
@@ -42,7 +47,7 @@ class _Before:
     def take(self, step: Step) -> None:
         self.last = step
         if step.action == "user_message":
-            self.said.add(step.input)
+            self.spoken = True
             self.acted = False
             return
         self.worked = step
@@ -50,10 +55,10 @@ class _Before:
             self.words = step.output or ""
         self.acted = self.acted or (step.call is not None and step.operation in ACTS)
 
-    def context(self, step: Step, answered: Step | None) -> Context:
+    def context(self, step: Step, answered: Step | None, repeats: bool) -> Context:
         worked, last = self.worked, self.last
         return Context(
-            first=not self.said,
+            first=not self.spoken,
             asked=worked is not None and _asks(worked),
             last_words=self.words,
             cut=last is not None
@@ -64,7 +69,7 @@ class _Before:
             rejected=step.via == "rejection",
             answer=step.via == "answer",
             options=_options(answered),
-            repeats=step.input in self.said,
+            repeats=repeats,
         )
 
 

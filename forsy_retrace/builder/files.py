@@ -13,6 +13,7 @@ from .classify import command
 from .outcome import never_ran
 from .tools import PLAN_EXITS, path_of
 from .touches import absolute, shown, touches
+from .variants import Lines
 from .verdicts import HEADER, NOTHING
 
 COMMIT = re.compile(r"^\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
@@ -42,16 +43,18 @@ def files(trace: Trace) -> Trace:
     for touch in found:
         by_step.setdefault(touch.step, []).append(touch)
     known: dict[tuple[str, str], list[Touch]] = {}
-    last = _Received()
+    lines = Lines(trace, _Received)
     place: dict[str, tuple[str | None, str | None]] = {}
     steps = []
     contents = Contents()
     for step in trace.steps:
+        received = lines.of(step)
         if step.action != "user_message":
             outside = contents.take(by_step.get(step.step, ()), step)
-            step = _observed(step, known, last.before(step), place, outside)
+            step = _observed(step, known, received.before(step), place, outside)
             step = _changed(step, by_step.get(step.step, []))
-            last.take(step)
+            received.take(step)
+        lines.end(step)
         for touch in by_step.get(step.step, ()):
             known.setdefault((touch.actor, touch.path), []).append(touch)
         steps.append(step)
@@ -59,27 +62,27 @@ def files(trace: Trace) -> Trace:
 
 
 class _Received:
-    """The last step that an actor had the result of when it issued a message, on each branch."""
+    """The last step that each actor had the result of when it issued a message, on one line."""
 
     def __init__(self) -> None:
-        self.last: dict[tuple[str, str], Step] = {}
-        self.seen: dict[tuple[str, str], Step | None] = {}
+        self.last: dict[str, Step] = {}
+        self.seen: dict[str, Step | None] = {}
         """What had come before the message whose calls are under way."""
 
+    def __copy__(self) -> "_Received":
+        twin = _Received()
+        twin.last, twin.seen = dict(self.last), dict(self.seen)
+        return twin
+
     def before(self, step: Step) -> Step | None:
-        lane = _lane(step)
-        last = self.last.get(lane)
+        last = self.last.get(step.actor)
         group = step.parallel_group
         if last is None or group is None or last.parallel_group != group:
-            self.seen[lane] = last
-        return self.seen[lane]
+            self.seen[step.actor] = last
+        return self.seen[step.actor]
 
     def take(self, step: Step) -> None:
-        self.last[_lane(step)] = step
-
-
-def _lane(step: Step) -> tuple[str, str]:
-    return step.actor, step.origin.branch if step.origin else ""
+        self.last[step.actor] = step
 
 
 class Contents:

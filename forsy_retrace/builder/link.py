@@ -5,7 +5,6 @@ subagent's inside, an abandoned branch, what lay before a cleared or compacted c
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import msgspec
 
@@ -18,7 +17,7 @@ from .flow import Flow, Source, values_given
 from .outcome import never_ran
 from .retries import Again, Retries
 from .touches import EDITORS, WRITERS
-from .variants import branch_of, forks, variants
+from .variants import Lines, branch_of, variants
 from .wanted import Wanted
 
 BY_ROLE = {
@@ -66,15 +65,26 @@ class _Lane:
         self.issued.clear()
 
 
-class _Line(NamedTuple):
-    """How far a line of the conversation had come after one of its steps."""
+class _Line:
+    """How far a line of the conversation has come."""
 
-    done: Step | None = None
-    """What was done last, but for the user's words."""
-    said: Step | None = None
-    """The last output."""
-    asker: Step | None = None
-    """The user message that the main agent has yet to act on."""
+    def __init__(self) -> None:
+        self.done: Step | None = None
+        """What was done last, but for the user's words."""
+        self.said: Step | None = None
+        """The last output."""
+        self.asker: Step | None = None
+        """The user message that the main agent has yet to act on."""
+
+    def take(self, step: Step) -> None:
+        if step.action == "user_message":
+            self.asker = step
+        else:
+            self.done = step
+            if step.actor == "agent":
+                self.asker = None
+        if step.action == "output":
+            self.said = step
 
 
 class _Linker:
@@ -84,16 +94,13 @@ class _Linker:
         self.wanted = Wanted(trace.steps)
         self.steps: dict[int, Step] = {}
         self.turns: dict[int, list[Step]] = {}
-        self.ends: dict[str, int] = {}
-        """The last step of each branch."""
-        self.after: dict[int, _Line] = {}
+        self.lines = Lines(trace, _Line)
         self.line = _Line()
         """What lies before the step at hand."""
         self.boundaries = list(trace.boundaries)
         self.users = 0
         self.uses: dict[int, int] = {}
         self.variants = variants(trace)
-        self.forks = forks(trace)
         self.tells = any(
             isinstance(event, Fact) and event.name == "replaces" for event in trace.session.events
         )
@@ -102,9 +109,8 @@ class _Linker:
 
     def take(self, step: Step) -> Step:
         step = self._again(step)
-        came_from = self.ends.get(branch_of(step), self.ends.get("", 0))
-        self.line = self.after.get(self.forks.get(step.step, came_from), _Line())
-        if self.forks.get(step.step) == 0:
+        self.line = self.lines.of(step)
+        if self.lines.forks.get(step.step) == 0:
             self._named(f"agent {branch_of(step)}").batch = []
         while self.boundaries and self.boundaries[0][0] < step.step:
             self.boundaries.pop(0)
@@ -121,17 +127,8 @@ class _Linker:
     def _enter(self, step: Step) -> None:
         self.steps[step.step] = step
         self.turns.setdefault(step.turn, []).append(step)
-        done, said, asker = self.line
-        if step.action == "user_message":
-            asker = step
-        else:
-            done = step
-            if step.actor == "agent":
-                asker = None
-        if step.action == "output":
-            said = step
-        self.after[step.step] = _Line(done, said, asker)
-        self.ends[branch_of(step)] = step.step
+        self.line.take(step)
+        self.lines.end(step)
 
     def _lane(self, step: Step) -> _Lane:
         return self._named(f"{step.actor} {branch_of(step)}")

@@ -1,13 +1,15 @@
 """Which message takes the place of which? For logs that keep what was edited or generated again.
 
 An adapter says it with a Fact `replaces` (`{"kind": "edited" or "regenerated", "message": id}`) on
-the first message of the later line. Where a line does not go on from the last message of its branch,
-a Fact `follows` (`{"message": id}`, None for nothing) says from which it does. A Fact `beside` on a
+the first message of the later line. Where a branch begins, or does not go on from its last message, a
+Fact `follows` (`{"message": id}`, None for nothing) says from which it does. A Fact `beside` on a
 branch says in words why it stands beside the visible line, though the user did not go back on it.
 """
 
 import difflib
-from typing import NamedTuple
+from collections.abc import Callable
+from copy import copy
+from typing import Generic, NamedTuple, TypeVar
 
 from forsy_retrace.events import Fact, Message, Origin, Thinking, ToolCall
 from forsy_retrace.trace import Step, Trace
@@ -54,19 +56,62 @@ def forks(trace: Trace) -> dict[int, int]:
     """The first step of each line to the step from which the line goes on; 0 for none."""
     if not any(isinstance(one, Fact) and one.name == "follows" for one in trace.session.events):
         return {}
-    by_message, by_place = steps_by_message(trace), _by_place(trace)
-    waiting: dict[str, str] = {}
+    by_place = _by_place(trace)
+    behind: dict[str, int] = {}
+    """The last step that stood on a message's line behind the message."""
+    ends: dict[str, int] = {}
+    """The last step of each branch."""
+    begun: set[str] = set()
     found: dict[int, int] = {}
     for event in trace.session.events:
-        branch = event.origin.branch
+        branch, message = event.origin.branch, event.origin.message
         match event:
-            case Fact(name="follows", value={"message": message}):
-                waiting[branch] = str(message)
-            case _ if branch in waiting and event.origin in by_place:
-                step = by_place[event.origin].step
-                before = by_message.get(waiting.pop(branch))
-                found[step] = before.step if before is not None and before.step < step else 0
+            case Fact(name="follows", value={"message": above}):
+                ends[branch] = behind.get(above, 0) if isinstance(above, str) else 0
+                begun.add(branch)
+                continue
+            case Fact():
+                continue
+        if event.origin in by_place:
+            step = by_place[event.origin].step
+            if branch in begun:
+                begun.remove(branch)
+                found[step] = ends[branch] if ends[branch] < step else 0
+            ends[branch] = step
+        if message is not None:
+            behind[message] = ends.get(branch, ends.get("", 0))
     return found
+
+
+State = TypeVar("State")
+
+
+class Lines(Generic[State]):
+    """What is known on each line of a conversation; a new line knows what the one knew that it left.
+
+    `of` gives the state before a step, to be kept up to date; `end` tells that it is.
+    """
+
+    def __init__(self, trace: Trace, start: Callable[[], State]) -> None:
+        self.start = start
+        self.forks = forks(trace)
+        self.left = set(self.forks.values())
+        self.states: dict[str, State] = {}
+        """The state of each branch."""
+        self.after: dict[int, State] = {}
+        """The state behind each step from which another line goes on."""
+
+    def of(self, step: Step) -> State:
+        branch, above = branch_of(step), self.forks.get(step.step)
+        if above is not None:
+            self.states[branch] = copy(self.after[above]) if above in self.after else self.start()
+        elif branch not in self.states:
+            self.states[branch] = copy(self.states[""]) if "" in self.states else self.start()
+        return self.states[branch]
+
+    def end(self, step: Step) -> None:
+        if step.step in self.left:
+            self.after[step.step] = copy(self.states[branch_of(step)])
 
 
 def beside(trace: Trace) -> set[str]:

@@ -50,15 +50,17 @@ class Talk:
 
     def events(self) -> Iterator[Event]:
         last: Node | None = None
+        jumps = False
         for node in self.order:
             above = node.parent
-            jumps, last = above is not last, node
+            departs = above is not None and above.branch != node.branch
+            jumps, last = jumps or departs or above is not last, node
             self.docs[node.key] = self.docs.get(above.key, {}) if above is not None else {}
             if not node.message:
                 continue
             here = self._origin(node)
             if jumps:
-                before = said_above(node)
+                jumps, before = False, said_above(node)
                 yield Fact(here, "follows", {"message": ident_of(before) if before else None})
             if node.instead_of is not None:
                 yield from self._instead(node, node.instead_of, here)
