@@ -3,8 +3,8 @@
 A line that ends in a backslash goes on. Bytes that zsh uses itself are stored escaped, so that a
 file is often no UTF-8. The seconds behind the start are 0 unless the shell wrote the line after
 the command had ended: 0 is unknown. Unless they share it, windows write their blocks one behind the
-other: a stamp that goes back begins another session. Learnt from zsh 5.9 and the histories of 16
-people.
+other: an end that goes back (a start, where no end is told) begins another session. Learnt from zsh
+5.9 and the histories of 16 people.
 """
 
 from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from forsy_retrace.events import SHELL, Event, Origin, Skipped
 from forsy_retrace.sdk import later, pointer, when
 from forsy_retrace.source import Record, Source
 
-from .._shell import leaves
+from .._shell import LONGEST, leaves
 from .ran import Ran, begins, told
 
 HEADS = (
@@ -84,12 +84,16 @@ def tell(
     """The events of entries in the order of the file, cut into sessions.
 
     `time` and `elapsed` name the fields of an entry that hold seconds; `goes_back` says that an
-    earlier stamp begins another session's block. Else entries stand in the order of their times.
+    earlier time begins another session's block. Else entries stand in the order of their times.
     """
     records = [one for one in found if isinstance(one, Record)]
-    stamps = trusted([one.value.get(time) for one in records])
+    ends = trusted([_end(one.value.get(time), one.value.get(elapsed) or 0) for one in records])
+    stamps = [
+        one.value.get(time) if end is not None else None
+        for one, end in zip(records, ends, strict=True)
+    ]
     limits = tuple(dict.fromkeys((*limits, *_limits(records, stamps, time))))
-    basis, latest = "the start of the file", 0
+    sessions = _Sessions(shell if elapsed else "", goes_back)
     for one, stamp in _stamped(found, stamps, goes_back):
         if isinstance(one, Skipped):
             yield one
@@ -97,15 +101,68 @@ def tell(
         if not one.value["command"].strip():
             yield left_out(one, "a stamp without a command")
             continue
-        ran = _ran(one, shell, stamp, one.value.get(elapsed) or 0)
-        if goes_back and stamp is not None and stamp < latest:
-            basis = "a time stamp earlier than the one before"
-        if basis:
+        lasted = one.value.get(elapsed) or 0
+        ran = _ran(one, shell, stamp, lasted)
+        if basis := sessions.begins(_end(stamp, lasted)):
             yield begins(ran, basis=basis, limits=limits)
-        latest = stamp or latest
         yield from told(ran)
-        # An inner shell of the same kind ends here, too; that of another kind has its own history.
-        basis = "the end of the shell before" if leaves(ran.command) else ""
+        sessions.take(ran.command, is_timed=stamp is not None, is_open=not lasted)
+
+
+class _Sessions:
+    """Where another session begins, and how that is known.
+
+    A line stands where its command ended, or where it began if nothing tells how long it took. A
+    shell begun in a line of the second kind was open when the next lines were written: the `exit`
+    behind them is its own, as long as times go on. `shell` is empty where no line is of that kind.
+    """
+
+    def __init__(self, shell: str, goes_back: bool) -> None:
+        self.shell, self.goes_back = shell, goes_back
+        self.basis = "the start of the file"
+        self.latest = 0
+        self.inner = 0
+        """Shells of the same kind that were begun in this one, and may not have ended."""
+        self.left_inner = False
+
+    def begins(self, end: int | None) -> str:
+        """How it is known that a command that ended then is the first of a session; else empty."""
+        basis, self.basis = self.basis, ""
+        if self.left_inner and end is not None:
+            basis = ""
+        if self.goes_back and end is not None and end < self.latest:
+            basis = "a time earlier than the one before"
+        if basis:
+            self.inner = 0
+        self.latest = end or self.latest
+        return basis
+
+    def take(self, command: str, is_timed: bool, is_open: bool) -> None:
+        self.left_inner = False
+        if leaves(command):
+            # A shell of another kind has its own history: its `exit` is not in this one.
+            self.basis = "the end of the shell before"
+            self.left_inner = is_timed and self.inner > 0
+            self.inner -= self.left_inner
+        elif self.shell and is_timed and is_open and _begins(self.shell, command):
+            self.inner += 1
+
+
+def _begins(shell: str, command: str) -> bool:
+    """Whether a command is a shell of this kind to type into: its name, and options alone."""
+    words = command[:LONGEST].split()
+    is_shell = bool(words) and words[0].rpartition("/")[2] == shell
+    return is_shell and all(word.startswith("-") and "c" not in word for word in words[1:])
+
+
+def _end(stamp: int | None, elapsed: int) -> int | None:
+    """When a command ended; when it began where 0 tells nothing more.
+
+    `elapsed` is seconds, or the end where zsh was told to write it so.
+    """
+    if stamp is None:
+        return None
+    return elapsed if elapsed >= stamp else stamp + elapsed
 
 
 def _stamped(
@@ -129,8 +186,7 @@ def left_out(record: Record, reason: str) -> Skipped:
 
 
 def _ran(record: Record, shell: str, stamp: int | None, elapsed: int) -> Ran:
-    """`elapsed` is seconds, or the end where zsh was told to write it so; 0 is unknown."""
-    ended = elapsed if stamp and elapsed >= stamp else (stamp or 0) + elapsed
+    ended = _end(stamp, elapsed) if elapsed else None
     return Ran(
         record,
         shell,
@@ -138,7 +194,7 @@ def _ran(record: Record, shell: str, stamp: int | None, elapsed: int) -> Ran:
         record.value["command"],
         pointer("command"),
         at=when(stamp),
-        ended=when(ended) if stamp and elapsed else None,
+        ended=when(ended),
         ended_by="" if ended == elapsed else "start-and-duration",
     )
 
