@@ -1,7 +1,8 @@
 """The tree of a conversation as a line of nodes in time, each with the branch that it lies on.
 
 Nodes name their parent; their children are named in most exports only. The visible line ends at
-`current_node`; whatever hangs elsewhere was edited, regenerated or left behind.
+`current_node`, or at the newest message where none is named; whatever hangs elsewhere was edited,
+regenerated or left behind.
 """
 
 import heapq
@@ -83,6 +84,7 @@ def in_time(mapping: Json, current: Any) -> list[Node]:
     """Every node once, parents first, lines in the order in which they were begun."""
     nodes = {key: Node(key, value) for key, value in mapping.items() if isinstance(value, dict)}
     roots = _grow(nodes)
+    _date(roots)
     _show(nodes.get(current) if isinstance(current, str) else None, roots)
     order = list(_walk(roots))
     _name_branches(order)
@@ -125,25 +127,8 @@ def _named(node: Node) -> list[str]:
     return [one for one in children if isinstance(one, str)] if isinstance(children, list) else []
 
 
-def _show(current: Node | None, roots: list[Node]) -> None:
-    """Marks the visible line: up from the current node, then down by the last child.
-
-    Parts that hang on nothing have a visible line of their own.
-    """
-    node = current
-    while node is not None:
-        node.visible = True
-        node = node.parent
-    starts: list[Node] = [root for root in roots if not root.visible]
-    for start in [*starts, *((current,) if current is not None else ())]:
-        node = start
-        while node is not None:
-            node.visible = True
-            node = node.children[-1] if node.children else None
-
-
-def _walk(roots: list[Node]) -> Iterator[Node]:
-    """Lines by the time of their first message; a turn is never cut in two by another line."""
+def _date(roots: list[Node]) -> None:
+    """Gives each node its place in the tree and its moment: its time, else that of its parent."""
     place = 0
     stack = roots[::-1]
     while stack:
@@ -153,6 +138,41 @@ def _walk(roots: list[Node]) -> Iterator[Node]:
         # A system message may carry the time at which the conversation was last opened.
         node.moment = before if node.time is None or node.role == "system" else node.time
         stack.extend(node.children[::-1])
+
+
+def _show(current: Node | None, roots: list[Node]) -> None:
+    """Marks the visible line: the one through the current node, else the one that came last.
+
+    Parts that hang on nothing have a visible line of their own.
+    """
+    if current is not None:
+        _mark(_newest(current))
+    for root in roots:
+        if not root.visible:
+            _mark(_newest(root))
+
+
+def _newest(start: Node) -> Node:
+    """The end of the line below a node that came last; of equals the last child's."""
+    found = start
+    stack = [start]
+    while stack:
+        node = stack.pop()
+        if not node.children and (found is start or node.moment >= found.moment):
+            found = node
+        stack.extend(node.children[::-1])
+    return found
+
+
+def _mark(end: Node) -> None:
+    node: Node | None = end
+    while node is not None:
+        node.visible = True
+        node = node.parent
+
+
+def _walk(roots: list[Node]) -> Iterator[Node]:
+    """Lines by the time of their first message; a turn is never cut in two by another line."""
     waiting = [(root.moment, root.place, root) for root in roots]
     heapq.heapify(waiting)
     while waiting:
