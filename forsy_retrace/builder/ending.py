@@ -101,8 +101,14 @@ def _works_after(human: Step, main: list[Step]) -> bool:
     return any(s.step > human.step and s.call is not None for s in main)
 
 
+LENGTHS = ("max_tokens", "length", "max_output_tokens", "model_length")
+"""A harness's words for the length that one answer may have."""
+CUTS = (*LENGTHS, "content_filter")
+"""A harness's words for what stops one answer, and not the work."""
+
+
 def _by_error(last: Step, main: list[Step]) -> str:
-    if last.via == "interrupted":
+    if last.via == "interrupted" or (last.via == "limit" and last.output in CUTS):
         return "partial_then_stopped"
     if last.via == "limit" and TIMED_OUT.search((last.output or "")[:400]):
         return "timeout"

@@ -11,7 +11,7 @@ from forsy_retrace.sdk import Shows, a_log_of, strings, words
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace
 
-from .ending import ending
+from .ending import LENGTHS, ending
 from .tools import closing_words
 
 ONE_VALUE = {
@@ -198,10 +198,6 @@ def _learning(trace: Trace) -> str | None:
         if notes and touch.kind in ("write", "edit") and touch.added:
             return "\n".join(touch.added)
     return None
-
-
-LENGTHS = ("max_tokens", "length", "max_output_tokens", "model_length")
-"""A harness's words for the length that one answer may have."""
 
 
 def _final(trace: Trace) -> str:
