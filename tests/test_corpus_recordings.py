@@ -72,7 +72,7 @@ EXPECTED = {
 }
 """The commands that a person reads in each; the other files show none."""
 
-BROKEN = ["cat missing.txt", 'python3 -c "import sys; sys.exit(3)"', "sl", "ech typo"]
+BROKEN = ["cat missing.txt", "ls -z", 'python3 -c "import sys; sys.exit(3)"', "sl", "ech typo"]
 """Those that failed: by the status shown behind one, by what the others printed."""
 
 FILES = [one.path for folder in FOLDERS if folder.is_dir() for one in discover(folder)]
