@@ -79,7 +79,7 @@ class _Line:
     def take(self, step: Step) -> None:
         if step.action == "user_message":
             self.asker = step
-        else:
+        elif step.via == "notification" or not step.actor.startswith("subagent"):
             self.done = step
             if step.actor == "agent":
                 self.asker = None
