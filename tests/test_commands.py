@@ -264,6 +264,12 @@ def test_what_needs_the_grammar_is_left_to_it(line: str) -> None:
     assert classify(line).simples
 
 
+def test_letters_of_any_script_keep_their_place() -> None:
+    """The grammar's scanner read beyond a table for them, and ended the process now and then."""
+    found = classify("echo {\U000d144f..3}; grep 'größe' \u65e5\u672c.txt | sort (")
+    assert [one.words for one in found.simples][1:2] == [("grep", "größe", "\u65e5\u672c.txt")]
+
+
 SHELLISH = st.lists(
     st.sampled_from(
         [

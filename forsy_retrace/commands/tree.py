@@ -21,6 +21,9 @@ _BLOCKS = {
     "function_definition": "function",
     "negated_command": "not",
 }
+_PLAIN = bytes(range(128)) + b"x" * 128
+"""The grammar's scanner looks letters up in a table of 256, whatever they are, and reads beyond it
+for others: it only gets ASCII. Each byte stands where it stood."""
 _JOINTS = frozenset({"&&", "||", "|", "|&", ";", "&", "\n", ";;"})
 
 
@@ -31,9 +34,7 @@ def _parser() -> Parser:
 
 def split(line: str) -> list[Part]:
     """The simple commands of a line in order; one of all its words where nothing parses."""
-    parts: list[Part] = []
-    _walk(_parser().parse(line.encode("utf-8", "replace")).root_node, parts, 0, "", 0)
-    return parts or _by_words(line)
+    return _Splitter(line).parts or _by_words(line)
 
 
 def _by_words(line: str) -> list[Part]:
@@ -44,132 +45,133 @@ def _by_words(line: str) -> list[Part]:
     return [Part(words, [], [])] if words else []
 
 
-def _walk(node: Node, parts: list[Part], depth: int, block: str, level: int) -> None:
-    """Adds the simple commands under a node; `depth` counts substitutions, `level` nodes."""
-    if level > _DEEPEST:
-        return
-    kind = node.type
-    if kind in _JOINTS:
-        _join(parts, depth, kind)
-        return
-    match kind:
-        case "command" | "declaration_command" | "unset_command" | "test_command":
-            _command(node, parts, depth, block, level)
-        case "variable_assignment" | "variable_assignments":
-            _inside(node, parts, depth, level)
-            parts.append(Part([], [], [unquote(_text(node))], "", depth, block))
-        case "redirected_statement":
-            _redirected(node, parts, depth, block, level)
-        case "command_substitution" | "process_substitution":
-            for child in node.named_children:
-                _walk(child, parts, depth + 1, block, level + 1)
-        case "heredoc_body" | "comment" | "string" | "raw_string":
-            _inside(node, parts, depth, level)
-        case _:
-            _statement(node, parts, depth, _BLOCKS.get(kind, block), level)
+class _Splitter:
+    """One line and the commands found in it so far."""
 
+    def __init__(self, line: str) -> None:
+        self.source = line.encode("utf-8", "replace")
+        self.parts: list[Part] = []
+        tree = _parser().parse(self.source.translate(_PLAIN))
+        self._walk(tree.root_node, 0, "", 0)
 
-def _statement(node: Node, parts: list[Part], depth: int, block: str, level: int) -> None:
-    """Walks a list, a pipeline, a loop …; a loop's or branch's condition is marked as one."""
-    condition = block
-    if node.type in ("if_statement", "elif_clause", "while_statement"):
-        condition = "condition"
-    in_condition = True
-    for child in node.children:
-        if child.type in ("then", "do_group", "do"):
-            in_condition = False
-        _walk(child, parts, depth, condition if in_condition else block, level + 1)
-
-
-def _join(parts: list[Part], depth: int, kind: str) -> None:
-    for part in reversed(parts):
-        if part.depth == depth:
-            part.after = {"|&": "|", "\n": ";", ";;": ";"}.get(kind, kind)
+    def _walk(self, node: Node, depth: int, block: str, level: int) -> None:
+        """Adds the simple commands under a node; `depth` counts substitutions, `level` nodes."""
+        if level > _DEEPEST:
             return
-
-
-def _command(node: Node, parts: list[Part], depth: int, block: str, level: int) -> None:
-    words: list[str] = []
-    assigns: list[str] = []
-    redirects: list[tuple[str, str]] = []
-    if node.type == "test_command":
-        # The grammar takes the test apart as an expression; its words are enough here.
-        _inside(node, parts, depth, level + 1)
-        parts.append(Part(_text(node).split(), [], [], "", depth, block))
-        return
-    for child in node.children:
-        match child.type:
-            case "variable_assignment" if node.type == "command":
-                assigns.append(unquote(_text(child)))
-            case "file_redirect" | "herestring_redirect":
-                redirects.extend(_redirect(child))
+        kind = node.type
+        if kind in _JOINTS:
+            self._join(depth, kind)
+            return
+        match kind:
+            case "command" | "declaration_command" | "unset_command" | "test_command":
+                self._command(node, depth, block, level)
+            case "variable_assignment" | "variable_assignments":
+                self._inside(node, depth, level)
+                self.parts.append(Part([], [], [unquote(self._text(node))], "", depth, block))
+            case "redirected_statement":
+                self._redirected(node, depth, block, level)
+            case "command_substitution" | "process_substitution":
+                for child in node.named_children:
+                    self._walk(child, depth + 1, block, level + 1)
+            case "heredoc_body" | "comment" | "string" | "raw_string":
+                self._inside(node, depth, level)
             case _:
-                words.append(unquote(_text(child)))
-        _inside(child, parts, depth, level + 1)
-    parts.append(Part(words, redirects, assigns, "", depth, block))
+                self._statement(node, depth, _BLOCKS.get(kind, block), level)
 
+    def _statement(self, node: Node, depth: int, block: str, level: int) -> None:
+        """Walks a list, a pipeline, a loop …; a loop's or branch's condition is marked as one."""
+        condition = block
+        if node.type in ("if_statement", "elif_clause", "while_statement"):
+            condition = "condition"
+        in_condition = True
+        for child in node.children:
+            if child.type in ("then", "do_group", "do"):
+                in_condition = False
+            self._walk(child, depth, condition if in_condition else block, level + 1)
 
-def _redirected(node: Node, parts: list[Part], depth: int, block: str, level: int) -> None:
-    before = len(parts)
-    redirects: list[tuple[str, str]] = []
-    body: str | None = None
-    rest: list[Node] = []
-    for child in node.children:
-        match child.type:
-            case "file_redirect" | "herestring_redirect":
-                redirects.extend(_redirect(child))
-                _inside(child, parts, depth, level + 1)
-            case "heredoc_redirect":
-                for piece in child.children:
-                    match piece.type:
-                        case "heredoc_body":
-                            body = _text(piece)
-                            _inside(piece, parts, depth, level + 1)
-                        case "file_redirect":
-                            redirects.extend(_redirect(piece))
-                        case "heredoc_start" | "heredoc_end" | "<<" | "<<-":
-                            continue
-                        case _:
-                            # `cat <<EOF | sort && next`: the rest of the line hangs here.
-                            rest.append(piece)
-            case _:
-                _walk(child, parts, depth, block, level + 1)
-    own = [part for part in parts[before:] if part.depth == depth]
-    if own:
-        own[-1].redirects.extend(redirects)
-        own[-1].body = body
-    else:
-        parts.append(Part([], redirects, [], "", depth, block, body))
-    for piece in rest:
-        if piece.type == "pipeline":
-            _join(parts, depth, "|")
-        _walk(piece, parts, depth, block, level + 1)
+    def _join(self, depth: int, kind: str) -> None:
+        for part in reversed(self.parts):
+            if part.depth == depth:
+                part.after = {"|&": "|", "\n": ";", ";;": ";"}.get(kind, kind)
+                return
 
+    def _command(self, node: Node, depth: int, block: str, level: int) -> None:
+        words: list[str] = []
+        assigns: list[str] = []
+        redirects: list[tuple[str, str]] = []
+        if node.type == "test_command":
+            # The grammar takes the test apart as an expression; its words are enough here.
+            self._inside(node, depth, level + 1)
+            self.parts.append(Part(self._text(node).split(), [], [], "", depth, block))
+            return
+        for child in node.children:
+            match child.type:
+                case "variable_assignment" if node.type == "command":
+                    assigns.append(unquote(self._text(child)))
+                case "file_redirect" | "herestring_redirect":
+                    redirects.extend(self._redirect(child))
+                case _:
+                    words.append(unquote(self._text(child)))
+            self._inside(child, depth, level + 1)
+        self.parts.append(Part(words, redirects, assigns, "", depth, block))
 
-def _redirect(node: Node) -> list[tuple[str, str]]:
-    descriptor, operator, target = "", "", ""
-    for child in node.children:
-        match child.type:
-            case "file_descriptor":
-                descriptor = _text(child)
-            case kind if not child.is_named and not operator:
-                operator = kind
-            case _:
-                target = unquote(_text(child))
-    return [(("" if descriptor == "1" else descriptor) + operator, target)]
+    def _redirected(self, node: Node, depth: int, block: str, level: int) -> None:
+        before = len(self.parts)
+        redirects: list[tuple[str, str]] = []
+        body: str | None = None
+        rest: list[Node] = []
+        for child in node.children:
+            match child.type:
+                case "file_redirect" | "herestring_redirect":
+                    redirects.extend(self._redirect(child))
+                    self._inside(child, depth, level + 1)
+                case "heredoc_redirect":
+                    for piece in child.children:
+                        match piece.type:
+                            case "heredoc_body":
+                                body = self._text(piece)
+                                self._inside(piece, depth, level + 1)
+                            case "file_redirect":
+                                redirects.extend(self._redirect(piece))
+                            case "heredoc_start" | "heredoc_end" | "<<" | "<<-":
+                                continue
+                            case _:
+                                # `cat <<EOF | sort && next`: the rest of the line hangs here.
+                                rest.append(piece)
+                case _:
+                    self._walk(child, depth, block, level + 1)
+        own = [part for part in self.parts[before:] if part.depth == depth]
+        if own:
+            own[-1].redirects.extend(redirects)
+            own[-1].body = body
+        else:
+            self.parts.append(Part([], redirects, [], "", depth, block, body))
+        for piece in rest:
+            if piece.type == "pipeline":
+                self._join(depth, "|")
+            self._walk(piece, depth, block, level + 1)
 
+    def _redirect(self, node: Node) -> list[tuple[str, str]]:
+        descriptor, operator, target = "", "", ""
+        for child in node.children:
+            match child.type:
+                case "file_descriptor":
+                    descriptor = self._text(child)
+                case kind if not child.is_named and not operator:
+                    operator = kind
+                case _:
+                    target = unquote(self._text(child))
+        return [(("" if descriptor == "1" else descriptor) + operator, target)]
 
-def _inside(node: Node, parts: list[Part], depth: int, level: int) -> None:
-    """Adds the commands of the substitutions anywhere inside a word."""
-    if level > _DEEPEST or not node.children:
-        return
-    if node.type in ("command_substitution", "process_substitution"):
-        _walk(node, parts, depth, "", level + 1)
-        return
-    for child in node.children:
-        _inside(child, parts, depth, level + 1)
+    def _inside(self, node: Node, depth: int, level: int) -> None:
+        """Adds the commands of the substitutions anywhere inside a word."""
+        if level > _DEEPEST or not node.children:
+            return
+        if node.type in ("command_substitution", "process_substitution"):
+            self._walk(node, depth, "", level + 1)
+            return
+        for child in node.children:
+            self._inside(child, depth, level + 1)
 
-
-def _text(node: Node) -> str:
-    text = node.text
-    return text.decode("utf-8", "replace") if text else ""
+    def _text(self, node: Node) -> str:
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
