@@ -86,6 +86,8 @@ CHOICES = re.compile(r"(?m)^\s*(?:\d+[.)]|[-*]|\(?[A-Ca-c][.)])\s|\bor\b")
 """More than one course to choose from."""
 GREETS = re.compile(
     r"(?i)^.{0,60}\b(?:how (?:can|may) i (?:help|assist)|what can i (?:do|help))\b.{0,60}$"
+    r"|^.{0,60}(?:有什么.{0,4}(?:可以|能).{0,4}帮|wie kann ich (?:dir |ihnen )?helfen"
+    r"|en qué puedo ayudar|comment puis-je (?:vous |t')?aider).{0,60}$"
 )
 """Courtesy that waits for no answer."""
 BODY = 200
