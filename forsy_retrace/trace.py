@@ -63,6 +63,11 @@ class Step(msgspec.Struct, frozen=True, gc=False):
         """What says how the call ended: its result, or what a later call showed of its end."""
         return self.result if self.result is None or self.result.end is None else self.result.end
 
+    @property
+    def printed(self) -> str:
+        """What the call printed up to its end, as the harness shows it."""
+        return (self.told.output if self.told else self.output) or ""
+
 
 FIELDS: tuple[str, ...] = Step.__struct_fields__[:28]
 UNGROUNDED = ("step", "turn", "actor", "action", "execution_mode", "parallel_group")

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.choose import Choice
@@ -13,6 +13,7 @@ from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import Skipped, ToolCall, sessions
 from forsy_retrace.registry import bundled, identify, load
 from forsy_retrace.source import Source
+from forsy_retrace.source.unpack import is_packed
 from forsy_retrace.testing.account import lost
 from forsy_retrace.writers import Written
 
@@ -86,7 +87,9 @@ def test_every_line_of_any_file_is_accounted_for(
     tmp_path: Path, lines: list[bytes], adapter: str
 ) -> None:
     path = tmp_path / "input.psql_history"
-    path.write_bytes(b"\n".join(lines))
+    data = b"\n".join(lines)
+    assume(not is_packed(data[:4]))  # then damage is an error of its own
+    path.write_bytes(data)
     source = Source(path)
     events = tuple(load(adapter).read(source))
     assert lost(events, (source,)) == ""

@@ -4,6 +4,7 @@
 """
 
 import posixpath
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -59,11 +60,12 @@ def _artifact(
         what = f"Read as evidence in {_listed(steps)}."
         return Artifact(name, "observed", "evidence", steps, what, "Read, not changed.", "unseen")
     state = replay(touched)
-    kind = _type(changes)
+    verbs = list(_verbs(changes))
+    kind = _type(verbs)
     diff = _diff(changes)
     grade = "full" if state.text is not None else ("partial" if diff else "unseen")
     told = any(trace.steps[number - 1].success is not None for number in steps)
-    what = _history(changes)
+    what = _history(changes, verbs)
     if not told:
         what = f"To be {kind} by {_listed(steps)}; the log does not say whether it was."
     return Artifact(
@@ -120,30 +122,34 @@ def _edited(base: str | None, touch: Touch) -> str | None:
     return None
 
 
-def _type(changes: list[Touch]) -> str:
-    if changes[-1].kind in GONE:
-        return "deleted"
-    first = changes[0]
-    if all(touch.kind == "generated" for touch in changes):
-        return "generated"
-    created = first.kind == "write" and (first.change is None or first.change.kind == "created")
-    return "created" if created else "modified"
-
-
-def _history(changes: list[Touch]) -> str:
-    """`Created in step 3, modified in steps 5 and 7.`"""
-    done: dict[str, list[int]] = {}
+def _verbs(changes: list[Touch]) -> Iterator[str]:
+    """What each change does to the file: created, modified, generated or deleted."""
     stands = False
     for touch in changes:
-        if touch.kind in GONE:
-            verb = "deleted"
-        elif touch.kind == "generated":
-            verb = "generated"
-        else:
-            fresh = touch.kind == "write" and not stands
-            made = fresh and (touch.change is None or touch.change.kind == "created")
-            verb = "created" if made else "modified"
+        fresh = touch.kind == "write" and not stands
         stands = touch.kind not in GONE
+        if not stands:
+            yield "deleted"
+        elif touch.kind == "generated":
+            yield "generated"
+        else:
+            made = fresh and (touch.change is None or touch.change.kind == "created")
+            yield "created" if made else "modified"
+
+
+def _type(verbs: list[str]) -> str:
+    """What became of the file in all."""
+    if verbs[-1] == "deleted":
+        return "deleted"
+    if set(verbs) == {"generated"}:
+        return "generated"
+    return "created" if verbs[0] == "created" else "modified"
+
+
+def _history(changes: list[Touch], verbs: list[str]) -> str:
+    """`Created in step 3, modified in steps 5 and 7.`"""
+    done: dict[str, list[int]] = {}
+    for touch, verb in zip(changes, verbs, strict=True):
         done.setdefault(verb, []).append(touch.step)
     told = (f"{verb} in {_listed(tuple(sorted(set(steps))))}" for verb, steps in done.items())
     text = ", ".join(told)

@@ -55,14 +55,14 @@ class _Checker:
         if step.call is None or never_ran(step):
             return step
         run = command(step)
-        if run is not None:
-            self.stash.before_the_check(step.step, run)
+        simples = run.simples if run else ()
+        first = next((at for at, one in enumerate(simples) if one.check), len(simples))
+        self.stash.take(step.step, simples[:first])
         found = self._of_command(step, run) if run else self._read_back(step, touched)
         if found is not None:
             self.checks[step.step] = found
         self._enter(step, touched)
-        if run is not None:
-            self.stash.after_the_check(step.step, run)
+        self.stash.take(step.step, simples[first:])
         if found is None:
             return step
         if found.passed and run is not None:
@@ -116,7 +116,7 @@ class _Checker:
             if edits:
                 kind = other
                 break
-        verdict = read_summary((step.told.output if step.told else step.output) or "")
+        verdict = read_summary(step.printed)
         passed = step.success
         if passed and run.masked and kind != "run":
             passed = verdict.passed if verdict is not None else None

@@ -2,9 +2,9 @@
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from forsy_retrace.commands import Command, Simple
+from forsy_retrace.commands import Simple
 from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command
@@ -137,25 +137,12 @@ class Stash:
         self.away_since = 0
         """The step that put all edits before it away; 0 while they are in place."""
 
-    def before_the_check(self, step: int, run: Command) -> None:
-        """Takes in what a line does up to its first check."""
-        for simple in run.simples:
-            if simple.check is not None:
-                return
-            self._take(step, simple)
-
-    def after_the_check(self, step: int, run: Command) -> None:
-        """Takes in what it does behind that."""
-        checks = [at for at, simple in enumerate(run.simples) if simple.check is not None]
-        for simple in run.simples[checks[0] :] if checks else ():
-            self._take(step, simple)
-
-    def _take(self, step: int, simple: Simple) -> None:
-        if simple.words[:2] != ("git", "stash"):
-            return
-        asked = "".join(simple.words[2:3])
-        if asked not in LOOKS_AT:
-            self.away_since = 0 if asked in BACK else step
+    def take(self, step: int, simples: Sequence[Simple]) -> None:
+        """Takes in what these commands of a step do."""
+        for simple in simples:
+            asked = "".join(simple.words[2:3])
+            if simple.words[:2] == ("git", "stash") and asked not in LOOKS_AT:
+                self.away_since = 0 if asked in BACK else step
 
 
 def edits_of(trace: Trace) -> dict[int, list[Touch]]:

@@ -7,6 +7,7 @@ from forsy_retrace.events import SHELL, Fact
 from forsy_retrace.trace import Step, Trace
 
 from .edits import scratch
+from .messages import SENTENCE
 from .tools import closing_words, finish_of
 from .unchecked import is_plan, is_prose
 
@@ -41,8 +42,6 @@ DENIED = re.compile(
 """What turns the words of a failure behind it round."""
 
 
-SENTENCE = re.compile(r"(?:[^.!?\u3002\uff01\uff1f\n]|[.!?](?!\s|$))+", re.M)
-"""What ends at a mark before a blank, or with its line."""
 TIMED_OUT = re.compile(r"(?i)\btim(?:ed|e) ?out\b")
 """A harness's words for a limit of time."""
 BARE = "Commands alone: nothing in the log tells what they were for."

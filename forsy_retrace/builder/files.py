@@ -227,7 +227,7 @@ def first_error(step: Step) -> str:
     lines = [line for line in lines if line and not BANNER.match(line)]
     lines = [line for line in lines if WORDS.search(line)] or lines
     run = command(step)
-    programs = {word for one in run.simples for word in one.words[:1]} if run else set()
+    programs = run.programs if run else frozenset[str]()
     telling = next((x for x in lines if TELLS.search(x) or x.partition(":")[0] in programs), "")
     code = step.told.exit_code if step.told else None
     few = 0 if step.actor == SHELL else FEW
@@ -254,7 +254,7 @@ def stopped(step: Step) -> str:
 
 def bare_output(step: Step) -> str:
     """What a call printed up to its end, without what the harness wrote around it."""
-    text = HEADER.sub("", (step.told.output if step.told else step.output) or "")
+    text = HEADER.sub("", step.printed)
     return SANDBOX.sub("", text) if "failed in sandbox" in text[:80] else text
 
 

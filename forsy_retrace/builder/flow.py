@@ -3,7 +3,7 @@
 A value counts when it first appeared in an earlier step's output and the agent uses it here for
 the first time: paths, identifiers, URLs, hashes and quoted texts of 12 characters or more; a path
 that is a listing's folder joined with one of its entries; a line range that holds a line which a
-hit named. An edit cites the latest step that showed it the text that it replaces.
+hit named. An edit cites the step that showed it most of the text that it replaces.
 """
 
 import posixpath

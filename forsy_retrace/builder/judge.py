@@ -198,7 +198,7 @@ def _judged(step: Step, later: Hindsight) -> Step:
             else inferred(bad.rule, bad.confidence, steps=steps)
         )
         step = put(step, {"eval": ground, "eval_reason": ground}, eval=-1, eval_reason=bad.reason)
-        told = _directive(step, later.trace, bad.successor)
+        told = _directive(step, later.trace, bad)
         if told is None:
             return step
         text, named = told
@@ -248,7 +248,7 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     if successor is not None and step.operation in ("edit", "write", "plan"):
         what = "sent the plan back" if step.operation == "plan" else "corrected it"
         reason = f"The user {what}; step {successor} does it again."
-        return Bad(reason, "corrected-by-the-user", 0.85, successor)
+        return Bad(reason, BY_THE_USER, 0.85, successor)
     by = later.trace.replaced.get(step.step)
     if by is not None and later.passed(step.step, by) is None:
         reason = f"Step {by} replaced most of what it wrote."
@@ -261,6 +261,8 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     return None
 
 
+BY_THE_USER = "corrected-by-the-user"
+"""The rule whose reason says already what was done instead."""
 ERRORS = {
     "interrupted": "The user stopped the work here.",
     "limit": "The work was cut here at a limit.",
@@ -320,14 +322,13 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
         yield Good(reason, "repeated-later", 0.7, (number,))
 
 
-def _directive(
-    step: Step, trace: Trace, successor: int | None
-) -> tuple[str, tuple[int, ...]] | None:
+def _directive(step: Step, trace: Trace, bad: Bad) -> tuple[str, tuple[int, ...]] | None:
     """What failed and what was done instead, with the steps that it names."""
+    successor = bad.successor
     if successor is None:
         return None
     line = first_error(step) if step.success is False else ""
-    what = f"It failed: {line.rstrip(':')}" if line else (step.eval_reason or "It did not hold.")
+    what = f"It failed: {line.rstrip(':')}" if line else bad.reason
     start = step.step
     if step.success is not False:  # what came before the user's words was no answer to them
         said = [s.step for s in trace.steps[start : successor - 1] if s.action == "user_message"]
@@ -350,6 +351,6 @@ def _directive(
         verb = "was" if len(between) == 1 else "were"
         text = f"{what}{end} {word} {steps} {verb} done instead, then step {successor} tried again."
         return text, (*between[:5], successor)
-    if f"step {successor} does it again" in what:
+    if bad.rule == BY_THE_USER:
         return f"{what}{end}", (successor,)
     return f"{what}{end} Step {successor} was done instead.", (successor,)

@@ -239,7 +239,7 @@ def _lists(text: str, label: str) -> bool:
 
 
 SENTENCE = later(r"(?:[^.!?。！？\n]|[.!?]+(?=[^\s.!?]))+[.!?。！？]*")
-"""A mark within a name or an address ends none."""
+"""A sentence with its marks; one within a name or an address ends none."""
 KINDS = {
     "correction": ("correct", "prefer", "no", "unsure"),
     "approval": ("praise", "yes", "permit"),

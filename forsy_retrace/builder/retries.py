@@ -153,8 +153,10 @@ def _family(run: Command) -> str:
 
 def _same_file(old: Attempt, new: Attempt) -> bool:
     """The same file by the same kind of tool: edit or write after edit or write, read after read."""
+    if not old.paths & new.paths:
+        return False
     side = _side(old.step)
-    if side is None or side != _side(new.step) or not old.paths & new.paths:
+    if side is None or side != _side(new.step):
         return False
     return not old.step.success or _works_on(old.step, new.step)
 
@@ -283,9 +285,8 @@ def _similar_command(old: Attempt, new: Attempt) -> bool:
         return False
     if old.run.check is not None and old.run.check != new.run.check:
         return False
-    if old.run.main != new.run.main and not _shares_script(old.run, new.run):
-        return False
-    if not _shares_script(old.run, new.run) and not _same_target(old, new):
+    likely = old.run.main == new.run.main and _same_target(old, new)
+    if not likely and not _shares_script(old.run, new.run):
         return False
     if _wordless(old.run) == _wordless(new.run):
         return True

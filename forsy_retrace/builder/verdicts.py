@@ -398,7 +398,7 @@ def _complains(line: str, run: Command | None) -> bool:
         return False
     if run is None or run.operation not in SHOWS:
         return True
-    programs = {word for one in run.simples for word in one.words[:1]} - ECHOES
+    programs = run.programs - ECHOES
     if "git" in programs:
         programs |= {"fatal", "error"}
     speaker = line.partition(":")[0].strip().rpartition("/")[2].lower()

@@ -53,6 +53,11 @@ class Command(msgspec.Struct, frozen=True):
     cwd: str | None
     """Where a leading `cd X &&` goes; None without one."""
 
+    @property
+    def programs(self) -> frozenset[str]:
+        """The first words of its simple commands."""
+        return frozenset(word for one in self.simples for word in one.words[:1])
+
 
 class Part(msgspec.Struct, gc=False):
     """A simple command as the lexer or the tree found it, before anything is known of it."""

@@ -68,7 +68,6 @@ THING = later(
     rb"(?:(?<=file|item|page) key|(?<=issue) key)?[\"'`]?[ :=#]{1,4}[\"'`]?$"
 )
 TITLED = later(rb"(?:[A-Za-z0-9]{1,24}[-/_.]{1,2}){1,8}[0-9a-f]{20,64}$")
-NAMED_VALUE = later(rb"[A-Za-z_][A-Za-z_-]{1,40}=[^=]")
 KEY_WORD = later(rb"key|token|secret|auth|pass|cred|\bpat\b|api")
 
 
@@ -254,7 +253,7 @@ def _vendor(scan: Scan, start: int, end: int) -> None:
     if run is None or run.start() > gap.end() or b"\n" in data[end : run.start()]:
         return
     text = run[0].rstrip(b".=-/")
-    if _public_id().match(text) or NAMED_VALUE.match(text):
+    if _public_id().match(text) or shape.NAMED_VALUE.match(text):
         return
     between = low[end : run.start()]
     if b"[credential_" in between or (run.start() and data[run.start() - 1] in b"/#@"):

@@ -11,17 +11,17 @@ from forsy_retrace.redaction.strength import PASSWORD, WEAK, judge
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Scan
 
+PREPOSITIONS = rb"(?:for|of|to|on|in|do|da|de|del|di|f\xc3\xbcr|von|\xd0\xbe\xd1\x82) "
 IS = later(
-    rb"(?:for|of|to|on|in|do|da|de|del|di|f\xc3\xbcr|von|\xd0\xbe\xd1\x82) [^\n:=]{1,60}?"
+    PREPOSITIONS + rb"[^\n:=]{1,60}?"
     rb"(?:: ?| (?:is|ist|es|est|\xc3\xa9|\xc3\xa8) |=)|(?:is|was|are|will be|set to|changed to"
     rb"|reset to|now|be|should be|to be|becomes?|es|est|ist|lautet|\xc3\xa9|\xc3\xa8|\xc3\xa4r|er"
     rb"|este|jest|\xe2\x80\x94|\xe2\x80\x93)(?: (?:now|still|just|also|set to|currently"
     rb"|always))?(?::| is)?[ \t]{1,3}|(?:=|:|->|=>)[ \t]{1,3}|\("
     rb"|(?:is|are|was|below|follows|as follows) ?:[ \t]{0,4}\r?\n(?:[ \t]{0,4}\r?\n)?[ \t]{0,40}"
 )
-PREPOSITION = later(rb"(?:for|of|to|on|in|do|da|de|del|di|f\xc3\xbcr|von|\xd0\xbe\xd1\x82) ")
+PREPOSITION = later(PREPOSITIONS)
 TO = later(rb"(?:(?:of|for) [^\n:=]{1,40}? )?to:?[ \t]{1,3}")
-NAMED_VALUE = later(rb"[A-Za-z_][A-Za-z_-]{1,40}=[^=]")
 FINGERPRINT = later(rb"(?:0x)?[0-9A-F]{16}(?:[0-9A-F]{24})?$")
 CHANGE = later(rb"\b(?:set|chang(?:e|ed|ing)|reset|updat(?:e|ed|ing))\b[^\n.]{0,40}$")
 REACH = 60
@@ -90,7 +90,7 @@ def stands_out(scan: Scan, value: values.Value, level: int, *, rule: str) -> Non
     text = scan.data[start:end].rstrip(b".,;:?")
     if shape.is_reference(text, quoted=quoted) or shape.is_placeholder(text):
         return
-    if FINGERPRINT.match(text) or NAMED_VALUE.match(text):
+    if FINGERPRINT.match(text) or shape.NAMED_VALUE.match(text):
         return
     if level == PASSWORD:
         kinds = set(text.translate(shape.KIND))

@@ -48,6 +48,8 @@ SLUG = later(
     rb"|[A-Za-z]{1,24}[0-9]{0,2}))*$"
 )
 # Slugs are cut to 200 bytes first, so the star above is bounded.
+NAMED_VALUE = later(rb"[A-Za-z_][A-Za-z_-]{1,40}=[^=]")
+# So an environment or an argument gives a value with its name.
 TIME = later(rb"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d(?::\d\d)?$")
 NUMBER = later(rb"[-+]?[0-9][0-9_,.]{0,30}(?:[eE][-+]?[0-9]+|[kKMGTsmhdx%]|ms|px|em|rem)?$")
 WILD = later(rb"[^\s()\[\]{}\"'`<>$]{8,400}")
