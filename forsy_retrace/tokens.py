@@ -5,7 +5,7 @@ by the estimate alone, so that the same log gives the same trace on every machin
 of `count` depend on the table.
 """
 
-import base64
+import binascii
 import gzip
 import hashlib
 import importlib.util
@@ -183,8 +183,9 @@ def _encoding() -> "tiktoken.Encoding | None":
         if hashlib.sha256(data).hexdigest() == TABLE_SHA256:
             import tiktoken
 
-            rows = (line.split() for line in data.splitlines() if line)
-            ranks = {base64.b64decode(token): int(rank) for token, rank in rows}
+            words = data.split()
+            tokens, numbers = map(binascii.a2b_base64, words[::2]), map(int, words[1::2])
+            ranks = dict(zip(tokens, numbers, strict=True))
             return tiktoken.Encoding(
                 "o200k_base", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=SPECIAL
             )
