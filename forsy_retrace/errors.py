@@ -1,11 +1,12 @@
 """What a user can act on; everything else that is raised is our own bug."""
 
-import traceback
 from pathlib import Path
 
 
 def where(error: BaseException) -> str:
     """The kind of an error and the line that raised it; never what it says."""
+    import traceback
+
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
 

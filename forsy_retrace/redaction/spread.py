@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import binascii
-import html
 import json
 import urllib.parse
 from collections.abc import Iterable, Iterator
@@ -157,6 +156,8 @@ def _behind_prefix(value: bytes) -> int:
 
 
 def _escaped(value: bytes) -> list[bytes]:
+    import html
+
     text = value.decode("utf-8", "surrogateescape")
     once = json.dumps(text)[1:-1]
     found = [once, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(once)[1:-1]]

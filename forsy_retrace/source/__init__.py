@@ -11,9 +11,8 @@ from forsy_retrace.evidence import Evidence
 
 from .below import below, discover
 from .cast import frames, seconds
-from .database import BESIDE
 from .forms import FORMS, Line, entry, reread
-from .log import Source, Unread, is_regular
+from .log import BESIDE, Source, Unread, is_regular
 from .plain import plain
 from .remote import RemoteSource, file_system, is_remote, remote_files
 from .screen import has_screen, screen

@@ -22,10 +22,6 @@ from forsy_retrace.errors import UnreadableInput
 from .unpack import FREE, MAX_RATIO, MAX_UNPACKED, Bounded
 from .values import MAX_LINE
 
-SQLITE = b"SQLite format 3\0"
-CACHE = "-shm"
-BESIDE = ("-wal", "-journal", CACHE)
-"""Ends of the names of files beside a database; the last rows may stand only there."""
 STEPS = 1_000_000
 MOST_STEPS = 100
 """A query may take so many times so many steps of SQLite's machine for each row."""

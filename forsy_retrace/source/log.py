@@ -16,11 +16,10 @@ from forsy_retrace.errors import Unreachable, UnreadableInput
 from forsy_retrace.evidence import Evidence
 
 from .cut import Cutter, Piece, first_line, lines
-from .database import BESIDE, CACHE, SQLITE, database
 from .forms import Line, line_of
 from .layout import MARK, NOWHERE, PREFIX, assigned, first_value, glued, opens_array
 from .ttyrec import begins_frame, framed, is_ttyrec
-from .unpack import ZIP, Bounded, contents, decoded, everything, is_packed, member
+from .unpack import SQLITE, ZIP, Bounded, contents, decoded, everything, is_packed, member
 from .values import MAX_LINE, Problem, Record, decode
 
 LEAD = 1 << 16
@@ -29,6 +28,9 @@ HEAD = 40
 HEAD_BYTES = 1 << 20
 FIRST_LINES = 400
 COMMENT = b"//"
+CACHE = "-shm"
+BESIDE = ("-wal", "-journal", CACHE)
+"""Ends of the names of files beside a database; the last rows may stand only there."""
 
 
 class Unread(NamedTuple):
@@ -217,6 +219,8 @@ class Source:
 
     def _open(self, strict: bool = False) -> BinaryIO:
         if self.is_database:
+            from .database import database
+
             written = [one for one in self.parts() if not one.path.name.endswith(CACHE)]
             return database(self, [one for one in written if one.size])
         stream = decoded(self._raw(), self.name, strict)

@@ -25,6 +25,7 @@ MAX_DIRECTORY = 16 << 20
 CHUNK = 1 << 20
 
 ZIP = b"PK\x03\x04"
+SQLITE = b"SQLite format 3\0"
 DAMAGED = (
     OSError,
     EOFError,
