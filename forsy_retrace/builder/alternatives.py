@@ -6,6 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from forsy_retrace.evidence import inferred
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace, put
 
 
@@ -23,7 +24,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "weighs-options",
         ("alternative", "another ", "option", "other approach"),
-        re.compile(
+        later(
             r"(?i)\b(?:alternatively|(?<!try )(?<!take )(?<!use )another (?:option|approach|way)|other (?:options|approaches)"
             r"|option [a1]\b.{3,200}\boption [b2]|one option|two options|the alternative)\b"
         ),
@@ -32,13 +33,13 @@ ROWS: tuple[Row, ...] = (
     Row(
         "could-but",
         (" could", " might"),
-        re.compile(r"(?i)\b(?:i|we) (?:could|might)(?: also)?\b.{3,200}\b(?:but|however|though)\b"),
+        later(r"(?i)\b(?:i|we) (?:could|might)(?: also)?\b.{3,200}\b(?:but|however|though)\b"),
         0.75,
     ),
     Row(
         "rather-than",
         ("rather than", "instead of"),
-        re.compile(
+        later(
             r"(?i)\b(?:i'll|i will|i'd|i should|i'm going to|we'll|we should|we keep|let's|let me|i think|i can)\b"
             r"[^.]{0,160}\brather than (?:\w+ )?\w+ing\b"
             r"|\binstead of \w+ing\b[^.]{0,120}\bi (?:can|could|will)\b"
@@ -48,7 +49,7 @@ ROWS: tuple[Row, ...] = (
 )
 """Sentences of these shapes are copied, in their order; nothing is made up of them."""
 
-SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
+SENTENCE = later(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
 
 
 def alternatives(trace: Trace) -> Trace:

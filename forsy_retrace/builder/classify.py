@@ -1,12 +1,11 @@
 """What kind of step is it, on which surface?"""
 
-import re
-
 import msgspec
 
 from forsy_retrace.commands import Command
 from forsy_retrace.commands import classify as read_command
 from forsy_retrace.evidence import Ground, derived, inferred
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace, put
 
 from .tools import command_of, kind_of
@@ -67,24 +66,24 @@ def _by_name(rule: str) -> Ground:
     return inferred(rule, 0.5) if rule == "unknown-tool" else derived(rule)
 
 
-ASKS = re.compile(
+ASKS = later(
     r"(?i)\b(?:should i|shall i|would you like|do you want|want me to|which (?:one|option|approach|of)"
     r"|can you (?:confirm|share|provide|clarify|check|try|run|paste|tell)|could you"
     r"|let me know (?:which|if you(?:'d| would) (?:like|prefer)|what|how you)|please (?:confirm|choose"
     r"|provide|share|clarify|tell|let me know)|what would you|how would you like|ready to (?:proceed"
     r"|commit)|what do you think|which do you prefer|does (?:this|that) (?:look|sound|work))"
 )
-QUESTION = re.compile(r"[?？]\s*[*_`)\"']*\s*$")
+QUESTION = later(r"[?？]\s*[*_`)\"']*\s*$")
 
 
-OFFERS = re.compile(
+OFFERS = later(
     r"(?i)^(?:would you like|do you want|want|shall i|should i|let me know if you(?:'d| would)? (?:like|want))\b"
     r"(?:.{0,200}\b(?:also|anything else|more|further|longer|shorter|another|additional|as well)\b|.{0,20}me to:)"
 )
 """A closing offer to do more than was asked."""
-CHOICES = re.compile(r"(?m)^\s*(?:\d+[.)]|[-*]|\(?[A-Ca-c][.)])\s|\bor\b")
+CHOICES = later(r"(?m)^\s*(?:\d+[.)]|[-*]|\(?[A-Ca-c][.)])\s|\bor\b")
 """More than one course to choose from."""
-GREETS = re.compile(
+GREETS = later(
     r"(?i)^.{0,60}\b(?:how (?:can|may) i (?:help|assist)|what can i (?:do|help))\b.{0,60}$"
     r"|^.{0,60}(?:有什么.{0,4}(?:可以|能).{0,4}帮|wie kann ich (?:dir |ihnen )?helfen"
     r"|en qué puedo ayudar|comment puis-je (?:vous |t')?aider).{0,60}$"

@@ -1,9 +1,9 @@
 """How did it end, and was the goal reached? By evidence, else no."""
 
-import re
 from typing import NamedTuple
 
 from forsy_retrace.events import SHELL, Fact
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace
 
 from .edits import scratch
@@ -11,14 +11,14 @@ from .messages import SENTENCE
 from .tools import closing_words, finish_of
 from .unchecked import is_plan, is_prose
 
-BLOCKED = re.compile(
+BLOCKED = later(
     r"(?i)\b(?:i (?:can(?:no|')?t|am unable to|'m unable to|could ?n[o']t) (?:proceed|continue|go on|access"
     r"|complete|do (?:this|that))|unable to (?:proceed|continue)|cannot (?:proceed|continue)"
     r"|i(?:'m| am) blocked|(?<!no longer )(?<!not )blocked until|waiting for (?:your|you to)|need (?:your|you to) .{0,60}(?:before|to (?:proceed|continue)))"
 )
 """Closing words that say the agent can't go on."""
 
-STILL = re.compile(
+STILL = later(
     r"(?i)\bstill (?:fail|broken|not working|failing|errors?|crash)|\bnot (?:yet )?(?:fixed|working|passing)\b"
     r"|\btests? (?:are |is )?(?:still )?fail(?:ing|s)?\b|\bcould ?n[o']t (?:fix|complete|finish)"
     r"|\b(?:i|we|am|are) (?:was |were )?unable to|\bremaining (?:failures?|errors?)"
@@ -27,22 +27,22 @@ STILL = re.compile(
     r"|\u4ecd\u7136\u5931\u8d25|\u8fd8\u662f\u5931\u8d25|\u4e0d\u80fd\u5de5\u4f5c"
 )
 """Words of a failure that lasts."""
-HAPPENED = re.compile(
+HAPPENED = later(
     r"(?i)\b(?:does|do|did)(?: not|n't) (?:work|pass)|\bfailed to\b|\b(?:was|were) unable to"
 )
 """Words of a failure that may be told of as mended."""
-MENDED = re.compile(
+MENDED = later(
     r"(?i)\b(?:fix(?:ed|es)|resolve[ds]|repaired|root cause|caused by|no longer|previously|used to"
     r"|(?:bug|crash|error|failure|issue|problem|case)s? (?:where|when|that|in which)|now \w+s)\b"
 )
 """Words of a sentence that tells of what was mended, or why."""
-DENIED = re.compile(
+DENIED = later(
     r"(?i)\b(?:no|not any|without(?: any)?|zero|0|none of the|keine?|sin|aucune?)\s+(?:\w+\s+)?$"
 )
 """What turns the words of a failure behind it round."""
 
 
-TIMED_OUT = re.compile(r"(?i)\btim(?:ed|e) ?out\b")
+TIMED_OUT = later(r"(?i)\btim(?:ed|e) ?out\b")
 """A harness's words for a limit of time."""
 BARE = "Commands alone: nothing in the log tells what they were for."
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from forsy_retrace.commands import Command, Simple
 from forsy_retrace.evidence import Vote
+from forsy_retrace.patterns import later
 from forsy_retrace.sdk import text_of
 from forsy_retrace.trace import Check, Step
 
@@ -67,8 +68,8 @@ def _attempt(step: Step, order: int, check: Check | None) -> Attempt:
     return Attempt(step, order, run, path, frozenset(paths), terms, shown, check)
 
 
-URL = re.compile(r"https?://[^\s\"'\\]+")
-WORD = re.compile(r"[A-Za-z_.][\w.-]{3,}")
+URL = later(r"https?://[^\s\"'\\]+")
+WORD = later(r"[A-Za-z_.][\w.-]{3,}")
 LOOKS = ("search", "read")
 
 
@@ -223,8 +224,8 @@ def _begins_alike(old: object, new: object) -> bool:
 
 QUERIES = ("pattern", "query", "q", "search", "search_term", "regex")
 """Arguments that say what is looked for: another is another search, unless it is much like it."""
-DIGITS = re.compile(r"\d+")
-NUMBERED = re.compile(r"[\w#-]+")
+DIGITS = later(r"\d+")
+NUMBERED = later(r"[\w#-]+")
 """A name with a number in it: with another number it names another order, page or process."""
 
 
@@ -271,7 +272,7 @@ def _same_folder(old: Attempt, new: Attempt) -> bool:
     return posixpath.dirname(old.path) == posixpath.dirname(new.path)
 
 
-MISSING = re.compile(r"(?i)does not exist|no such file|not found|ENOENT")
+MISSING = later(r"(?i)does not exist|no such file|not found|ENOENT")
 
 
 def _same_plan(old: Attempt, new: Attempt) -> bool:
@@ -329,7 +330,7 @@ def _wordless(run: Command) -> list[str]:
 
 MESSAGE = 80
 """Characters past which an operand is a text, not a name."""
-RANGE = re.compile(r"(\d+)(?:,(\d+))?p")
+RANGE = later(r"(\d+)(?:,(\d+))?p")
 
 
 def _apart(old: Command, new: Command) -> bool:
@@ -366,7 +367,7 @@ def _was_unknown(step: Step) -> bool:
     return code == 127 or step.output is None or UNKNOWN.search(step.output[:400]) is not None
 
 
-UNKNOWN = re.compile(
+UNKNOWN = later(
     r"(?i)not found|unknown|unrecogni[sz]ed|invalid|no such|is not a|did you mean|missing script"
 )
 """How a shell or a program says that it knows no such word."""
@@ -481,7 +482,7 @@ def _again(recognised: Sequence[tuple[Step, Sequence[Rule | Likely]]]) -> Again 
     return Again(old.step, best.name, best.confidence, tuple(islice(votes, MOST_VOTES)))
 
 
-EMPTY = re.compile(
+EMPTY = later(
     r"\s*(?:No (?:matches|files|results) found.*|\(Bash completed with no output\)|Found 0 .*"
     r"|Exit code 1|\[\])?\s*",
     re.S,

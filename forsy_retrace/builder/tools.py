@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from forsy_retrace.patterns import later
+
 
 class Kind(NamedTuple):
     """What a call does, and on which surface."""
@@ -156,28 +158,28 @@ TOOLS: dict[str, Kind] = {
     "computer.do": Kind("execute", "computer_use"),
 }
 
-BROWSERS = re.compile(r"(?i)browser|chrome|playwright|puppeteer|selenium")
-COMPUTERS = re.compile(r"(?i)computer[-_]?use|desktop")
-DATABASES = re.compile(r"(?i)postgres|mysql|sqlite|database|supabase|bigquery|snowflake|mongo")
+BROWSERS = later(r"(?i)browser|chrome|playwright|puppeteer|selenium")
+COMPUTERS = later(r"(?i)computer[-_]?use|desktop")
+DATABASES = later(r"(?i)postgres|mysql|sqlite|database|supabase|bigquery|snowflake|mongo")
 
 VERBS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     # An MCP tool's name tells what it does; the first row that matches counts.
     (
         "searches",
-        re.compile(r"(?i)(?:^|[_-])(?:search|find|query|list|grep|lookup|resolve)"),
+        later(r"(?i)(?:^|[_-])(?:search|find|query|list|grep|lookup|resolve)"),
         "search",
     ),
-    ("downloads", re.compile(r"(?i)(?:^|[_-])(?:download|export)"), "download"),
-    ("installs", re.compile(r"(?i)(?:^|[_-])install"), "install"),
+    ("downloads", later(r"(?i)(?:^|[_-])(?:download|export)"), "download"),
+    ("installs", later(r"(?i)(?:^|[_-])install"), "install"),
     (
         "reads",
-        re.compile(
+        later(
             r"(?i)(?:^|[_-])(?:get|read|fetch|view|show|describe|snapshot|inspect|screenshot|take_screenshot|console_messages|network_requests|status|tabs|docs)"
         ),
         "read",
     ),
-    ("edits", re.compile(r"(?i)(?:^|[_-])(?:edit|update|patch|replace|modify)(?:_|-|$)"), "edit"),
-    ("writes", re.compile(r"(?i)(?:^|[_-])(?:write|save)(?:_|-|$)"), "write"),
+    ("edits", later(r"(?i)(?:^|[_-])(?:edit|update|patch|replace|modify)(?:_|-|$)"), "edit"),
+    ("writes", later(r"(?i)(?:^|[_-])(?:write|save)(?:_|-|$)"), "write"),
 )
 
 TEXT_EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "text_editor")
@@ -189,14 +191,14 @@ LOOKING = ("browser", "web", "web.run")
 ACTION = "__jit_plugin."
 """Between the host and the operation of a custom GPT's action."""
 
-PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.M)
+PATCHED = later(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.M)
 KINDS_OF_PATCHES: dict[frozenset[str], Kind] = {
     frozenset(["Add"]): Kind("write", "file", "patch-adds"),
     frozenset(["Delete"]): Kind("execute", "file", "patch-deletes"),
 }
 """What a patch is that does but one thing to its files; any other edits."""
 
-PLAN_FILE = re.compile(r"[/\\]\.claude[/\\]plans[/\\][^/\\]+\.md$")
+PLAN_FILE = later(r"[/\\]\.claude[/\\]plans[/\\][^/\\]+\.md$")
 """Where Claude Code keeps the plan that plan mode writes."""
 
 
@@ -327,7 +329,7 @@ def closing_words(like: str, sent: Any) -> str:
     return next((text for text in said if isinstance(text, str) and text.strip()), "")
 
 
-FED = re.compile(
+FED = later(
     r"(?:^|[;&|\n])[ \t]*(?:apply_patch|applypatch)\s+<<-?\s*['\"]?\w+['\"]?[^\n]*\n(\*\*\* Begin Patch\n[^\0]*)"
 )
 """A here-document that feeds a patch to the command that applies it."""

@@ -6,19 +6,20 @@ from collections.abc import Container, Iterable
 from typing import NamedTuple
 
 from forsy_retrace.commands import Command
+from forsy_retrace.patterns import later
 
 PROSE = (".md", ".mdx", ".txt", ".rst", ".adoc", ".log", ".csv")
 """Files that no test, type-check or build can be broken by, as far as a name tells."""
 
 LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     # A tool of one language says nothing of files of another.
-    (re.compile(r"^(?:go|golangci-lint|gofmt|staticcheck)\b"), (".go", ".mod", ".sum", ".tmpl")),
+    (later(r"^(?:go|golangci-lint|gofmt|staticcheck)\b"), (".go", ".mod", ".sum", ".tmpl")),
     (
-        re.compile(r"^(?:pytest|mypy|pyright|ruff|flake8|pylint|black|tox|nox)\b"),
+        later(r"^(?:pytest|mypy|pyright|ruff|flake8|pylint|black|tox|nox)\b"),
         (".py", ".pyi", ".toml", ".cfg", ".ini", ".json", ".yaml", ".yml"),
     ),
     (
-        re.compile(r"^(?:tsc|eslint|jest|vitest|biome|prettier|next|vite)\b"),
+        later(r"^(?:tsc|eslint|jest|vitest|biome|prettier|next|vite)\b"),
         (
             ".ts",
             ".tsx",
@@ -36,11 +37,11 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
             ".html",
         ),
     ),
-    (re.compile(r"^(?:cargo|rustc|clippy)\b"), (".rs", ".toml")),
-    (re.compile(r"^(?:shellcheck|bash)\b"), (".sh", ".bash")),
+    (later(r"^(?:cargo|rustc|clippy)\b"), (".rs", ".toml")),
+    (later(r"^(?:shellcheck|bash)\b"), (".sh", ".bash")),
 )
 
-PLANS = re.compile(r"[/\\]\.claude[/\\](?:plans|projects)[/\\]")
+PLANS = later(r"[/\\]\.claude[/\\](?:plans|projects)[/\\]")
 
 
 class File(NamedTuple):

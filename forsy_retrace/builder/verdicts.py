@@ -289,14 +289,14 @@ LONGEST = 60
 TAIL = 4000
 """How many characters from the end of an output are read: a summary stands there."""
 
-ERROR_ONLY = re.compile(
+ERROR_ONLY = later(
     r"(?i)^(?:(?:fatal|error|usage error): .+|.*: command not found|.*: no such file or directory"
     r"|(?:\S{1,80}(?::? line \d+|:\d+)?: )(?:.*\b(?:errors?|cannot|can't|could not|not found|no such"
     r"|invalid|unknown|unrecogni[sz]ed|illegal|denied|failed|unable|missing|unexpected)\b.*))$"
 )
 """A line that is nothing but a tool's error message."""
 
-USAGE_ERROR = re.compile(
+USAGE_ERROR = later(
     r"(?i)^(?:\S+: )?(?:error: )?(?:unexpected|unknown|unrecogni[sz]ed|invalid|illegal)"
     r" (?:argument|option|flag|(?:sub)?command|parameter)"
 )
@@ -326,7 +326,7 @@ def read_summary(text: str, rows: Sequence[Row] = RUNNERS) -> Verdict | None:
     return good
 
 
-COUNTS = re.compile(r"\b\d+ (?:failed|failures?|errors?|passed|passing)\b")
+COUNTS = later(r"\b\d+ (?:failed|failures?|errors?|passed|passing)\b")
 
 
 def _line(words: re.Pattern[str], text: str) -> str:
@@ -346,7 +346,7 @@ OPENS_WITH_ERROR: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
 """Tools that flag no error, and how an answer of theirs begins that is nothing but one."""
 
 
-SAYS_DONE = re.compile(
+SAYS_DONE = later(
     r"(?i)\s*(?:file (?:created|written|saved|updated|edited) successfully|the file \S+ has been (?:edited|updated|created|written)"
     r"|successfully (?:wrote|created|edited|replaced|updated|applied))"
 )
@@ -382,7 +382,7 @@ SHELLS = frozenset(["bash", "sh", "zsh", "fish", "dash", "ksh", "(eval)"])
 """What an error message names in front, where it is not the program."""
 SHOWS = ("read", "search", "other")
 """Operations that print what they look at, or their own words."""
-HELP = re.compile(r"(?i)^(?:try|see|run|use) .{0,60}(?:--help|-h\b|\bhelp\b|\bman )")
+HELP = later(r"(?i)^(?:try|see|run|use) .{0,60}(?:--help|-h\b|\bhelp\b|\bman )")
 """Where a complaint says that more is told."""
 
 
@@ -409,12 +409,12 @@ ECHOES = frozenset(["echo", "printf", "print"])
 """Programs that print the words that they are given."""
 
 
-HEADER = re.compile(
+HEADER = later(
     r"\A(?:Chunk ID: .*\n)?(?:Exit code: -?\d+\n)?(?:Wall time:? .*\n)?(?:Process .*\n)?"
     r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n"
 )
 """What Codex writes above the output of a command."""
-NOTHING = re.compile(
+NOTHING = later(
     r"\s*(?:\(no output\))?\s*(?:Exit code 1|(?:Command|Process) exited with code 1\.?"
     r"|failed in sandbox .{1,80}, exit code: 1, stdout: , stderr:)?\s*"
 )

@@ -6,8 +6,9 @@ import re
 
 from forsy_retrace.commands import lexer, tree
 from forsy_retrace.commands.model import Part
+from forsy_retrace.patterns import later
 
-_TOKEN = re.compile(
+_TOKEN = later(
     r"\n|&&|\|\||[;|&]|\d?(?:>>|>&|>|<)|'[^']*'?|\"(?:[^\"`]|`.)*\"?|\#[^\n]*"
     r"|(?:[^\s;|&<>'\"]|'[^']*'|\"(?:[^\"`]|`.)*\")+|\S",
     re.DOTALL,

@@ -7,10 +7,11 @@ import re
 from forsy_retrace.commands.model import Simple
 from forsy_retrace.commands.scripts import run_script, script_called
 from forsy_retrace.commands.table import Choice, table
+from forsy_retrace.patterns import later
 
 Redirects = tuple[tuple[str, str], ...]
 _NOWHERE = ("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "NUL", "$null", "nul")
-_SQL = re.compile(
+_SQL = later(
     r"\s*(?:select|show|explain|describe|desc|pragma|with|values|use|help)\b|\s*[\\.][a-z?]"
     r"|\s*(?:get|hget|hgetall|keys|scan|lrange|smembers|ttl|type|info|ping|exists|dbsize)\b"
     r"|.*\.(?:find|findOne|count|countDocuments|aggregate)\(",
