@@ -11,10 +11,10 @@ from forsy_retrace.trace import Step, Touch, Trace, put
 
 from .classify import command
 from .outcome import never_ran
+from .printed import bare_output, unread
 from .tools import PLAN_EXITS, path_of
 from .touches import absolute, shown, touches
 from .variants import Lines
-from .verdicts import HEADER, NOTHING
 
 COMMIT = re.compile(r"^\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
 """Git's own line for a new commit: `[main 1a2b3c4] Subject`."""
@@ -236,10 +236,6 @@ def first_error(step: Step) -> str:
     return (telling or (lines[0] if lines else ""))[:300]
 
 
-SANDBOX = re.compile(
-    r"\A.{0,40}failed in sandbox .{0,120}?stdout:\s*(?:,\s*stderr:\s*)?|,\s*stderr:\s*\Z"
-)
-"""What Codex writes around what a command printed that its sandbox stopped."""
 STOPPED = {
     "rejected": "was rejected and never ran",
     "blocked": "was blocked and never ran",
@@ -250,12 +246,6 @@ STOPPED = {
 def stopped(step: Step) -> str:
     """How a call ended that was turned down or stopped by the user or the harness."""
     return STOPPED.get(step.result.outcome, "") if step.result else ""
-
-
-def bare_output(step: Step) -> str:
-    """What a call printed up to its end, without what the harness wrote around it."""
-    text = HEADER.sub("", step.printed)
-    return SANDBOX.sub("", text) if "failed in sandbox" in text[:80] else text
 
 
 def _changed(step: Step, touched: list[Touch]) -> Step:
@@ -299,7 +289,7 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
     if asked:
         return " ".join(_patched(touch, step) for touch in asked), "arguments-of-the-edit"
-    if step.actor == SHELL or NOTHING.fullmatch(bare_output(step)):
+    if step.actor == SHELL or unread(step).is_all:
         return "", ""  # nothing came, or a history shows nobody what a command printed
     if step.operation == "read":
         return _gained(step, touched), "context-gained"

@@ -26,6 +26,8 @@ HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7}
 HIT_PLAIN = re.compile(r"^(?P<line>\d{1,7})[:-]", re.M)
 NUMBERED = re.compile(r"^[ \t]*\d+(?:→|\t)", re.M)
 """The number that a reading tool prints before a line."""
+BEFORE_A_HIT = re.compile(r"^(?:(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}:)?\d{1,7}[:-]", re.M)
+"""The file and the number that a search prints before a line."""
 NAME = re.compile(r"(?<![\w-])[\w-]{1,80}\.\w{1,8}\b")
 """A file's name."""
 
@@ -84,6 +86,8 @@ class Flow:
         if self.wanted.lines:
             if "→" in text or "\t" in text:
                 text = NUMBERED.sub("", text)
+            if step.operation == "search":
+                text = BEFORE_A_HIT.sub("", text)
             lines = self.wanted.lines.intersection(map(str.strip, text.splitlines()))
             self.lines.update(dict.fromkeys(lines, step.step))
 

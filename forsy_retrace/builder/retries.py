@@ -5,7 +5,6 @@ recognises counts, by the same actor.
 """
 
 import posixpath
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -19,10 +18,10 @@ from forsy_retrace.trace import Check, Step
 
 from .classify import command
 from .likeness import are_alike
+from .printed import unread
 from .tools import PLAN_EXITS, patch_of, patched_files, path_of
 from .touches import EDITORS, READERS, WRITERS, absolute, replacements
 from .untold import Likely, is_mended, untold
-from .verdicts import HEADER
 
 WINDOW = 60
 """How many of the actor's own calls a failure stays in mind."""
@@ -482,13 +481,6 @@ def _again(recognised: Sequence[tuple[Step, Sequence[Rule | Likely]]]) -> Again 
     return Again(old.step, best.name, best.confidence, tuple(islice(votes, MOST_VOTES)))
 
 
-EMPTY = later(
-    r"\s*(?:No (?:matches|files|results) found.*|\(Bash completed with no output\)|Found 0 .*"
-    r"|Exit code 1|\[\])?\s*",
-    re.S,
-)
-
-
 def wants_retry(step: Step) -> bool:
     """Whether a call failed, never ran, or came back empty."""
     if step.success is False:
@@ -497,13 +489,12 @@ def wants_retry(step: Step) -> bool:
 
 
 def came_back_empty(step: Step) -> bool:
-    """A search or lookup whose output holds nothing."""
+    """A search or lookup whose output holds nothing; an `|| echo WORDS` is an answer."""
     run = command(step)
     if run is not None and run.main in SHOW_STATE:
         return False
-    if step.output is None or len(step.output) > 2000:
-        return False
-    return EMPTY.fullmatch(HEADER.sub("", step.output)) is not None
+    missed = unread(step)
+    return step.output is not None and missed.is_all and not missed.commands
 
 
 SHOW_STATE = frozenset(["git status", "git diff", "git log", "git show", "git stash list"])

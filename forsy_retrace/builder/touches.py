@@ -10,6 +10,7 @@ from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command
 from .outcome import never_ran
+from .printed import unread
 from .tools import patch_of, path_of
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
@@ -71,12 +72,14 @@ def _of_call(step: Step) -> Iterator[Touch]:
         for change in recorded:
             yield _recorded(step, change)
         cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
-        for simple in run.simples:
+        missed = unread(step)
+        for at, simple in enumerate(run.simples):
             for path in simple.writes:
                 if path != "/dev/null" and not set(path) & UNRESOLVED:
                     yield _touch(step, absolute(path, cwd), _written(simple, path))
             for path in simple.reads:
-                if not set(path) & UNRESOLVED:
+                missing = missed.holds(at, simple.words[0], path)
+                if not missing and not set(path) & UNRESOLVED:
                     hits = simple.operation == "search"
                     yield _touch(step, absolute(path, cwd), "read", hits=hits)
         return

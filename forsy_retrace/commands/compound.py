@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import shlex
+from collections.abc import Iterator
 from functools import lru_cache
 
 import msgspec
 
 from forsy_retrace.commands import foreign, lexer, tree
-from forsy_retrace.commands.model import Command, Part, Simple
+from forsy_retrace.commands.model import Command, Excuse, Part, Simple
 from forsy_retrace.commands.simple import simple
 from forsy_retrace.commands.targets import Redirects
 from forsy_retrace.commands.wrappers import found, unwrap
@@ -24,6 +25,8 @@ _STRUCTURE = frozenset({"lint", "types", "build"})
 """Checks that say nothing of what the code does; behind a formatter they only look it over."""
 _KEEPS = ("tee", "sponge")
 _MOVES = (("cd",), ("pushd",), ("Set-Location",), ("sl",), ("chdir",))
+_EXPANDED = frozenset("$`\\")
+"""Marks of a word that the shell or `echo -e` would have changed."""
 _NOTHING = Command(
     "other", "empty", "cli", None, (), False, False, False, (), (), (), (), (), "", "", None
 )
@@ -190,7 +193,26 @@ def _judged(steps: list[Step]) -> Command:
         _normal(steps, at),
         main.name or (main.words[0] if main.words else ""),
         _cwd(simples),
+        tuple(_excuses(steps)),
     )
+
+
+def _excuses(steps: list[Step]) -> Iterator[Excuse]:
+    """Each `|| echo WORDS` whose words the shell takes as they stand."""
+    first = 0
+    for at, (part, _) in enumerate(steps[:-1]):
+        if part.depth:
+            continue
+        if part.after not in ("&&", "||", "|"):
+            first = at + 1
+        spoken, known = steps[at + 1]
+        words = known.done.words
+        if part.after != "||" or words[:1] != ("echo",) or spoken.redirects or spoken.block:
+            continue
+        said = " ".join(words[1:])
+        if said and not set(said) & _EXPANDED:
+            yield Excuse(first, at + 1, said)
+        first = at + 2
 
 
 def _main(steps: list[Step], ranks: list[int]) -> int:

@@ -28,6 +28,15 @@ class Simple(msgspec.Struct, frozen=True, gc=False):
     """`work`, `prep` (prepares or clears up), `view` (shows) or `fix` (rewrites files)."""
 
 
+class Excuse(msgspec.Struct, frozen=True, gc=False):
+    """What `a && b || echo WORDS` prints where it comes to nothing."""
+
+    first: int
+    end: int
+    """The commands that may have failed: those of the line from the first up to this one."""
+    words: str
+
+
 class Command(msgspec.Struct, frozen=True):
     """One shell line: what it is for, and every simple command in it."""
 
@@ -52,6 +61,7 @@ class Command(msgspec.Struct, frozen=True):
     """The name of the command that the line is for."""
     cwd: str | None
     """Where a leading `cd X &&` goes; None without one."""
+    excuses: tuple[Excuse, ...] = ()
 
     @property
     def programs(self) -> frozenset[str]:

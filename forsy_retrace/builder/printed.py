@@ -1,0 +1,86 @@
+"""What did a call print, and what does a shell line say that it could not read?
+
+A line that went through as a whole may have failed in part, and says so itself: by a program's
+complaint (`cat: a.py: No such file or directory`), or by the words of an `|| echo WORDS` behind the
+commands that came to nothing.
+"""
+
+from typing import NamedTuple
+
+from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step
+
+from .classify import command
+from .verdicts import HEADER, NOTHING
+
+SANDBOX = later(
+    r"\A.{0,40}failed in sandbox .{0,120}?stdout:\s*(?:,\s*stderr:\s*)?|,\s*stderr:\s*\Z"
+)
+"""What Codex writes around what a command printed that its sandbox stopped."""
+EMPTY = later(
+    r"(?s)\s*(?:No (?:matches|files|results|symbols|references) found.*"
+    r"|\(Bash completed with no output\)|Found 0 .*|Exit code 1|\[\])?\s*"
+)
+"""What tools write where they found nothing."""
+SHORT = 2000
+"""Characters of an output that may say no more than that."""
+COMPLAINT = later(
+    r"(?m)^(?P<program>[\w.+-]{1,40}): (?:error: )?"
+    r"(?:(?:cannot|can't|could not|couldn't) (?:access|open|read|stat)(?: file| directory)? )?"
+    r"['\"`‘]?(?P<path>[^\n'\"`‘’]{1,400}?)['\"`’]?(?: for reading)?: (?:open: )?"
+    r"(?:No such file or directory|Permission denied|Is a directory|Not a directory)"
+    r"(?: \(os error \d+\))?$\n?"
+)
+ENDS = ("directory", "Permission denied")
+"""One of these is in every complaint."""
+
+
+class Unread(NamedTuple):
+    """The reads of a line that came to nothing, and what it printed besides."""
+
+    paths: frozenset[tuple[str, str]] = frozenset()
+    """Each program with a path that it could not read, as the line gives it."""
+    commands: frozenset[int] = frozenset()
+    """The places of those commands of the line that came to nothing."""
+    rest: str = ""
+
+    @property
+    def is_all(self) -> bool:
+        """Whether the rest holds nothing but the word that there is nothing."""
+        if len(self.rest) > SHORT:
+            return False
+        return EMPTY.fullmatch(self.rest) is not None or NOTHING.fullmatch(self.rest) is not None
+
+    def holds(self, at: int, program: str, path: str) -> bool:
+        """Whether the command at a place of the line failed to read a path."""
+        return at in self.commands or (program, path) in self.paths
+
+
+def bare_output(step: Step) -> str:
+    """What a call printed up to its end, without what the harness wrote around it."""
+    text = HEADER.sub("", step.printed)
+    return SANDBOX.sub("", text) if "failed in sandbox" in text[:80] else text
+
+
+def unread(step: Step) -> Unread:
+    """What a call could not read, by its own output."""
+    text, run = bare_output(step), command(step)
+    if run is None:
+        return Unread(rest=text)
+    paths: set[tuple[str, str]] = set()
+    commands: set[int] = set()
+    if any(words in text for words in ENDS):
+        rest, done = [], 0
+        for found in COMPLAINT.finditer(text):
+            if found["program"] in run.programs:
+                paths.add((found["program"], found["path"]))
+                rest.append(text[done : found.start()])
+                done = found.end()
+        text = "".join((*rest, text[done:]))
+    for excuse in run.excuses:
+        lines = [line.strip() for line in text.splitlines()]
+        if excuse.words.strip() in lines:
+            lines.remove(excuse.words.strip())
+            text = "\n".join(lines)
+            commands.update(range(excuse.first, excuse.end))
+    return Unread(frozenset(paths), frozenset(commands), text)
