@@ -99,8 +99,6 @@ class Touch(msgspec.Struct, frozen=True, gc=False):
     first: int | None = None
     last: int | None = None
     """Lines shown or asked for, from 1."""
-    hits: bool = False
-    """A read that showed at most lines that a search found in it, or below it."""
 
 
 class Check(msgspec.Struct, frozen=True, gc=False):

@@ -315,10 +315,10 @@ def _lines(count: int) -> str:
 
 
 def _gained(step: Step, touched: list[Touch]) -> str:
-    """What a read put before its actor; a search on the same line showed hits, not its files."""
+    """What a read put before its actor."""
     names = []
     for touch in touched:
-        if touch.kind == "read" and not touch.hits:
+        if touch.kind == "read":
             lines = f", lines {touch.first}-{touch.last}" if touch.first and touch.last else ""
             names.append(f"{shown(touch.path, step.cwd)}{lines}")
     what = "; ".join(dict.fromkeys(names)) if names else "its output"

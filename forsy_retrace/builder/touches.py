@@ -77,11 +77,10 @@ def _of_call(step: Step) -> Iterator[Touch]:
             for path in simple.writes:
                 if path != "/dev/null" and not set(path) & UNRESOLVED:
                     yield _touch(step, absolute(path, cwd), _written(simple, path))
-            for path in simple.reads:
+            for path in simple.reads if simple.shows else ():
                 missing = missed.holds(at, simple.words[0], path)
                 if not missing and not set(path) & UNRESOLVED:
-                    hits = simple.operation == "search"
-                    yield _touch(step, absolute(path, cwd), "read", hits=hits)
+                    yield _touch(step, absolute(path, cwd), "read")
         return
     for change in recorded:
         yield _recorded(step, change)

@@ -26,6 +26,8 @@ class Simple(msgspec.Struct, frozen=True, gc=False):
     packages: tuple[str, ...] = ()
     role: str = "work"
     """`work`, `prep` (prepares or clears up), `view` (shows) or `fix` (rewrites files)."""
+    shows: bool = False
+    """It prints what stands in the files that it reads, and does not only tell of them."""
 
 
 class Excuse(msgspec.Struct, frozen=True, gc=False):

@@ -37,7 +37,8 @@ CONDITIONS = {
 }
 
 OPERANDS = {
-    "reads": "files that it reads",
+    "reads": "files that it reads; where it is a `read`, it shows what stands in them",
+    "about": "files that it tells of, without showing what stands in them",
     "writes": "files that it writes, makes or removes",
     "moves": "files that it reads, the last one written",
     "renames": "files that it moves, all of them written",

@@ -19,6 +19,8 @@ _SQL = later(
 )
 _EVERYTHING = frozenset({".", "./", "./...", "...", "all", "--"})
 _NOWHERE_TO = frozenset({*_NOWHERE, "-"})
+_SHOWN = frozenset({"reads", "pattern"})
+"""The kinds of operands whose contents a reading command prints."""
 _OUT = frozenset({"-o", "--output", "--outfile", "--out", "-O", "--output-document", "--dir"})
 
 
@@ -48,7 +50,7 @@ def applied(
             role = "view"
     for kind in kinds:
         match kind:
-            case "reads":
+            case "reads" | "about":
                 reads = operands
             case "writes":
                 writes = operands
@@ -107,6 +109,7 @@ def applied(
         tuple(urls),
         tuple(packages),
         role,
+        operation == "read" and not _SHOWN.isdisjoint(kinds),
     )
 
 
@@ -224,5 +227,5 @@ def redirected(done: Simple, redirects: Redirects) -> Simple:
             role = "prep"  # `echo x > file && git add .`: a line of text is seldom the point
     return Simple(
         done.words, done.name, operation, rule, done.surface, done.check, done.covers,
-        reads, writes, done.urls, done.packages, role,
+        reads, writes, done.urls, done.packages, role, done.shows and not written,
     )  # fmt: skip
