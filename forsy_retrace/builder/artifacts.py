@@ -4,6 +4,7 @@
 """
 
 import posixpath
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -18,7 +19,12 @@ from .unchecked import is_plan
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed")
 GONE = ("delete", "removed")
-TESTS = ("test", "tests", "spec", "specs", "__tests__", "e2e")
+TESTS = frozenset(["test", "tests", "spec", "specs", "__tests__", "e2e"])
+"""Folders of tests."""
+TEST = re.compile(
+    r"(?<![A-Za-z])[Tt]ests?(?![a-z])|[a-z0-9]Tests?(?![a-z])|conftest\.|[a-z0-9](?:[._-]s|S)pec\."
+)
+"""The word in a test's name: `cart_test.py`, `CartTest.java`, `cart.spec.ts`, not `latest.py`."""
 CONFIGS = (".toml", ".yaml", ".yml", ".json", ".ini", ".cfg", ".env", ".lock")
 MAX_DIFF = 200_000
 """Characters of a diff kept for one file."""
@@ -178,11 +184,13 @@ def _diff(changes: list[Touch]) -> str | None:
 
 
 def _role(path: str) -> str:
-    parts = path.lower().split("/")
-    name = parts[-1]
-    if any(part in TESTS for part in parts[:-1]) or "test" in name or "spec." in name:
+    folders, _, name = path.rpartition("/")
+    end = posixpath.splitext(name)[1].lower()
+    if end == ".log":
+        return "log"
+    if not TESTS.isdisjoint(folders.lower().split("/")) or TEST.search(name):
         return "test"
-    return "config" if posixpath.splitext(name)[1] in CONFIGS else "deliverable"
+    return "config" if end in CONFIGS else "deliverable"
 
 
 SHOWN = {
