@@ -197,6 +197,27 @@ def test_targets_are_told_apart() -> None:
     assert seen.packages == ("h>=1",)
 
 
+def test_words_behind_a_double_dash_are_no_program() -> None:
+    assert classify("cargo run -p shop -- --prompt hi").reads == ()
+    assert classify("cargo build && cargo run -- --prompt hi").check == "run"
+    assert classify("node app.js -- --prompt hi").reads == ("app.js",)
+
+
+def test_what_a_line_prints_where_it_comes_to_nothing_is_told() -> None:
+    line = "ls; cat a.txt 2>/dev/null && cat b.txt || echo 'no notes'; cat c.txt || echo \"$none\""
+    [excuse] = classify(line).excuses
+    assert (excuse.first, excuse.end, excuse.words) == (1, 3, "no notes")
+    assert classify("cat a.txt || echo none > log").excuses == ()
+    assert classify("cat a.txt || cat b.txt || echo none").excuses[0].first == 0
+
+
+def test_what_is_told_of_is_not_shown() -> None:
+    shows = {
+        line: classify(line).simples[0].shows for line in ("cat a", "wc -l a", "ls a", "cat a > b")
+    }
+    assert shows == {"cat a": True, "wc -l a": False, "ls a": False, "cat a > b": False}
+
+
 def test_every_simple_command_of_a_line_is_listed_in_order() -> None:
     seen = classify(
         "a=$(git rev-parse HEAD); for f in x y; do sudo wc $f; done | sort && (ls; pwd)"

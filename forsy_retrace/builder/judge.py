@@ -248,7 +248,7 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     if successor is not None and step.operation in ("edit", "write", "plan"):
         what = "sent the plan back" if step.operation == "plan" else "corrected it"
         reason = f"The user {what}; step {successor} does it again."
-        return Bad(reason, BY_THE_USER, 0.85, successor)
+        return Bad(reason, "corrected-by-the-user", 0.85, successor)
     by = later.trace.replaced.get(step.step)
     if by is not None and later.passed(step.step, by) is None:
         reason = f"Step {by} replaced most of what it wrote."
@@ -261,8 +261,10 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     return None
 
 
-BY_THE_USER = "corrected-by-the-user"
-"""The rule whose reason says already what was done instead."""
+NAMING = frozenset(
+    ["corrected-by-the-user", "left-behind", "replaced-later", "reworked-after-failed-check"]
+)
+"""The rules whose reasons say already which step came instead."""
 ERRORS = {
     "interrupted": "The user stopped the work here.",
     "limit": "The work was cut here at a limit.",
@@ -351,6 +353,6 @@ def _directive(step: Step, trace: Trace, bad: Bad) -> tuple[str, tuple[int, ...]
         verb = "was" if len(between) == 1 else "were"
         text = f"{what}{end} {word} {steps} {verb} done instead, then step {successor} tried again."
         return text, (*between[:5], successor)
-    if bad.rule == BY_THE_USER:
+    if not line and bad.rule in NAMING:
         return f"{what}{end}", (successor,)
     return f"{what}{end} Step {successor} was done instead.", (successor,)

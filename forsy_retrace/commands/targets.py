@@ -161,7 +161,7 @@ def _covers(words: tuple[str, ...], operands: list[str], check: str) -> tuple[st
 
 
 def _program(choice: Choice, words: tuple[str, ...], operands: list[str]) -> Simple:
-    """An interpreter with a file: the program that it runs stands in `reads`."""
+    """An interpreter with a file: the program that it runs stands in `reads`, if before a `--`."""
     if not operands:
         return Simple(words, choice.label, "execute", choice.label)
     at = words.index(operands[0])
@@ -173,7 +173,7 @@ def _program(choice: Choice, words: tuple[str, ...], operands: list[str]) -> Sim
         choice.row.operation,
         "run-program",
         choice.row.surface,
-        reads=(operands[0],),
+        reads=() if "--" in words[:at] else (operands[0],),
         role=choice.row.role,
     )
 
