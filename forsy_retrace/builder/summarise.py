@@ -267,17 +267,19 @@ def _description(trace: Trace, shows: Shows) -> str:
     """What is in the trace and what such a log cannot show, in plain sentences."""
     calls = [s for s in trace.steps if s.call is not None]
     failed = sum(s.success is False for s in calls)
-    told, attempt = f"{failed} of the calls failed or never ran", "attempt"
+    retries = sum(s.retry_of is not None for s in trace.steps)
+    told = f"{failed} of the calls failed or never ran"
+    attempt = "attempts" if retries == 1 else "attempt"
     if calls and all(s.actor == SHELL and s.success is None for s in calls):
         told, attempt = "The log does not tell of any call whether it worked", "may attempt"
-    retries = sum(s.retry_of is not None for s in trace.steps)
     humans = [s for s in trace.steps if s.action == "user_message"]
     judged = sum(s.feedback_type is not None for s in humans)
     parts = [
         f"Retraced from {a_log_of(shows.harness or trace.adapter)}:"
         f" {_count(len(trace.steps), 'step')}, {_count(len(calls), 'tool call')},"
         f" {_count(len(humans), 'human message')}.",
-        f"{told}; {retries} steps {attempt} an earlier one again; {judged} messages judge the work.",
+        f"{told}; {_count(retries, 'step')} {attempt} an earlier one again;"
+        f" {_count(judged, 'message')} {'judges' if judged == 1 else 'judge'} the work.",
         f"It ended as {trace.termination_reason}.",
     ]
     if shows.cannot:

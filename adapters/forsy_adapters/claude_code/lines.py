@@ -10,9 +10,11 @@ from typing import Any
 
 import msgspec
 
+from forsy_retrace.events import Origin, ToolResult
 from forsy_retrace.sdk import text_of, when
 from forsy_retrace.source import Evidence, Record, Source
 
+from .results import ends
 from .words import pieces
 
 Json = dict[str, Any]
@@ -83,6 +85,8 @@ class Survey:
         """Subagent to the call that its result came back to."""
         self.said: set[str] = set()
         """All words of human turns: a queued prompt that stands here came by another way."""
+        self.ends: dict[str, ToolResult] = {}
+        """Background command to its end, as a later record told it."""
 
     def lines(
         self, file: Source, files: frozenset[str] = frozenset(), *, own: bool = False
@@ -103,6 +107,10 @@ class Survey:
         forked = body.get("forkedFrom")
         line.forked = forked if isinstance(forked, dict) else None
         self._look_for_subagents(body)
+        for task, told in ends(body, Origin(record.here, when(body.get("timestamp")), "agent")):
+            held = self.ends.get(task)
+            if held is None or held.output is None:  # a notification tells no output
+                self.ends[task] = told
         match body:
             case {"type": "attachment", "attachment": {"type": "queued_command", "prompt": prompt}}:
                 self.said.add(text_of(prompt).strip())

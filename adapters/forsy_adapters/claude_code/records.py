@@ -20,7 +20,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import between, later, media_of, named, pointer, strings, text_of, words
 
 from .lines import AGENT_TOOLS, Json, Line
-from .results import changes, exit_code, verdict
+from .results import background, changes, exit_code, verdict
 from .threads import Threads
 from .words import pieces, with_rejection
 
@@ -393,6 +393,7 @@ class Reader:
             exit_code(text, extra),
             tuple(changes(extra)),
             (*_pictures(block.get("content"), f"{base}/content"), *self._spilled(text)),
+            end=self.found.ends.get(background(extra)),
         )
         if not line.lane:
             yield from self._spoken(origin, call, text, extra, found.outcome)

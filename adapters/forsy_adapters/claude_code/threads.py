@@ -13,6 +13,7 @@ from itertools import chain
 
 import msgspec
 
+from forsy_retrace.events import ToolResult
 from forsy_retrace.source import Source
 
 from .lines import Launch, Line, Survey, slug
@@ -28,6 +29,8 @@ class Threads(msgspec.Struct):
     """Lane to the id of the call that started it."""
     said: set[str]
     """All words of human turns."""
+    ends: dict[str, ToolResult]
+    """Background command to its end."""
     spilled: dict[str, int]
     """Files that hold outputs which the client cut: name to size in bytes."""
     repeated: set[tuple[str, str | None]] = set()
@@ -54,7 +57,8 @@ def threads(source: Source, companions: list[Source]) -> Threads:
         _link(lane, chain(main, others.get(lane, ())), launches, survey.agents, calls)
     _mark_branches(main)
     spilled = {one.path.name: one.size for one in companions if one.path.suffix == ".txt"}
-    found = Threads(list(_merged(main, others, calls)), {}, calls, survey.said, spilled)
+    merged = list(_merged(main, others, calls))
+    found = Threads(merged, {}, calls, survey.said, survey.ends, spilled)
     known = {launch.call: launch.kind for launch in launches}
     numbers: Counter[str] = Counter()
     keys: set[tuple[str, str | None]] = set()
