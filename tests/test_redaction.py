@@ -595,6 +595,17 @@ def test_names_of_people_stay_where_they_are_not_to_be_masked() -> None:
     assert masker.mask(text) == "Author: Jo Vermeer <[EMAIL_1]>"
 
 
+@pytest.mark.parametrize("key", ["sessionId", "session_id", "parentSessionId", "sessionid"])
+def test_the_field_of_an_agents_session_holds_no_secret(key: str) -> None:
+    name = "49427c2d-598d-4c04-9de6-4786886c5587"
+    masker = Masker()
+    masker.learn(name, key)
+    assert masker.mask(f"projects/shop/{name}.jsonl") == f"projects/shop/{name}.jsonl"
+    cookie = some(32)
+    masker.learn(cookie, key="JSESSIONID")
+    assert cookie not in masker.mask(cookie, "JSESSIONID")
+
+
 def test_the_field_that_holds_a_text_counts_as_its_key() -> None:
     secret = "hunter" + "two2"
     masker = Masker()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import prose, rules, shape, values
 from forsy_retrace.redaction.columns import column
-from forsy_retrace.redaction.strength import PASSWORD, WEAK, judge, strength
+from forsy_retrace.redaction.strength import PASSWORD, WEAK, judge, names_a_session, strength
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
@@ -141,10 +141,8 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
         sign in (b"==", b"===", b"!=", b"!==") or data.count(b"=", value.start, value.end) > 3
     ):
         return
-    if name.lower().endswith((b"sessionid", b"session_id", b"sessionids")) and (
-        name != b"sessionid" or shape.UUID.match(data, value.start)
-    ):
-        return  # agents name their sessions so; a site's cookie is all in small letters
+    if names_a_session(name, data[value.start : value.end]):
+        return
     if name.lower() == b"pass" and (sign == b"|" or (sign == b":" and not value.quoted)):
         return  # a test's verdict
     is_env = name.isupper() and len(name) > 2

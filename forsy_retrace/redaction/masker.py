@@ -12,7 +12,7 @@ import msgspec
 from forsy_retrace.redaction import engine, names
 from forsy_retrace.redaction.scan import CREDENTIAL, Find, rules
 from forsy_retrace.redaction.spread import Spread, folded, is_worth_spreading
-from forsy_retrace.redaction.strength import is_secret, strength
+from forsy_retrace.redaction.strength import is_secret, names_a_session, strength
 
 KINDS = (
     CREDENTIAL,
@@ -346,7 +346,8 @@ def _by_pattern(pattern: Any, text: str) -> list[Find]:
 
 def _under_key(key: str, data: bytes) -> list[Find]:
     """The whole text as a secret, where the field that holds it says so."""
-    level = strength(_encode(key)[-80:])
+    name = _encode(key)[-80:]
+    level = 0 if names_a_session(name, data) else strength(name)
     if not level or len(data) > 4000 or not is_secret(data, level, quoted=True, certain=False):
         return []
     return [Find(0, len(data), CREDENTIAL, "field", data)]

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules, shape, values
 
 if TYPE_CHECKING:
@@ -52,12 +53,26 @@ def _words() -> _Words:
     )
 
 
+SESSION = later(rb"(?i)(?<!j)session_?ids?$")
+COOKIE = b"sessionid"
+"""So, all in small letters, a site names its cookie; any other spelling is an agent's session."""
+
+
+def names_a_session(name: bytes, value: bytes) -> bool:
+    """Whether a key with its value names an agent's session, which is no secret."""
+    if name == COOKIE:
+        return shape.UUID.match(value) is not None
+    return SESSION.search(name) is not None
+
+
 @lru_cache(maxsize=8192)
 def strength(name: bytes) -> int:
     """How much a key promises a secret: PASSWORD, TOKEN, WEAK or 0."""
     words = _words()
     bare = name.strip(b"\"'?& ")
     low = bare.lower()
+    if bare != COOKIE and SESSION.search(bare):
+        return 0
     parts = low if bare == low else HUMP.sub(b"_", bare).lower()
     if words.password.search(parts) or words.password.search(low):
         level = PASSWORD
