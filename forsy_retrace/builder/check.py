@@ -174,7 +174,7 @@ def _programs(simple: Simple, step: Step) -> list[str]:
 
 
 MEANT = re.compile(
-    r"(?i)\b(?:should|must|will|expect(?:ed|s)?(?: it)?(?: to)?|verify|confirm|check|see|watch)\b"
+    r"(?i)\b(?:should|must|will|expect(?:ed|s)?(?: it)?(?: to)?|verify|confirm|check|see|watch)\b(?!\s+(?:if|whether)\b)"
     r"[^.\n]{0,60}\bfail(?:s|ing|ed)?\b|\bfail(?:s|ing)? first\b|\bred (?:phase|test)\b"
 )
 """How an agent says that a test is to fail before the code is there."""

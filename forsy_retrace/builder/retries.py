@@ -183,11 +183,14 @@ def _side(step: Step) -> str | None:
 
 def _same_name_elsewhere(old: Attempt, new: Attempt) -> bool:
     """A file that was not there, looked for in another place."""
-    if old.path is None or new.path is None or old.step.tool != new.step.tool:
+    if old.step.tool != new.step.tool or old.step.success is not False:
         return False
-    if old.step.success is not False or old.step.operation != "read":
+    if old.step.operation != "read" or new.step.operation != "read":
         return False
-    return posixpath.basename(old.path) == posixpath.basename(new.path)
+    if old.run is not None and not MISSING.search((old.step.output or "")[:SAYS_SO]):
+        return False
+    a, b = ({posixpath.basename(path) for path in one.paths} for one in (old, new))
+    return not a.isdisjoint(b)
 
 
 def _same_arguments(old: Attempt, new: Attempt) -> bool:
@@ -266,12 +269,14 @@ def _same_folder(old: Attempt, new: Attempt) -> bool:
     """A file that was not there; another of its folder is read soon after."""
     if old.path is None or new.path is None or old.step.tool != new.step.tool:
         return False
-    if new.order - old.order > SOON or not MISSING.search((old.step.output or "")[:300]):
+    if new.order - old.order > SOON or not MISSING.search((old.step.output or "")[:SAYS_SO]):
         return False
     return posixpath.dirname(old.path) == posixpath.dirname(new.path)
 
 
 MISSING = later(r"(?i)does not exist|no such file|not found|ENOENT")
+SAYS_SO = 300
+"""Within so many characters of an output."""
 
 
 def _same_plan(old: Attempt, new: Attempt) -> bool:
@@ -289,6 +294,9 @@ def _similar_command(old: Attempt, new: Attempt) -> bool:
     if not likely and not _shares_script(old.run, new.run):
         return False
     if _wordless(old.run) == _wordless(new.run):
+        return True
+    soon = new.order - old.order <= SOON
+    if soon and old.step.success is False and new.run.normal.startswith(f"{old.run.normal} "):
         return True
     floor = 0.55 if new.order - old.order <= 2 * SOON else 0.8
     return are_alike(old.run.normal, new.run.normal, floor)
