@@ -125,7 +125,7 @@ class Masker:
             own = self._finds(text, key)
             self._remember(text, key, own)
         data = _encode(text)
-        known = list(self._spread.find(data)) if self._spread else []
+        known = self._known(data)
         if not own and not known:
             self._clean.add(hash(text))
             return text
@@ -153,17 +153,20 @@ class Masker:
         is known counts where a text holds it, too. A text that went through `mask` and held
         nothing is not read by the same rules a second time.
         """
-        found = list(self._spread.find(data)) if self._spread else []
-        known = _unmasked(data, [find for find in found if not _is_a_key(data, find)])
         leaks: set[Leak] = set()
         said: set[str] = set()
         for part in [data] if texts is None else self._unread(texts):
             leaks |= _unmasked(part, rules(plain=self._plain).scan(part, gate=True))
-            if known and self._spread:
-                said |= {leak.kind for leak in _unmasked(part, list(self._spread.find(part)))}
+            said |= {leak.kind for leak in _unmasked(part, self._known(part))}
         # The signs around two texts may spell with them what neither of them says.
-        leaks |= {leak for leak in known if leak.kind in said}
+        if said:
+            known = [find for find in self._known(data) if not _is_a_key(data, find)]
+            leaks |= {leak for leak in _unmasked(data, known) if leak.kind in said}
         return sorted(leaks, key=lambda leak: (leak.start, leak.end, leak.rule))
+
+    def _known(self, data: bytes) -> list[Find]:
+        """Where the values stand that were learnt."""
+        return self._spread.find(data) if self._spread else []
 
     def _unread(self, texts: Iterable[str]) -> Iterator[bytes]:
         """The texts that the gate has to read, each once."""
@@ -179,8 +182,7 @@ class Masker:
         if self._spread is None:
             self.seal()
         data = _encode(text)
-        known = self._spread.find(data) if self._spread else ()
-        found = _apart([*self._finds(text, ""), *known])
+        found = _apart([*self._finds(text, ""), *self._known(data)])
         return [Leak(find.kind, find.rule, find.start, find.end) for find in found]
 
     def _finds(self, text: str, key: str) -> tuple[Find, ...]:

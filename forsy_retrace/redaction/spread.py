@@ -10,7 +10,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Literal, NamedTuple
 
-from forsy_retrace.redaction import encoded, names, shape
+from forsy_retrace.redaction import encoded, names, scan, shape
 from forsy_retrace.redaction.engine import Literals
 from forsy_retrace.redaction.scan import CREDENTIAL, Find, in_pieces
 from forsy_retrace.redaction.views import resolve
@@ -65,11 +65,14 @@ class Spread:
         self.reach = AROUND + max((len(known.whole) for known in self.known), default=0)
         """How far from a place a find at it may depend on the data."""
 
-    def find(self, data: bytes) -> Iterator[Find]:
+    def find(self, data: bytes) -> list[Find]:
         """Every place where a value stands, as a find of its kind and value."""
-        if self.literals is not None:
-            look = partial(self._found, self.literals)
-            yield from in_pieces(data, (0, len(data)), self.reach, self.reach, look)
+        if self.literals is None:
+            return []
+        look = partial(self._found, self.literals)
+        if len(data) <= scan.CHUNK:
+            return list(look(data))
+        return list(in_pieces(data, (0, len(data)), self.reach, self.reach, look))
 
     def _found(self, automaton: Literals, data: bytes) -> Iterator[Find]:
         low = data.lower()
