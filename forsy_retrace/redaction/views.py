@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
+from itertools import accumulate
+
+from forsy_retrace.patterns import later
 
 LEVELS = 3
 NAMED = {b"quot": b'"', b"apos": b"'", b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": b" "}
 SHORT = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b" ", b"f": b" ", b"0": b" ", b"e": b"\x1b"}
 
 # Every branch begins with a literal: only so does `re` skip to the next place by its first byte.
-ESCAPE = re.compile(
+ESCAPE = later(
     rb"\\(?:(?:u001[bB]|x1[bB]|033|e)\[[0-9;]{0,12}[mK]"
     rb"|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{2,5})\}|([0-3][0-7]{2})|(\r?\n)"
     rb"|([nrtbfe0\"'`\\/&=:@ ]))"
@@ -25,6 +29,8 @@ ESCAPE = re.compile(
     rb"|\xef(?:(\xbb\xbf)|\xbc([\x81-\xbf])|\xbd([\x80-\x9e]))"
     rb"|\xc2(?:(\xad)|(\xa0))"
 )
+# Splits a text: what stands before an escape, the escape, what stands behind it …
+ESCAPES = re.compile(b"(" + re.sub(rb"\((?!\?)", b"(?:", ESCAPE.pattern) + b")")
 
 
 class View:
@@ -43,22 +49,10 @@ class View:
         return self.under.back(start, end) if self.under else (start, end)
 
     def _lay_out(self) -> None:
-        """Segments that are as in the original, and the escapes between them."""
-        length = done = 0
-        for match in ESCAPE.finditer(self.original):
-            begin, end = match.span()
-            if begin > done:
-                self._segment(length, done)
-                length += begin - done
-            self._segment(length, begin)
-            length += len(_plain(match))
-            done = end
-        if done < len(self.original):
-            self._segment(length, done)
-
-    def _segment(self, start: int, origin: int) -> None:
-        self._starts.append(start)
-        self._origins.append(origin)
+        """Where each text and each escape between two texts begins, here and in the original."""
+        pieces = ESCAPES.split(self.original)
+        self._starts = list(accumulate(map(len, _resolved(pieces)), initial=0))[:-1]
+        self._origins = list(accumulate(map(len, pieces), initial=0))[:-1]
 
     def _origin(self, place: int) -> int:
         at = bisect_right(self._starts, place) - 1
@@ -88,13 +82,23 @@ def views(data: bytes) -> list[View]:
 
 def resolve(data: bytes, under: View | None = None) -> View | None:
     """One level of escapes resolved; None where there is none."""
-    plain, count = ESCAPE.subn(_plain, data)
-    return View(plain, data, under) if count else None
+    pieces = ESCAPES.split(data)
+    return View(b"".join(_resolved(pieces)), data, under) if len(pieces) > 1 else None
 
 
-def _plain(match: re.Match[bytes]) -> bytes:
-    group = match.lastindex or 0
-    text = match[group]
+def _resolved(pieces: list[bytes]) -> list[bytes]:
+    """The pieces of a text with what their escapes stand for."""
+    plain = pieces.copy()
+    plain[1::2] = map(_plain, pieces[1::2])
+    return plain
+
+
+@lru_cache(maxsize=4096)
+def _plain(escape: bytes) -> bytes:
+    """What an escape stands for; a long text has few that differ."""
+    found = ESCAPE.match(escape)
+    group = (found and found.lastindex) or 0
+    text = found[group] if found else b""
     match group:
         case 1 | 3:
             return _character(int(text, 16))
