@@ -118,4 +118,4 @@ def expression(*path: str) -> re.Pattern[bytes]:
     found: Any = load("words.toml")
     for part in path:
         found = found[part]
-    return re.compile(found.encode())
+    return later(found.encode())

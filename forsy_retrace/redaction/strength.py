@@ -35,19 +35,18 @@ class _Words(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _words() -> _Words:
-    abroad = [
-        (rb"(?:^|[^a-z])" if word.isascii() else b"") + re.escape(word)
-        for word in rules.words("keys", "password_abroad")
-    ]
+    abroad = sorted(map(re.escape, rules.words("keys", "password_abroad")))
+    latin = b"|".join(word for word in abroad if word.isascii())
+    others = (word for word in abroad if not word.isascii())
     tokens = [word.strip(b"\"'?&=").split(b" ") for word in rules.words("keys", "token")]
-    password = b"|".join((PASS, *abroad))
+    password = b"|".join((PASS, rb"(?:^|[^a-z])(?:" + latin + rb")", *others))
     token = b"|".join(b"[_. -]?".join(map(re.escape, parts)) for parts in tokens)
     return _Words(
-        re.compile(password),
-        re.compile(token),
+        later(password),
+        later(token),
         tuple(word.strip(b"\"'?&= ") for word in rules.words("keys", "weak")),
         rules.words("keys", "parameters"),
-        re.compile(password + b"|" + token + b"|keys?"),
+        later(password + b"|" + token + b"|keys?"),
         rules.expression("keys", "not_secret"),
         rules.expression("keys", "seldom_secret"),
     )
@@ -74,9 +73,10 @@ def strength(name: bytes) -> int:
     if bare != COOKIE and SESSION.search(bare):
         return 0
     parts = low if bare == low else HUMP.sub(b"_", bare).lower()
-    if words.password.search(parts) or words.password.search(low):
+    forms = {parts, low}
+    if any(map(words.password.search, forms)):
         level = PASSWORD
-    elif words.token.search(parts) or words.token.search(low):
+    elif any(map(words.token.search, forms)):
         level = TOKEN
     elif low in words.parameters or any(word in low for word in words.weak):
         level = WEAK
