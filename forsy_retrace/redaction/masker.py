@@ -211,7 +211,7 @@ class Masker:
         return self._wanted(found)
 
     def _wanted(self, found: list[Find]) -> list[Find]:
-        return [find for find in found if self._names or find.kind != names.PERSON]
+        return found if self._names else [find for find in found if find.kind != names.PERSON]
 
     def _remember(self, text: str, key: str, finds: tuple[Find, ...]) -> None:
         if len(text) <= self._room:

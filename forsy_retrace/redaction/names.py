@@ -33,6 +33,7 @@ def public() -> tuple[re.Pattern[bytes], re.Pattern[bytes], frozenset[bytes]]:
     )
 
 
+@lru_cache(maxsize=2048)  # a log has the same few homes in every other line
 def is_somebody(name: bytes) -> bool:
     """An account that may be a person's."""
     low = name.lower()

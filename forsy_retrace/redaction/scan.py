@@ -130,9 +130,12 @@ class Rules:
     def read(self, data: bytes, depth: int = 0, *, gate: bool = False) -> list[Find]:
         """The finds in one reading, which was decoded so many times."""
         low = data.lower()
+        hits = self.literals.find(low)
+        if not hits:
+            return []
         scan = Scan(data, low, depth)
         actions = self.gate if gate else self.actions
-        for index, start, end in self.literals.find(low):
+        for index, start, end in hits:
             for rule in actions[index]:
                 rule(scan, start, end)
         return scan.found
