@@ -17,6 +17,9 @@ BREAK = re.compile(rb"\\?\r?\n[ \t]{0,8}(?:[>|+] ?)?")
 RUN = re.compile(rb"[A-Za-z0-9_+/=.%-]{1,400}")
 AFTER_PART = re.compile(rb"[\s\"'`,;)<\\]|$")
 WIDTH = 60
+HEX = "[a-f0-9]"
+DIGITS = [b"%x" % digit for digit in range(16)]
+"""A short start is looked for with the digit that has to follow: `ac` alone stands everywhere."""
 
 # Discord's bot tokens begin with the base64 of a number, which is no fixed literal.
 DISCORD_REST = re.compile(rb"[A-Za-z0-9_-]{19,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}")
@@ -38,7 +41,8 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
             row.digits,
             row.letters,
         )
-        yield start.lower(), rule
+        for following in DIGITS if len(start) < 4 and row.rest.startswith(HEX) else (b"",):
+            yield start.lower() + following, rule
     for literal in sorted({begin.lower() for begin in _discord()}):
         yield literal, _discord_token
 
@@ -85,8 +89,9 @@ class _Token:
         data = scan.data
         if self.edge and start and data[start - 1] in ALNUM:
             return
-        if data[start:end] != self.start:
+        if not data.startswith(self.start, start):
             return
+        end = start + len(self.start)
         match = self.rest.match(data, end)
         stop = match.end() if match else end
         joined = self._over_the_break(data, start, end, stop)
