@@ -10,6 +10,7 @@ import operator
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -146,11 +147,9 @@ def redact(
         return Redacted(_TOKEN, content, None)
     masker = masker_of(rules)
     in_evidence = _texts_of_rows(content.evidence)
-    for text, key in leaves(content.trace):
-        masker.learn(text, key)
-    for text in in_evidence:
-        masker.learn(text)
-    for text, key in (*leaves(content.manifest), *also):
+    unnamed = ((text, "") for text in in_evidence)
+    shown = chain(leaves(content.trace), unnamed, leaves(content.manifest), also)
+    for text, key in dict.fromkeys(shown):
         masker.learn(text, key)
     masker.seal()
     trace = masked(content.trace, masker)
