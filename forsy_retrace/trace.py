@@ -8,8 +8,13 @@ import msgspec
 
 from forsy_retrace.events import Change, Origin, Session, ToolCall, ToolResult
 from forsy_retrace.evidence import Ground
+from forsy_retrace.patterns import later
 
 Json = Any
+
+
+COLOURS = later(r"\x1b\[[0-?]*[ -/]*[@-~]")
+"""The sequences by which a program colours and rewrites what it prints."""
 
 
 class Step(msgspec.Struct, frozen=True, gc=False):
@@ -65,8 +70,9 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def printed(self) -> str:
-        """What the call printed up to its end, as the harness shows it."""
-        return (self.told.output if self.told else self.output) or ""
+        """What the call printed up to its end, as the harness shows it, without its colours."""
+        text = (self.told.output if self.told else self.output) or ""
+        return COLOURS.sub("", text) if "\x1b" in text else text
 
 
 FIELDS: tuple[str, ...] = Step.__struct_fields__[:28]

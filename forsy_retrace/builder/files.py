@@ -7,6 +7,7 @@ import msgspec
 
 from forsy_retrace.events import SHELL, Hunk
 from forsy_retrace.evidence import Evidence, derived
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
 
 from .classify import command
@@ -30,6 +31,11 @@ TELLS = re.compile(
 
 BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
 """How a runner announces what it is about to do."""
+FINE = later(
+    r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:internal|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
+    r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:"
+)
+"""A line that names no error: of what is only warned, of what passed, and of where Node stopped."""
 FEW = 3
 """So few lines of an agent's command are the message, whatever they say."""
 WORDS = re.compile(r"\w\W+\w")
@@ -226,6 +232,7 @@ def first_error(step: Step) -> str:
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line and not BANNER.match(line)]
     lines = [line for line in lines if WORDS.search(line)] or lines
+    lines = [line for line in lines if not FINE.search(line)] or lines
     run = command(step)
     programs = run.programs if run else frozenset[str]()
     telling = next((x for x in lines if TELLS.search(x) or x.partition(":")[0] in programs), "")

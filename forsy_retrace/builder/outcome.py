@@ -69,7 +69,7 @@ def _call(step: Step, run: Command | None) -> Step:
     match result.outcome:
         case "ok" | "unknown":
             untold = result.outcome == "unknown"
-            words = result.output or ""
+            words = step.printed
             verdict = failed_by_its_own_words(words, run, step.tool or "", untold=untold)
             if verdict is not None:
                 ground = inferred(verdict.rule, verdict.confidence, here)
