@@ -4,6 +4,7 @@ Direct causes only, earlier steps only, and never across what the actor could no
 subagent's inside, an abandoned branch, what lay before a cleared or compacted context.
 """
 
+import posixpath
 from collections.abc import Iterable
 
 import msgspec
@@ -16,6 +17,7 @@ from .check import meant_to_fail
 from .flow import Flow, Source, values_given
 from .outcome import never_ran
 from .retries import Again, Retries
+from .tools import path_of
 from .touches import EDITORS, WRITERS
 from .variants import Lines, branch_of, variants
 from .wanted import Wanted
@@ -203,16 +205,27 @@ class _Linker:
         return self.line.said or last
 
     def _corrected(self, step: Step, before: Step | None) -> None:
-        """What the user called wrong may be attempted again: edits of the turn, or the plan."""
+        """What the user called wrong may be attempted again: edits of the turn, or the plan.
+
+        Of the edits, those of a file that the message names, where it names any.
+        """
         lane = self.lanes.get("agent ")
-        sent_back = before is not None and before.operation == "plan" and never_ran(before)
-        if lane is None or not (step.message_role == "correction" or sent_back):
+        if lane is None:
             return
-        for done in self.turns.get(step.turn - 1, ()):
-            if done.actor != "agent" or done.success is False:
-                continue
-            if done.like in (*EDITORS, *WRITERS) and (done.operation == "plan") == sent_back:
-                lane.retries.reopen(done)
+        sent_back = before is not None and before.operation == "plan" and never_ran(before)
+        wrong = [
+            done
+            for done in self.turns.get(step.turn - 1, ())
+            if (step.message_role == "correction" or sent_back)
+            and done.actor == "agent"
+            and done.success is not False
+            and done.like in (*EDITORS, *WRITERS)
+            and (done.operation == "plan") == sent_back
+        ]
+        named = [done for done in wrong if _is_named(done, step.input or "")]
+        if step.message_role == "direct_request":
+            lane.retries.settle()
+        lane.retries.reopen(named or wrong)
 
     def _call(self, step: Step) -> Step:
         lane = self._lane(step)
@@ -410,6 +423,12 @@ def _steps(numbers: Iterable[int]) -> str:
     if len(listed) == 1:
         return f"step {listed[0]}"
     return f"steps {', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def _is_named(step: Step, words: str) -> bool:
+    """Whether words name the file that a call works on."""
+    path = path_of(step.call.input) if step.call else None
+    return path is not None and posixpath.basename(path) in words
 
 
 def _attempts(step: Step, before: Step) -> str:

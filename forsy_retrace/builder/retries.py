@@ -6,7 +6,7 @@ recognises counts, by the same actor.
 
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -169,9 +169,13 @@ def _works_on(old: Step, new: Step) -> bool:
     back = {(new, old) for old, new in before}
     if any(pair in back for pair in after):
         return False
-    put = {line.strip() for _, new in before for line in new.splitlines() if len(line.strip()) > 2}
-    taken = {line.strip() for old, _ in after for line in old.splitlines()}
+    put = {line for old, new in before for line in _lines(new) - _lines(old) if len(line) > 2}
+    taken = {line for old, new in after for line in _lines(old) - _lines(new)}
     return not put or not put.isdisjoint(taken)
+
+
+def _lines(text: str) -> set[str]:
+    return {line.strip() for line in text.splitlines()}
 
 
 def _side(step: Step) -> str | None:
@@ -452,9 +456,15 @@ class Retries:
         most = max(4, COMMON * self.lookups)
         return new._replace(terms=frozenset(t for t in new.terms if self.spread[t] <= most))
 
-    def reopen(self, step: Step) -> None:
-        """The user said that this step was wrong."""
-        self.open.append(_attempt(step, self.order, None))
+    def reopen(self, steps: Iterable[Step]) -> None:
+        """The user said that these were wrong."""
+        self.open += [_attempt(step, self.order, None) for step in steps]
+
+    def settle(self) -> None:
+        """Another task begins: what was called wrong before is not attempted again."""
+        self.open = [
+            one for one in self.open if one.step.success is not True or one.step.operation in LOOKS
+        ]
 
 
 def _rules(old: Attempt, new: Attempt) -> list[Rule]:
