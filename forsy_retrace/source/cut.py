@@ -32,11 +32,11 @@ class Piece(NamedTuple):
 
 
 class Cutter:
-    """Walks a stream from `position`, where it stands, over brackets that are in no text."""
+    """Walks a stream over brackets that are in no text; `lead` was read already, at `position`."""
 
-    def __init__(self, stream: BinaryIO, position: int = 0) -> None:
+    def __init__(self, stream: BinaryIO, lead: bytes = b"", position: int = 0) -> None:
         self.stream = stream
-        self.base, self.chunk, self.here = position, b"", 0
+        self.base, self.chunk, self.here = position, lead, 0
         self.quoted = self.escaped = False
         self.held: list[bytes] = []
         self.begun, self.mark, self.size = position, 0, 0

@@ -61,11 +61,11 @@ class Source:
             lead = stream.read(LEAD)
             body = lead.removeprefix(MARK).lstrip()
             if body[:1] == b"[" and self._is_array(body, len(lead) < LEAD):
-                yield from self._document(0, array=True)
+                yield from self._document(Cutter(stream, lead), array=True)
             elif body[:1] == b"{" and self._are_values(body):
-                yield from self._document(0, array=False)
+                yield from self._document(Cutter(stream, lead), array=False)
             elif found := assigned(body, lead):
-                yield from self._script(lead, found)
+                yield from self._script(stream, lead, found)
             else:
                 for line, start, data, whole in lines(stream, lead):
                     yield from self._line(line, start, data, whole)
@@ -121,9 +121,9 @@ class Source:
     @cached_property
     def is_ttyrec(self) -> bool:
         """Whether it is a recording in frames of binary, which reads as JSON lines."""
+        if not is_packed(self._magic) and not begins_frame(self._magic):
+            return False
         with self._raw() as stream:
-            if not is_packed(self._magic) and not begins_frame(self._magic):
-                return False
             text = decoded(stream, self.name)
             lead = text.read(LEAD)
             return is_ttyrec(lead, not text.read(1))
@@ -211,10 +211,11 @@ class Source:
             handle = os.open(self.path, flags)
         except OSError as error:
             raise Unreachable(f"{self.name}: {error.strerror or 'cannot be opened'}") from None
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
             os.close(handle)
             raise UnreadableInput(f"{self.name}: not a regular file")
-        size = min(os.fstat(handle).st_size, self.size)
+        size = min(found.st_size, self.size)
         return Bounded(os.fdopen(handle, "rb"), size, self.name)
 
     def _open(self, strict: bool = False) -> BinaryIO:
@@ -294,31 +295,27 @@ class Source:
             cut = not whole and body[:1] in b"{["
             yield Record(here, problem="unreadable: cut off" if cut else "unreadable: not JSON")
 
-    def _document(self, start: int, array: bool) -> Iterator[Record]:
-        with self._open() as stream:
-            cutter = Cutter(stream)
-            for piece in cutter.elements() if array else cutter.values():
-                if piece.data != MARK:
-                    yield self._of(piece)
-            if array and (rest := cutter.rest()):
-                yield self._of(rest)
+    def _document(self, cutter: Cutter, array: bool) -> Iterator[Record]:
+        for piece in cutter.elements() if array else cutter.values():
+            if piece.data != MARK:
+                yield self._of(piece)
+        if array and (rest := cutter.rest()):
+            yield self._of(rest)
 
-    def _script(self, lead: bytes, start: int) -> Iterator[Record]:
+    def _script(self, stream: BinaryIO, lead: bytes, start: int) -> Iterator[Record]:
         """A page or module: what stands around the value, and the value's records."""
         around: Problem = "text around records"
         before = lead[:start].strip()
         begin = lead.index(before[:64])
         yield Record(Evidence(self.name, 0, begin, begin + len(before)), problem=around)
-        with self._open() as stream:
-            stream.read(start)
-            cutter = Cutter(stream, start)
-            array = lead[start : start + 1] == b"["
-            for piece in cutter.elements() if array else cutter.values():
-                yield self._of(piece)
-                if not array:
-                    break
-            if rest := cutter.rest():
-                yield Record(Evidence(self.name, 0, rest.start, rest.end), problem=around)
+        cutter = Cutter(stream, lead[start:], start)
+        array = lead[start : start + 1] == b"["
+        for piece in cutter.elements() if array else cutter.values():
+            yield self._of(piece)
+            if not array:
+                break
+        if rest := cutter.rest():
+            yield Record(Evidence(self.name, 0, rest.start, rest.end), problem=around)
 
     def _of(self, piece: Piece) -> Record:
         here = Evidence(self.name, 0, piece.start, piece.end)
