@@ -1,26 +1,24 @@
 """Whether the folder that a reading gives keeps the format, and holds against the log."""
 
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import orjson
 
-from forsy_retrace.adapter import Adapter, accepts
 from forsy_retrace.errors import RetraceError, UnreadableInput
-from forsy_retrace.source import Source
-from forsy_retrace.testing.case import BrokenLaw, Case
-from forsy_retrace.testing.goldens import folder_of
+from forsy_retrace.testing.case import BrokenLaw
 from forsy_retrace.testing.reading import Reading
 from forsy_retrace.validate import problems
 from forsy_retrace.verify import verify
 
 
-def is_borne_out(adapter: Adapter, case: Case, found: Reading) -> None:
+def is_borne_out(found: Reading, folder: Callable[[], Mapping[str, bytes]]) -> None:
     """Writes the folder of a reading and reads the named bytes again; a log may be refused."""
-    if not accepts(adapter, Source(case.path)):
+    if not found.accepted:
         return
     try:
-        files = folder_of(adapter, case, found)
+        files = folder()
     except UnreadableInput:
         return  # whether the log may be refused is for refused.txt to say
     except RetraceError as error:
@@ -32,7 +30,7 @@ def is_borne_out(adapter: Adapter, case: Case, found: Reading) -> None:
             path.write_bytes(data)
         for name in files:
             if name.endswith("trace.json"):
-                _judge((Path(away) / name).parent, case.path)
+                _judge((Path(away) / name).parent, found.source.path)
 
 
 def _judge(folder: Path, log: Path) -> None:

@@ -4,13 +4,15 @@ import hashlib
 import os
 import shutil
 from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from forsy_retrace.adapter import Adapter, accepts
+from forsy_retrace.adapter import Adapter
 from forsy_retrace.choose import Choice, Chosen
 from forsy_retrace.convert import Options, origins_of, unwritten
 from forsy_retrace.convert import folder_of as folder_as_converted
@@ -19,7 +21,6 @@ from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.logs import why_not
 from forsy_retrace.redact import redact
 from forsy_retrace.sdk import pointer
-from forsy_retrace.source import Source
 from forsy_retrace.testing.account import lost
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.reading import Reading, care, named, reading
@@ -32,8 +33,7 @@ UPDATE = "FORSY_UPDATE_GOLDENS"
 def matches_golden_events(adapter: Adapter | str, case: Case) -> None:
     """The masked events are those of `events.jsonl`, to the byte."""
     found = reading(adapter, case)
-    taken = found.claimed is True or accepts(named(adapter), Source(case.path))
-    if case.log is not None or (case.refused is not None and not taken):
+    if case.log is not None or (case.refused is not None and not found.accepted):
         return
     data = _events_of(found)
     if os.environ.get(UPDATE) == "1":
@@ -47,7 +47,7 @@ def matches_golden_trace(adapter: Adapter | str, case: Case) -> None:
         return
     found = reading(adapter, case)
     try:
-        files = folder_of(named(adapter), case, found)
+        files = folder(adapter, case)
     except UnreadableInput as error:
         if case.refused is None:
             raise BrokenLaw(f"{error}; if that is right, say it in refused.txt.") from None
@@ -73,23 +73,33 @@ def write_goldens(adapter: Adapter | str, case: Case) -> None:
     """Puts what the adapter makes of a case beside it: `events.jsonl` and `trace/`."""
     found = reading(adapter, case)
     _put_events(case, found, _events_of(found))
-    _put_trace(case, found, folder_of(named(adapter), case, found))
+    _put_trace(case, found, folder(adapter, case))
 
 
 def digest(adapter: Adapter | str, case: Case) -> str:
     """A fingerprint of the events and of the folder: equal wherever and whenever it is made."""
     found = reading(adapter, case)
     whole = hashlib.sha256("\n".join(event_lines(found.events)).encode())
-    for name, data in folder_of(named(adapter), case, found).items():
+    for name, data in folder(adapter, case).items():
         whole.update(name.encode() + b"\0" + data)
     return whole.hexdigest()
 
 
-def folder_of(adapter: Adapter, case: Case, found: Reading) -> dict[str, bytes]:
+def folder(adapter: Adapter | str, case: Case) -> Mapping[str, bytes]:
+    """The files of the case's reading, made once for the laws that only look."""
+    return _folder(named(adapter), case)  # type: ignore[arg-type]  # all that we meet have a hash
+
+
+@lru_cache(maxsize=64)
+def _folder(own: Any, case: Case) -> Mapping[str, bytes]:
+    return folder_of(own, case.adapter, reading(own, case))
+
+
+def folder_of(adapter: Adapter, name: str, found: Reading) -> Mapping[str, bytes]:
     """The files that `convert` would write; raises what `convert` would raise."""
-    source = Source(case.path)
-    if not accepts(adapter, source):
-        raise UnreadableInput(why_not(source, case.adapter))
+    source = found.source
+    if not found.accepted:
+        raise UnreadableInput(why_not(source, name))
     chosen = Chosen(found.events, adapter.SHOWS, Choice())
     wanted = list(chosen)
     if not wanted:
@@ -122,7 +132,7 @@ def _put_events(case: Case, found: Reading, data: bytes) -> None:
     (case.folder / "events.jsonl").write_bytes(data)
 
 
-def _put_trace(case: Case, found: Reading, files: dict[str, bytes]) -> None:
+def _put_trace(case: Case, found: Reading, files: Mapping[str, bytes]) -> None:
     _refuse_losses(case, found)
     shutil.rmtree(case.folder / "trace", ignore_errors=True)
     for name, data in files.items():
@@ -133,7 +143,7 @@ def _put_trace(case: Case, found: Reading, files: dict[str, bytes]) -> None:
 
 def _refuse_losses(case: Case, found: Reading) -> None:
     """No golden comes of a reading that loses records."""
-    why = lost(found.events, (Source(case.path), *found.companions))
+    why = lost(found.events, (found.source, *found.companions))
     if why:
         raise BrokenLaw(f"no golden is written, for {why}")
 

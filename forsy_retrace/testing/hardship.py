@@ -4,14 +4,16 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-from forsy_retrace.adapter import Adapter, accepts
+from forsy_retrace.adapter import Adapter
 from forsy_retrace.sdk import compact, pointer
-from forsy_retrace.source import Line, Record, Source
+from forsy_retrace.source import Line, Record
 from forsy_retrace.testing.account import lost, miscounted
 from forsy_retrace.testing.borne_out import is_borne_out
 from forsy_retrace.testing.case import BrokenLaw, Case
+from forsy_retrace.testing.goldens import folder_of
 from forsy_retrace.testing.reading import named
 from forsy_retrace.testing.stage import Stage, stage
 
@@ -64,11 +66,10 @@ def survives_strangers(adapter: Adapter | str, case: Case) -> None:
 
 def _survives(adapter: Adapter, case: Case, copy: Stage, thorough: bool) -> None:
     found = copy.read(adapter, case)
-    source = Source(copy.source.path, copy.source.name)
     if thorough:
-        is_borne_out(adapter, Case(case.adapter, case.folder, source.path), found)
-    if accepts(adapter, source):
-        why = lost(found.events, (source, *found.companions)) or miscounted(found.traces)
+        is_borne_out(found, partial(folder_of, adapter, case.adapter, found))
+    if found.accepted:
+        why = lost(found.events, (found.source, *found.companions)) or miscounted(found.traces)
         if why:
             raise BrokenLaw(why)
 

@@ -1,20 +1,20 @@
 """The laws of an honest reading: claimed, complete, repeatable, in order, grounded."""
 
 import tempfile
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from forsy_retrace.adapter import Adapter, accepts
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import Event, Message, SessionStart, ToolCall, ToolResult
-from forsy_retrace.registry import bundled, load
+from forsy_retrace.registry import identify
 from forsy_retrace.sdk import resolve
 from forsy_retrace.source import Source, reread
 from forsy_retrace.testing.account import lost, miscounted
 from forsy_retrace.testing.borne_out import is_borne_out
 from forsy_retrace.testing.case import BrokenLaw, Case
-from forsy_retrace.testing.goldens import folder_of
+from forsy_retrace.testing.goldens import folder, folder_of
 from forsy_retrace.testing.reading import care, named, read, reading
 from forsy_retrace.testing.stage import stage
 from forsy_retrace.trace import Trace
@@ -45,8 +45,7 @@ def is_claimed_by_one_adapter(adapter: Adapter | str, case: Case) -> None:
     if case.refused is None:
         if not accepts(own, Source(case.path)):
             raise BrokenLaw(f"sniff does not say True to {case.path.name}.")
-        others = [one for one in bundled() if one != case.adapter]
-        rivals = [one for one in others if load(one).sniff(Source(case.path))]
+        rivals = [one for one in identify(Source(case.path)) if one != case.adapter]
         if rivals:
             raise BrokenLaw(f"{case.path.name} is also claimed by {' and '.join(rivals)}.")
     _leaves_foreign_files_alone(own, case.path.name)
@@ -72,13 +71,12 @@ def accounts_for_every_record(adapter: Adapter | str, case: Case) -> None:
     omitted for a reason, or unreadable.
     """
     found = reading(adapter, case)
-    source = Source(case.path)
     if case.log is None:
         listed = {one.name for one in found.companions}
         missing = [name for name in case.companions() if name not in listed]
         if missing:
             raise BrokenLaw(f"{missing[0]} lies beside the log and is none of its companions.")
-    why = lost(found.events, (source, *found.companions)) or miscounted(found.traces)
+    why = lost(found.events, (found.source, *found.companions)) or miscounted(found.traces)
     if why:
         raise BrokenLaw(why)
 
@@ -98,7 +96,7 @@ def reads_the_same_twice(adapter: Adapter | str, case: Case) -> None:
         if len(first.events) != len(other.events):
             raise BrokenLaw(f"{what}, the log gives another number of events.")
     try:
-        old, new = (folder_of(own, case, one) for one in (first, again))
+        old, new = folder(adapter, case), folder_of(own, case.adapter, again)
     except RetraceError:
         return  # another law's matter
     for name in old:
@@ -156,8 +154,8 @@ def every_value_has_a_ground_that_the_source_bears_out(adapter: Adapter | str, c
     So does every picture and document that an event names.
     """
     found = reading(adapter, case)
-    _judge_pictures(found.events, (Source(case.path), *found.companions))
-    is_borne_out(named(adapter), case, found)
+    _judge_pictures(found.events, (found.source, *found.companions))
+    is_borne_out(found, partial(folder, adapter, case))
 
 
 def _judge_pictures(events: tuple[Event, ...], sources: tuple[Source, ...]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from forsy_retrace.adapter import Adapter, companions
+from forsy_retrace.adapter import Adapter, accepts, companions
 from forsy_retrace.builder import build
 from forsy_retrace.events import Event, sessions
 from forsy_retrace.registry import load
@@ -25,8 +25,9 @@ PATIENCE = 10.0
 class Reading(msgspec.Struct, frozen=True):
     """What an adapter and the builder made of a log."""
 
-    claimed: Any
-    """What `sniff` said; a law sees to it that it is a bool."""
+    source: Source
+    accepted: bool
+    """Whether the adapter reads it where it is named."""
     events: tuple[Event, ...]
     traces: tuple[Trace, ...]
     companions: tuple[Source, ...]
@@ -39,18 +40,18 @@ def named(adapter: Adapter | str) -> Adapter:
 
 def reading(adapter: Adapter | str, case: Case) -> Reading:
     """The case, read and built; each case is read once for the laws that only look."""
-    return _reading(adapter, case)  # type: ignore[arg-type]  # modules and objects have a hash
+    return _reading(named(adapter), case)  # type: ignore[arg-type]  # all that we meet have a hash
 
 
 @lru_cache(maxsize=64)
-def _reading(adapter: Any, case: Case) -> Reading:
-    return read(named(adapter), case.adapter, Source(case.path))
+def _reading(own: Any, case: Case) -> Reading:
+    return read(own, case.adapter, Source(case.path))
 
 
 def read(adapter: Adapter, name: str, source: Source) -> Reading:
     """One log, sniffed, read and built; whatever goes wrong is a broken law."""
     with care("sniff"):
-        claimed = adapter.sniff(source)
+        accepted = accepts(adapter, source)
     with care("companions"):
         beside = tuple(companions(adapter, source))
     with care("read"):
@@ -60,7 +61,7 @@ def read(adapter: Adapter, name: str, source: Source) -> Reading:
             raise BrokenLaw(f"read yields a {type(event).__name__}, which is no event.")
     with care("build"):
         traces = tuple(build(one, name, adapter.SHOWS) for one in sessions(events))
-    return Reading(claimed, events, traces, beside)
+    return Reading(source, accepted, events, traces, beside)
 
 
 class _TookTooLong(BaseException):

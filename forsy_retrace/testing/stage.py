@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from forsy_retrace.adapter import Adapter, companions
+from forsy_retrace.adapter import Adapter
 from forsy_retrace.source import Record, Source
 from forsy_retrace.testing.account import records_of
 from forsy_retrace.testing.case import Case
-from forsy_retrace.testing.reading import Reading, care, read, reading
+from forsy_retrace.testing.reading import Reading, read, reading
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -23,8 +23,10 @@ class Stage(msgspec.Struct, frozen=True):
     records: Mapping[str, list[Record]]
 
     def put(self, name: str, data: bytes) -> None:
-        """Another content for one file."""
-        self._path(name).write_bytes(data)
+        """Another content for one file, over the old: a file cut to nothing is flushed first."""
+        with self._path(name).open("r+b") as file:
+            file.write(data)
+            file.truncate()
 
     def restore(self, name: str) -> None:
         self.put(name, self.originals[name])
@@ -40,16 +42,14 @@ class Stage(msgspec.Struct, frozen=True):
 @contextmanager
 def stage(adapter: Adapter, case: Case) -> Iterator[Stage]:
     """The case's files in a folder of the same name elsewhere."""
-    main = Source(case.path)
-    with care("companions"):
-        beside = companions(adapter, main)
-    events = reading(adapter, case).events
+    found = reading(adapter, case)
+    main = found.source
     with tempfile.TemporaryDirectory(prefix="forsy-") as away:
-        folder = Path(away).resolve() / case.path.parent.name
+        folder = Path(away).resolve() / main.path.parent.name
         originals, records = {}, {}
-        for one in (main, *beside):
+        for one in (main, *found.companions):
             path = folder / one.name
             path.parent.mkdir(parents=True, exist_ok=True)
-            originals[one.name], records[one.name] = one.whole(), records_of(one, events)
+            originals[one.name], records[one.name] = one.whole(), records_of(one, found.events)
             path.write_bytes(originals[one.name])
         yield Stage(Source(folder / main.name, main.name), originals, records)
