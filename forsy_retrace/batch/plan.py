@@ -5,6 +5,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import count
 from pathlib import Path
 
@@ -203,12 +204,19 @@ def is_of(file: File, shard: tuple[int, int]) -> bool:
 
 def fingerprint(plugins: Iterable[str] = ()) -> bytes:
     """A digest of the code and the rules: another version makes every log new."""
+    found = hashlib.sha256(_own_code())
+    for name in plugins:
+        place = getattr(load(name), "__file__", None)
+        found.update(name.encode() + (Path(place).read_bytes() if place else b""))
+    return found.digest()
+
+
+@cache
+def _own_code() -> bytes:
+    """A digest of what this process runs: read once, however many folders it converts."""
     found = hashlib.sha256()
     for root in (Path(__file__).parents[1], home()):
         for path in sorted(root.rglob("*")):
             if path.suffix in (".py", ".toml", ".json"):
                 found.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    for name in plugins:
-        place = getattr(load(name), "__file__", None)
-        found.update(name.encode() + (Path(place).read_bytes() if place else b""))
     return found.digest()
