@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from doomed import double, kill_once
 from folders import contents, traces
 from msgspec.structs import replace
 
@@ -594,23 +594,6 @@ def test_no_roots_and_absent_roots_are_refused(tmp_path: Path) -> None:
 
 
 # dying workers
-
-
-def double(number: int) -> int:
-    """Kills its worker for one number."""
-    if number == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return 2 * number
-
-
-def kill_once(path: Path) -> str:
-    """Kills its worker at its first task, and not again."""
-    try:
-        path.touch(exist_ok=False)
-    except FileExistsError:
-        return path.name
-    os.kill(os.getpid(), signal.SIGKILL)
-    return ""
 
 
 def test_a_task_that_kills_its_worker_is_named_and_no_other_is_lost() -> None:

@@ -324,9 +324,8 @@ def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_update(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FORSY_UPDATE_GOLDENS", raising=False)
-    monkeypatch.setattr("forsy_retrace.testing.reading.PATIENCE", 1.0)
 
 
 @pytest.fixture(autouse=True)
@@ -338,8 +337,12 @@ def thorough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_every_fault_breaks_its_law(fault: Fault, golden: Path) -> None:
+def test_every_fault_breaks_its_law(
+    fault: Fault, golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert isinstance(fault.adapter, Adapter)
+    if fault.name == "cyclic parents":  # it never ends, and is read twice
+        monkeypatch.setattr("forsy_retrace.testing.reading.PATIENCE", 0.2)
     with pytest.raises(BrokenLaw):
         fault.law(fault.adapter, Case(NAME, golden / fault.case))
 
@@ -424,7 +427,7 @@ def test_a_log_anywhere_can_be_held_against_the_laws() -> None:
 
 def test_the_order_of_a_set_shows_under_another_hash_seed(golden: Path) -> None:
     program = "import sys, test_laws_bite as bite; print(bite.digest_of_a_set(sys.argv[1]))"
-    found = {
+    found = (
         subprocess.run(
             [sys.executable, "-c", program, str(golden / PLAIN)],
             env={
@@ -437,8 +440,9 @@ def test_the_order_of_a_set_shows_under_another_hash_seed(golden: Path) -> None:
             check=True,
         ).stdout
         for seed in range(3)
-    }
-    assert len(found) > 1
+    )
+    first = next(found)
+    assert any(other != first for other in found)
 
 
 def digest_of_a_set(folder: str) -> str:

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -66,9 +67,15 @@ def place_of(file: str) -> str:
     return file.split("/")[0].removesuffix(".py")
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Every node of a file's syntax."""
+    return list(ast.walk(ast.parse(path.read_bytes())))
+
+
 def imported(path: Path, package: str) -> Iterator[str]:
     """The full name of every module that a file imports, in functions too."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in nodes(path):
         match node:
             case ast.Import(names=names):
                 yield from (one.name for one in names)
