@@ -5,6 +5,7 @@ A fault of ours is raised here, and not told in one line.
 `FORSY_LAWS=thorough pytest tests/test_adapters.py` runs the whole of them.
 """
 
+import gc
 import os
 import shutil
 import tempfile
@@ -23,3 +24,8 @@ ROOM = 1 << 30
 if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
     os.environ.setdefault("TMPDIR", str(MEMORY))
     tempfile.tempdir = None  # it may have been asked for before
+
+
+def pytest_sessionfinish() -> None:
+    """What a worker holds goes with it: seconds were lost looking for cycles in it at the end."""
+    gc.freeze()
