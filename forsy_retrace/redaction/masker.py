@@ -87,7 +87,8 @@ class Masker:
             return
         finds = self._finds(text, key)
         for find in finds:
-            self._keep(find.kind, find.value)
+            if value := find.value.strip(b'"'):  # the sign around a text is no part of what it says
+                self._keep(find.kind, value)
         for kind, number in PLACEHOLDER.findall(text) if "_" in text and "[" in text else ():
             self._highest[kind] = max(self._highest.get(kind, 0), int(number))
         self._remember(text, key, finds)
