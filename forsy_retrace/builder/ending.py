@@ -163,6 +163,7 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
     correction = next((s for s in reversed(humans) if s.message_role == "correction"), None)
     if (
         approval is not None
+        and not _asks_for_more(approval, steps)
         and (last_edit is None or approval.step > last_edit)
         and (correction is None or correction.step < approval.step)
     ):
@@ -183,6 +184,13 @@ def _graded(trace: Trace) -> tuple[bool, str | None, str] | None:
                     return True, "The grader gave the full reward of 1.", "grader-passed"
                 return False, f"The grader gave a reward of {reward:g}, not 1.", "grader-failed"
     return None
+
+
+def _asks_for_more(approval: Step, steps: list[Step]) -> bool:
+    """Whether an approval came with another request, and files were written for that."""
+    return approval.message_role == "direct_request" and any(
+        s.step > approval.step and s.success and s.operation in ("edit", "write") for s in steps
+    )
 
 
 def _confirms_or_accepts(step: Step) -> bool:
@@ -232,9 +240,13 @@ def _by_checks(
     )
 
 
+CODE = later(r"(?s)```.*?(?:```|\Z)|`[^`\n]*`")
+"""What a text only quotes."""
+
+
 def speaks_of_failure(text: str) -> bool:
     """Whether closing words claim a failure: one that lasts, or one not told of as mended."""
-    for sentence in SENTENCE.findall(text):
+    for sentence in SENTENCE.findall(CODE.sub(" ", text)):
         found = STILL.search(sentence) or HAPPENED.search(sentence)
         if found is None or DENIED.search(sentence[: found.start()]):
             continue

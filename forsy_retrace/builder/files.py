@@ -252,7 +252,9 @@ STOPPED = {
 
 def stopped(step: Step) -> str:
     """How a call ended that was turned down or stopped by the user or the harness."""
-    return STOPPED.get(step.result.outcome, "") if step.result else ""
+    if step.result is None:
+        return STOPPED["interrupted"] if step.via == "interrupted" else ""
+    return STOPPED.get(step.result.outcome, "")
 
 
 def _changed(step: Step, touched: list[Touch]) -> Step:

@@ -195,8 +195,9 @@ class Flow:
 
 
 def values_given(text: str) -> set[str]:
-    """The values that the user's or a brief's words name."""
-    return {*values(text[:MAX_TEXT]), *NAME.findall(text[:MAX_TEXT])}
+    """The values that the user's or a brief's words name; of a path, each of its parts."""
+    named = {*values(text[:MAX_TEXT]), *NAME.findall(text[:MAX_TEXT])}
+    return named | {part for path in named if "/" in path for part in path.split("/") if part}
 
 
 def _folder(step: Step) -> str | None:

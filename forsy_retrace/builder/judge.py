@@ -308,20 +308,26 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
     if over is not None:
         reason = f"The check in step {over.step} passed over it."
         yield Good(reason, "check-passed-over-it", 0.9, (over.step,))
-    if step.call is not None and step.success is None:
-        return
+    is_untold = step.call is not None and step.success is None
     number = later.accepted.get(step.step)
-    if number is not None:
+    if number is not None and not is_untold:
         verb = "answered" if step.operation == "ask_user" else "accepted"
         yield Good(f"The user {verb} it in step {number}.", "accepted", 0.8, (number,))
     number = later.trace.uses.get(step.step)
-    if number is not None:
+    if number is not None and not _is_launched(step):
         reason = f"Step {number} took its arguments from its output."
         yield Good(reason, "used-later", 0.85, (number,))
+    if is_untold:
+        return
     number = later.answers.get(step.step)
     if number is not None and step.call is not None:
         reason = f"The words of step {number} repeat what it showed."
         yield Good(reason, "repeated-later", 0.7, (number,))
+
+
+def _is_launched(step: Step) -> bool:
+    """Whether the output of a call only says that it runs on."""
+    return step.success is None and step.result is not None and step.result.outcome == "launched"
 
 
 def _directive(step: Step, trace: Trace, bad: Bad) -> tuple[str, tuple[int, ...]] | None:
@@ -355,4 +361,10 @@ def _directive(step: Step, trace: Trace, bad: Bad) -> tuple[str, tuple[int, ...]
         return text, (*between[:5], successor)
     if not line and bad.rule in NAMING:
         return f"{what}{end}", (successor,)
-    return f"{what}{end} Step {successor} was done instead.", (successor,)
+    other = trace.steps[successor - 1]
+    how = (
+        "tried again"
+        if (other.tool, other.input) == (step.tool, step.input)
+        else "was done instead"
+    )
+    return f"{what}{end} Step {successor} {how}.", (successor,)

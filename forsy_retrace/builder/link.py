@@ -440,8 +440,9 @@ def _attempts(step: Step, before: Step) -> str:
 def _quoted(value: str, step: Step) -> str:
     """A value as the call says it: a path from its first slash."""
     said = step.input or ""
-    at = said.find(value) if "/" in value else 0
-    while at > 0 and said[at - 1] in "/.~":
-        at -= 1
-        value = said[at] + value
+    at = said.find(value) if "/" in value else -1
+    if at > 0:
+        lead = said[:at][len(said[:at].rstrip("/.~")) :]
+        if not said[: at - len(lead)][-1:].isalnum():  # else the end of a longer path
+            value = lead + value
     return f"`{value[:120]}`"

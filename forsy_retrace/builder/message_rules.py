@@ -134,7 +134,7 @@ RULES: tuple[Rule, ...] = (
          and not c.found.get("request", "").startswith(("can you", "could you"))),
     Rule("yes-alone", "approval", None, 0.8,
          "A yes by itself, where nothing was asked.",
-         lambda c, x, via: c.opens == "yes" and c.words <= 3 and not x.asked),
+         lambda c, x, via: c.opens == "yes" and c.words <= 3 and not x.asked and not c.question),
     # Words: what a longer one does to the work.
     Rule("explains-after-a-cut", "clarification", "clarification", 0.84,
          "It explains an earlier ask, after an interrupt or a failure.",
@@ -144,8 +144,9 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.worked and c.opens == "no" and not x.asked
          and "clarify" not in c.found),
     Rule("doubts", "correction", "correction", 0.8,
-         "It doubts the work: `are you sure`.",
-         lambda c, x, via: x.worked and c.found.get("correct") == "are you sure"),
+         "It doubts the work: `are you sure`, or a yes with a question mark alone.",
+         lambda c, x, via: x.worked and (c.found.get("correct") == "are you sure"
+         or (c.opens == "yes" and c.question and c.words <= 2))),
     Rule("yes-but", "correction", "correction", 0.79,
          "A word of acceptance, then a but, over work that changed something.",
          lambda c, x, via: x.acted and c.yes_but and not x.asked),

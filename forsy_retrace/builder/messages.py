@@ -183,7 +183,12 @@ def _cues(text: str, context: Context) -> Cues:
         found["option"] = "option"
     words = _words(said)
     rest = said[len(found.get(opens, "")) :] if opens in found else said
-    question = "?" in said[-120:] or "？" in said[-60:] or _asks(said, places)
+    question = (
+        "?" in said[-120:]
+        or "？" in said[-60:]
+        or _asks(said, places)
+        or ASKED.search(said) is not None
+    )
     if "request" in found and places["request"] < len(found.get(opens, "")):
         # `yes please` permits; what it asks for stands behind it.
         again = phrases().first(rest).get("request")
@@ -213,6 +218,8 @@ LABEL = later(
 """The label of an option at the head of a message."""
 
 
+ASKED = later(r"(?:什么|怎么|怎样|如何|为什么|哪[个些里]|多少)[^。！]{0,30}$|[吗嘛呢]\s*$")
+"""A question in Chinese that ends without a mark."""
 PROPOSES = later(r"(?i)(?:how|what) about\b|why (?:not|don'?t)\b")
 """What opens like a question and proposes something."""
 

@@ -138,8 +138,7 @@ def _same_check(old: Attempt, new: Attempt) -> bool:
         return False
     if old.check.kind == "run" and not new.check.edits and not _same_run(old.run, new.run):
         return False
-    narrow = bool(old.run.covers and new.run.covers)
-    return not narrow or bool(set(old.run.covers) & set(new.run.covers))
+    return not _cover_others(old.run, new.run)
 
 
 def _same_run(old: Command, new: Command) -> bool:
@@ -247,6 +246,8 @@ def _one_argument_changed(old: Attempt, new: Attempt) -> bool:
     changed = [k for k in {**a, **b} if a.get(k) != b.get(k)]
     if len(changed) != 1:
         return False
+    if (changed[0] in a) != (changed[0] in b):  # one thing left out, or added
+        return len(a) + len(b) > 1
     before, after = (text_of(sent.get(changed[0])) for sent in (a, b))
     if NUMBERED.fullmatch(before) and DIGITS.sub("", before) == DIGITS.sub("", after):
         return False
@@ -294,6 +295,8 @@ def _similar_command(old: Attempt, new: Attempt) -> bool:
         return False
     if old.run.check is not None and old.run.check != new.run.check:
         return False
+    if _cover_others(old.run, new.run):
+        return False
     likely = old.run.main == new.run.main and _same_target(old, new)
     if not likely and not _shares_script(old.run, new.run):
         return False
@@ -304,6 +307,19 @@ def _similar_command(old: Attempt, new: Attempt) -> bool:
         return True
     floor = 0.55 if new.order - old.order <= 2 * SOON else 0.8
     return are_alike(old.run.normal, new.run.normal, floor)
+
+
+def _cover_others(old: Command, new: Command) -> bool:
+    """Whether two checks are limited to different things: files, or tests by their names."""
+    a, b = ({one.strip("^$") for one in run.covers} for run in (old, new))
+    if a and b and not any(x in y or y in x for x in a for y in b):
+        return True
+    names = [[name for x in one if NAME.fullmatch(x) for name in x.split("|")] for one in (a, b)]
+    return all(names) and not any(x in y or y in x for x in names[0] for y in names[1])
+
+
+NAME = later(r"[\w|]+")
+"""A test's name, not a path."""
 
 
 def _same_target(old: Attempt, new: Attempt) -> bool:

@@ -165,6 +165,11 @@ DATABASES = later(r"(?i)postgres|mysql|sqlite|database|supabase|bigquery|snowfla
 VERBS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     # An MCP tool's name tells what it does; the first row that matches counts.
     (
+        "changes",
+        later(r"(?i)(?:^|__|\.)(?:set|add|create|delete|remove|mark|move|send|post|start|stop)_"),
+        "execute",
+    ),
+    (
         "searches",
         later(r"(?i)(?:^|[_-])(?:search|find|query|list|grep|lookup|resolve)"),
         "search",
