@@ -10,6 +10,7 @@ from .edits import scratch
 from .messages import SENTENCE
 from .tools import closing_words, finish_of
 from .unchecked import is_plan, is_prose
+from .variants import thumbs
 
 BLOCKED = later(
     r"(?i)\b(?:i (?:can(?:no|')?t|am unable to|'m unable to|could ?n[o']t) (?:proceed|continue|go on|access"
@@ -172,7 +173,21 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
         return _by_checks(trace, steps, last_edit, closing)
     if closing is None:
         return False, "The log ends without an answer.", "no-answer"
+    disliked = _disliked(trace, steps)
+    if disliked:
+        return False, f"The user gave step {disliked} a thumbs down.", "thumb-down"
     return _by_answers(steps, humans, closing, correction)
+
+
+def _disliked(trace: Trace, steps: list[Step]) -> int:
+    """The last step that stands and that the user gave a thumbs down; 0 without one."""
+    given = thumbs(trace)
+    down = (
+        step.step
+        for step in steps
+        if step.step in given and given[step.step].value.get("rating") == "down"
+    )
+    return max(down, default=0)
 
 
 def _graded(trace: Trace) -> tuple[bool, str | None, str] | None:

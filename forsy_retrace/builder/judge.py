@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from forsy_retrace.events import SHELL, Fact
+from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Vote, derived, inferred
 from forsy_retrace.trace import Check, Step, Tokens, Trace, put
 
@@ -16,7 +16,7 @@ from .distinctive import is_camel
 from .files import first_error, stopped
 from .outcome import never_ran
 from .tools import PLAN_EXITS
-from .variants import beside, branch_of, left, steps_by_message
+from .variants import beside, branch_of, left, thumbs
 
 
 def judge(trace: Trace) -> Trace:
@@ -35,7 +35,7 @@ class Hindsight:
         self.accepted = _accepted(trace)
         self.beside = beside(trace)
         self.left = left(trace)
-        self.thumbs = _thumbs(trace)
+        self.thumbs = thumbs(trace)
         self.checked: dict[int, list[Check]] = {}
         for check in trace.checks.values():
             for edit in check.edits:
@@ -50,18 +50,6 @@ class Hindsight:
         """A check that failed over an edit before a step, with none that passed in between."""
         held = [c for c in self.checked.get(edit, ()) if c.step < before and c.passed is not None]
         return held[-1] if held and not held[-1].passed else None
-
-
-def _thumbs(trace: Trace) -> dict[int, Fact]:
-    """Step to the thumb that the user gave it."""
-    given = [e for e in trace.session.events if isinstance(e, Fact) and e.name == "thumb"]
-    by_message = steps_by_message(trace) if given else {}
-    found = {}
-    for fact in given:
-        step = by_message.get(fact.origin.message or "")
-        if step is not None and isinstance(fact.value, dict):
-            found[step.step] = fact
-    return found
 
 
 def _thumb(step: Step, later: Hindsight, rating: str) -> str:

@@ -234,6 +234,7 @@ ENDING = {
     "no-answer": "No: the log has no closing words, or none after the last edit.",
     "trouble-told": "No: the checks passed, but the closing words speak of a failure.",
     "corrected": "No: a correction was not answered.",
+    "thumb-down": "No: the user gave an answer that stands a thumbs down.",
     "unconfirmed": "No: an answer that nothing checked and nobody accepted.",
 }
 """`goal_achieved`, by the first of these that holds; the rule's sentence goes into `goal_notes`."""

@@ -155,6 +155,18 @@ def steps_by_message(trace: Trace) -> dict[str, Step]:
     return found
 
 
+def thumbs(trace: Trace) -> dict[int, Fact]:
+    """Step to the thumb that the user gave it."""
+    given = [e for e in trace.session.events if isinstance(e, Fact) and e.name == "thumb"]
+    by_message = steps_by_message(trace) if given else {}
+    found = {}
+    for fact in given:
+        step = by_message.get(fact.origin.message or "")
+        if step is not None and isinstance(fact.value, dict):
+            found[step.step] = fact
+    return found
+
+
 def _by_place(trace: Trace) -> dict[Origin, Step]:
     found: dict[Origin, Step] = {}
     for step in trace.steps:
