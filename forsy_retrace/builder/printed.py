@@ -7,6 +7,7 @@ commands that came to nothing.
 
 from typing import NamedTuple
 
+from forsy_retrace.events import Change
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
@@ -19,9 +20,14 @@ SANDBOX = later(
 """What Codex writes around what a command printed that its sandbox stopped."""
 EMPTY = later(
     r"(?s)\s*(?:No (?:matches|files|results|symbols|references) found.*"
-    r"|\(Bash completed with no output\)|Found 0 .*|Exit code 1|\[\])?\s*"
+    r"|\(Bash completed with no output\)|Found 0 .*|Exit code 1|\[\]"
+    r"|<system-reminder>Warning: the file exists but [^<]*</system-reminder>)?\s*"
 )
 """What tools write where they found nothing."""
+BEHIND = later(r"\s*<system-reminder>Warning: the file exists but is shorter than [^<]*<\S+\s*")
+"""What Claude Code writes where a read was to begin behind the end of its file."""
+NUMBERED = later(r" *(\d{1,9})(?:→|\t)")
+"""What stands before each line of a file that a read shows."""
 SHORT = 2000
 """Characters of an output that may say no more than that."""
 COMPLAINT = later(
@@ -60,6 +66,29 @@ def bare_output(step: Step) -> str:
     """What a call printed up to its end, without what the harness wrote around it."""
     text = HEADER.sub("", step.printed)
     return SANDBOX.sub("", text) if "failed in sandbox" in text[:80] else text
+
+
+def behind_the_end(step: Step) -> bool:
+    """Whether a read was to begin behind the end of its file."""
+    return BEHIND.fullmatch(step.printed[:SHORT]) is not None
+
+
+def numbered(step: Step, path: str, first: int, limit: int | None) -> Change | None:
+    """What a read shows of a file whose lines it numbers; None where it doesn't.
+
+    Lines count while their numbers do, so that a table's first column is no number of a line. The
+    empty line behind a file's last one is none of its lines; it shows unless the limit was met.
+    """
+    shown = list[str]()
+    for line in step.printed.split("\n"):
+        found = NUMBERED.match(line)
+        if found and int(found[1]) == first + len(shown):
+            shown.append(line[found.end() :])
+        elif shown or not line.endswith(":"):  # `The result of cat -n:` may stand above
+            break
+    if len(shown) > 1 and not shown[-1] and (limit is None or len(shown) < limit):
+        shown.pop()
+    return Change(path, "shown", after="\n".join(shown), start=first) if shown else None
 
 
 def unread(step: Step) -> Unread:

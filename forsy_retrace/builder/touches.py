@@ -10,7 +10,7 @@ from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command
 from .outcome import never_ran
-from .printed import unread
+from .printed import behind_the_end, numbered, unread
 from .tools import patch_of, path_of
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
@@ -70,7 +70,7 @@ def _of_call(step: Step) -> Iterator[Touch]:
     run = command(step)
     if run is not None:
         for change in recorded:
-            yield _recorded(step, change)
+            yield from _recorded(step, change)
         cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         missed = unread(step)
         for at, simple in enumerate(run.simples):
@@ -83,16 +83,13 @@ def _of_call(step: Step) -> Iterator[Touch]:
                     yield _touch(step, absolute(path, cwd), "read")
         return
     for change in recorded:
-        yield _recorded(step, change)
+        yield from _recorded(step, change)
     named = path_of(sent)
     if recorded or named is None:
         return
     path = absolute(named, step.cwd)
     if tool in READERS:
-        first = sent.get("offset") if isinstance(sent.get("offset"), int) else None
-        limit = sent.get("limit")
-        last = first + limit - 1 if first is not None and isinstance(limit, int) else None
-        yield _touch(step, path, "read", first=first, last=last)
+        yield from _read(step, path)
     elif tool in WRITERS and (text := written(sent)) is not None:
         yield _touch(step, path, "write", new=text, added=tuple(text.splitlines()))
     elif tool in EDITORS:
@@ -174,18 +171,43 @@ def line_changes(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(removed), tuple(added)
 
 
-def _recorded(step: Step, change: Change) -> Touch:
+def _read(step: Step, path: str) -> Iterator[Touch]:
+    """A read of which the log holds only what was asked for and what was printed."""
+    assert step.call is not None
+    asked, limit = (_count(step.call.input.get(name)) for name in ("offset", "limit"))
+    if behind_the_end(step):
+        return
+    if (change := numbered(step, path, asked or 1, limit)) is not None:
+        yield from _gained(step, path, change)
+        return
+    first = asked or (1 if limit else None)
+    last = None
+    if first and limit:
+        last = first + min(limit, len(step.printed.splitlines())) - 1
+    yield _touch(step, path, "read", first=first, last=last)
+
+
+def _count(value: object) -> int | None:
+    return value if type(value) is int and value > 0 else None
+
+
+def _gained(step: Step, path: str, change: Change) -> Iterator[Touch]:
+    """What a read showed; the end of a file's last line is no line, and none is read behind it."""
+    lines = (change.after or "").split("\n")
+    last = change.start + len(lines) - 1
+    if not lines[-1] and change.total is not None and last >= change.total:
+        last -= 1
+    if last >= change.start:
+        yield _touch(step, path, "read", change=change, first=change.start, last=last)
+    elif change.start == 1:
+        yield _touch(step, path, "read", change=change)
+
+
+def _recorded(step: Step, change: Change) -> Iterator[Touch]:
     path = absolute(change.path, step.cwd)
     if change.kind == "shown":
-        count = len((change.after or "").splitlines())
-        return _touch(
-            step,
-            path,
-            "read",
-            change=change,
-            first=change.start,
-            last=change.start + max(count, 1) - 1,
-        )
+        yield from _gained(step, path, change)
+        return
     pairs = _replaced(step.call.input if step.call else None)
     lines = [line for hunk in change.hunks for line in hunk.lines]
     if lines:
@@ -200,7 +222,7 @@ def _recorded(step: Step, change: Change) -> Touch:
     kind = {"created": "write", "deleted": "delete"}.get(change.kind, "edit")
     if change.after is not None and not pairs:
         kind = "write"
-    return _touch(
+    yield _touch(
         step,
         path,
         kind,
@@ -208,5 +230,5 @@ def _recorded(step: Step, change: Change) -> Touch:
         removed=removed,
         added=added,
         old="\n".join(old for old, _ in pairs) or None,
-        new=change.after if change.after is not None else "\n".join(new for _, new in pairs),
+        new="\n".join(new for _, new in pairs) if change.after is None and pairs else change.after,
     )
