@@ -1,5 +1,7 @@
 """What kind of step is it, on which surface?"""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from forsy_retrace.commands import Command
@@ -8,7 +10,15 @@ from forsy_retrace.evidence import Ground, derived, inferred
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace, put
 
-from .tools import command_of, kind_of
+from .tools import (
+    APPLIES,
+    KINDS_OF_PATCHES,
+    PATCHERS,
+    Kind,
+    command_of,
+    kind_of,
+    patched_files,
+)
 
 
 def classify(trace: Trace) -> Trace:
@@ -43,11 +53,11 @@ def _kind(step: Step) -> Step:
 
 def _call(step: Step) -> Step:
     assert step.call is not None
-    kind = kind_of(step.like, step.call.input)
+    run = command(step)
+    kind = _patch(step, run) or kind_of(step.like, step.call.input)
     if kind is not None:
         ground = _by_name(kind.rule)
         return put(step, {"operation": ground}, operation=kind.operation, surface=kind.surface)
-    run = command(step)
     if run is None:
         unread = {"operation": derived("tool-table")}
         return put(step, unread, operation="execute", surface="cli")
@@ -58,6 +68,24 @@ def _call(step: Step) -> Step:
         operation=run.operation,
         surface=run.surface,
     )
+
+
+DOES = {"created": "Add", "modified": "Update", "deleted": "Delete"}
+"""How a patch says what the harness records of it."""
+
+
+def _patch(step: Step, run: Command | None) -> Kind | None:
+    """A patch that a shell's line is there to apply, or of which the log holds only what came of it.
+
+    None unless it does but one thing to its files.
+    """
+    does: Iterable[str] = ()
+    if run is not None and run.main in APPLIES and step.call is not None:
+        does = patched_files(step.call.input).values()
+    elif step.like in PATCHERS and step.result is not None:
+        does = (DOES[change.kind] for change in step.result.changes if change.kind in DOES)
+    kind = KINDS_OF_PATCHES.get(frozenset(does))
+    return kind._replace(surface=run.surface) if kind is not None and run is not None else kind
 
 
 def _by_name(rule: str) -> Ground:

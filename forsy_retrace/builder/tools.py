@@ -203,6 +203,11 @@ KINDS_OF_PATCHES: dict[frozenset[str], Kind] = {
 }
 """What a patch is that does but one thing to its files; any other edits."""
 
+PATCHERS = ("file_change", "FileChange", "patch_apply")
+"""Calls of which the log holds what a patch did to each file, in words of the harness."""
+APPLIES = ("apply_patch", "applypatch")
+"""Commands that apply the patch which they are fed."""
+
 PLAN_FILE = later(r"[/\\]\.claude[/\\]plans[/\\][^/\\]+\.md$")
 """Where Claude Code keeps the plan that plan mode writes."""
 
