@@ -5,7 +5,8 @@
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import msgspec
@@ -18,7 +19,8 @@ from .touches import shown
 from .unchecked import is_plan
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed")
-GONE = ("delete", "removed")
+GONE = {"delete": "The log shows that it is gone.", "removed": "A command removed it."}
+"""What is deleted; behind a command that removed it, others on its line may have made it anew."""
 TESTS = frozenset(["test", "tests", "spec", "specs", "__tests__", "e2e"])
 """Folders of tests."""
 TEST = re.compile(
@@ -45,16 +47,38 @@ def artifacts(trace: Trace) -> Trace:
             by_path.setdefault(touch.path, []).append(touch)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
+    back = _there_again(trace.touches)
     found = [
         artifact
         for path, touched in by_path.items()
-        if (artifact := _artifact(path, touched, cwd, trace, is_scratch(path))) is not None
+        if (artifact := _artifact(path, touched, cwd, trace, is_scratch(path), back.get(path)))
+        is not None
     ]
     return msgspec.structs.replace(trace, artifacts=tuple(found))
 
 
+def _there_again(touches: Iterable[Touch]) -> dict[str, int]:
+    """The last step that shows what was deleted to be there: the path itself, or one below it."""
+    back: dict[str, int] = {}
+    gone: set[str] = set()
+    for touch in touches:
+        if touch.kind in GONE:
+            gone.add(touch.path)
+            back.pop(touch.path, None)
+            continue
+        for path in (touch.path, *map(str, PurePosixPath(touch.path).parents)):
+            if path in gone:
+                back[path] = touch.step
+    return back
+
+
 def _artifact(
-    path: str, touched: list[Touch], cwd: str | None, trace: Trace, is_scratch: bool
+    path: str,
+    touched: list[Touch],
+    cwd: str | None,
+    trace: Trace,
+    is_scratch: bool,
+    back: int | None,
 ) -> Artifact | None:
     changes = [touch for touch in touched if touch.kind in CHANGES]
     used = [touch for touch in touched if trace.steps[touch.step - 1].eval == 1]
@@ -67,7 +91,7 @@ def _artifact(
         return Artifact(name, "observed", "evidence", steps, what, "Read, not changed.", "unseen")
     state = replay(touched)
     verbs = list(_verbs(changes))
-    kind = _type(verbs)
+    kind = "modified" if back and verbs[-1] == "deleted" else _type(verbs)
     diff = _diff(changes)
     grade = "full" if state.text is not None else ("partial" if diff else "unseen")
     told = any(trace.steps[number - 1].success is not None for number in steps)
@@ -80,7 +104,7 @@ def _artifact(
         "intermediate" if is_scratch or is_plan(path) else _role(path),
         steps,
         what,
-        _state(changes, trace, grade) if told else ASKED[grade],
+        _state(changes, trace, grade, back) if told else ASKED[grade],
         grade,
         content=state.text if kind != "deleted" else None,
         diff=diff,
@@ -147,7 +171,7 @@ def _type(verbs: list[str]) -> str:
     """What became of the file in all."""
     if verbs[-1] == "deleted":
         return "deleted"
-    if set(verbs) == {"generated"}:
+    if set(verbs) <= {"generated", "deleted"}:
         return "generated"
     return "created" if verbs[0] == "created" else "modified"
 
@@ -205,13 +229,16 @@ ASKED = {
 }
 
 
-def _state(changes: list[Touch], trace: Trace, grade: str) -> str:
+def _state(changes: list[Touch], trace: Trace, grade: str, back: int | None) -> str:
     last = changes[-1]
     undone = {touch.step for touch in changes} & set(trace.replaced)
     parts = [f"Last changed in step {last.step}."]
     if undone:
         parts.append(f"What {_listed(tuple(sorted(undone)))} wrote was mostly replaced later.")
-    parts.append("The log shows that it is gone." if last.kind in GONE else SHOWN[grade])
+    if last.kind not in GONE:
+        parts.append(SHOWN[grade])
+    else:
+        parts.append(f"Step {back} shows it again." if back else GONE[last.kind])
     return " ".join(parts)
 
 

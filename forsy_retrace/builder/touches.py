@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from forsy_retrace.commands import Simple
 from forsy_retrace.events import SHELL, Change
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command
@@ -22,14 +23,21 @@ WRITTEN_BY = {"write": "write", "edit": "changed", "execute": "generated"}
 """What a simple command's target is to it; a build's output or a log is generated, not edited."""
 
 REMOVES = frozenset(
-    ["rm", "unlink", "shred", "trash", "trash-put", "rimraf", "del", "git rm", "rmdir"]
+    [
+        *("rm", "unlink", "shred", "trash", "trash-put", "rimraf", "git rm", "rmdir"),
+        *("remove-item", "ri", "rd", "del", "erase"),
+    ]
 )
 """Commands that take their targets away: clean-up, not an edit that a check could find broken."""
-MOVES = frozenset(["mv", "rename", "git mv"])
+MOVES = frozenset(
+    ["mv", "rename", "git mv", "move-item", "move", "mi", "rename-item", "rni", "ren"]
+)
 """Commands that take away what they also read."""
 
 UNRESOLVED = frozenset("*?$`{}<>|&;")
 """Marks of a path that only the shell could have resolved."""
+NO_FILE = later(r"(?i)\s*\Z|/dev/null\Z|(?:env|variable|function|alias|hklm|hkcu):")
+"""Nothing, nowhere, and the drives of PowerShell that hold no files."""
 
 
 def touches(trace: Trace) -> Iterator[Touch]:
@@ -75,11 +83,10 @@ def _of_call(step: Step) -> Iterator[Touch]:
         missed = unread(step)
         for at, simple in enumerate(run.simples):
             for path in simple.writes:
-                if path != "/dev/null" and not set(path) & UNRESOLVED:
+                if _is_file(path):
                     yield _touch(step, absolute(path, cwd), _written(simple, path))
             for path in simple.reads if simple.shows else ():
-                missing = missed.holds(at, simple.words[0], path)
-                if not missing and not set(path) & UNRESOLVED:
+                if _is_file(path) and not missed.holds(at, simple.words[0], path):
                     yield _touch(step, absolute(path, cwd), "read")
         return
     for change in recorded:
@@ -94,6 +101,10 @@ def _of_call(step: Step) -> Iterator[Touch]:
         yield _touch(step, path, "write", new=text, added=tuple(text.splitlines()))
     elif tool in EDITORS:
         yield from _asked(step, path)
+
+
+def _is_file(path: str) -> bool:
+    return not NO_FILE.match(path) and UNRESOLVED.isdisjoint(path)
 
 
 def _written(simple: Simple, path: str) -> str:

@@ -46,6 +46,7 @@ OPERANDS = {
     "pattern-writes": "a pattern first, then files that it rewrites",
     "where": "the folder it looks in comes first",
     "urls": "addresses",
+    "clone": "an address, and the folder that it is cloned into",
     "api": "an endpoint; `graphql` reads unless it holds a mutation",
     "packages": "packages",
     "out": "the value of `-o`, `--output` … is a file that it writes",

@@ -81,13 +81,15 @@ class File(msgspec.Struct, frozen=True):
 class Home(dict[str, Group]):
     """The groups of one shell, or of all; each is laid out when it is first asked for."""
 
-    def __init__(self, valued: dict[str, str]) -> None:
+    def __init__(self, valued: dict[str, str], shell: str = "") -> None:
         super().__init__()
         self.valued = valued
+        self.common = valued.get(f"{{{shell}}}", "")
+        """Options that take a value with every command of the shell."""
         self.rows: dict[str, list[Row]] = {}
 
     def __missing__(self, name: str) -> Group:
-        group = Group([], {}, frozenset(self.valued.get(name, "").split()))
+        group = Group([], {}, frozenset(f"{self.valued.get(name, '')} {self.common}".split()))
         for row in self.rows[name]:
             _place(group, name, row)
         for choices in (group.plain, *group.subs.values()):
@@ -126,7 +128,7 @@ def table() -> Table:
     shells: dict[str, Home] = {}
     for row in file.row:
         for shell in row.shell.split() or [""]:
-            home = shells.setdefault(shell, Home(file.valued)) if shell else groups
+            home = shells.setdefault(shell, Home(file.valued, shell)) if shell else groups
             for name in row.name.split():
                 home.rows.setdefault(name, []).append(row)
     wrappers: dict[str, dict[str, tuple[Wrapper, frozenset[str]]]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from forsy_retrace.commands.model import Simple
 from forsy_retrace.commands.scripts import run_script, script_called
@@ -68,6 +69,8 @@ def applied(
                 reads = operands[:1]
             case "urls":
                 urls = [word for word in operands if "." in word or "/" in word or ":" in word]
+            case "clone":
+                writes = _cloned(operands)
             case "packages":
                 packages = [word for word in operands if word not in _EVERYTHING]
             case "out":
@@ -111,6 +114,15 @@ def applied(
         role,
         operation == "read" and not _SHOWN.isdisjoint(kinds),
     )
+
+
+def _cloned(operands: list[str]) -> list[str]:
+    """Where a clone goes: the folder that is named, or the last part of the address."""
+    named = list(takewhile(lambda word: word[:1] != "-", operands))  # `gh` hands on what is behind
+    if not named:
+        return []
+    name = re.split(r"[/:\\]", named[0].rstrip("/"))[-1].removesuffix(".git")
+    return named[1:2] or ([name] if name else [])
 
 
 def _values(words: tuple[str, ...], flags: frozenset[str]) -> list[str]:
