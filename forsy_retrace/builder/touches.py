@@ -4,7 +4,7 @@ import difflib
 import posixpath
 from collections.abc import Iterator
 
-from forsy_retrace.commands import Simple
+from forsy_retrace.commands import Command, Simple
 from forsy_retrace.events import SHELL, Change
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
@@ -12,7 +12,7 @@ from forsy_retrace.trace import Step, Touch, Trace
 from .classify import command
 from .outcome import never_ran
 from .printed import behind_the_end, numbered, unread
-from .tools import patch_of, path_of
+from .tools import command_of, patch_of, path_of, whole_text
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
 WRITERS = ("Write", "create_file", "write_file")
@@ -81,6 +81,10 @@ def _of_call(step: Step) -> Iterator[Touch]:
             yield from _recorded(step, change)
         cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         missed = unread(step)
+        if (poured := _poured(step, run)) is not None:
+            target, whole = absolute(poured[0], cwd), poured[1]
+            yield _touch(step, target, "write", new=whole, added=tuple(whole.splitlines()))
+            return
         for at, simple in enumerate(run.simples):
             for path in simple.writes:
                 if _is_file(path):
@@ -101,6 +105,16 @@ def _of_call(step: Step) -> Iterator[Touch]:
         yield _touch(step, path, "write", new=text, added=tuple(text.splitlines()))
     elif tool in EDITORS:
         yield from _asked(step, path)
+
+
+def _poured(step: Step, run: Command) -> tuple[str, str] | None:
+    """The file and its whole content, where a line is no more than a here-document for it."""
+    line = command_of(step.like, step.call.input) if step.call else None
+    writes = [path for simple in run.simples for path in simple.writes if _is_file(path)]
+    if line is None or len(run.simples) != 1 or len(writes) != 1:
+        return None
+    text = whole_text(line[0])
+    return None if text is None or ">>" in line[0].partition("\n")[0] else (writes[0], text)
 
 
 def _is_file(path: str) -> bool:
