@@ -207,8 +207,8 @@ def _read(step: Step, path: str) -> Iterator[Touch]:
         return
     first = asked or (1 if limit else None)
     last = None
-    if first and limit:
-        last = first + min(limit, len(step.printed.splitlines())) - 1
+    if first and limit and (shown := len(step.printed.splitlines())):
+        last = first + min(limit, shown) - 1
     yield _touch(step, path, "read", first=first, last=last)
 
 
