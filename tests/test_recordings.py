@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from folders import check, contents, traces
+from forsy_adapters._shell import is_unfinished
 from forsy_adapters._terminal import Places, Program, Tape, steps, tape
 from forsy_adapters._terminal.marks import by_marks
 from forsy_adapters._terminal.paste import by_paste
 from forsy_adapters._terminal.prompts import behind_prompt, by_prompts
-from forsy_adapters._terminal.unfinished import is_unfinished
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -126,6 +126,17 @@ def test_a_prompt_has_a_shape(line: str, command: str | None) -> None:
         ("for f in 1; do if x; then y; fi; done", False),
         ("ls; python3", False),
         ("echo 'it is done'", False),
+        ("echo one \\", True),
+        ("echo one \\\\", False),
+        ("cd My\\ ", False),
+        ("echo '(if asked)' # (for now", False),
+        ("f() {\necho beans", True),
+        ("f() {\necho beans\n}", False),
+        ("jars=(\n1 2", True),
+        ("jars=(\n1 2\n)", False),
+        ("case $1 in\nbeans) make ;;\nesac", False),
+        ("(cd shop; make)", False),
+        ("echo {", False),
     ],
 )
 def test_only_an_unfinished_command_goes_on(command: str, unfinished: bool) -> None:

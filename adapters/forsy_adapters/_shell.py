@@ -52,14 +52,51 @@ CLOSERS: dict[str, re.Pattern[str]] = {
 
 def open_quote(text: str, quote: str = "") -> str:
     """The quote that is open behind a text, which begins in one or in none."""
+    return unquoted(text, quote)[1]
+
+
+def unquoted(text: str, quote: str = "") -> tuple[str, str]:
+    """A text with `_` for what is quoted and nothing for comments; and the quote left open."""
+    parts: list[str] = []
     at = 0
     while True:
         if quote:
             closed = CLOSERS[quote].match(text, at)
             if closed is None:
-                return quote
+                return "".join(parts), quote
             at = closed.end()
         found = QUOTES.search(text, at)
+        parts.append(text[at : found.start() if found else len(text)])
         if found is None:
-            return ""
+            return "".join(parts), ""
+        parts.append("" if found[0][0] == "#" else "_")
         at, quote = found.end(), found[1] or ""
+
+
+BEGINS = later(
+    r"(?:^[ \t]*|[;&|({][ \t]*|\b(?:do|then|else)[ \t]+)(?:for|while|until|select|if|case)\b"
+    r"|(?:^[ \t]*|[;&|({)][ \t]*|\b(?:do|then|else)[ \t]+|\bfunction[ \t]+\S+[ \t]+)\{(?=\s|\Z)"
+    r"|\((?=[ \t]*$)",
+    re.MULTILINE,
+)
+ENDS = later(r"(?:^|[;&|])[ \t]*(?:(?:done|fi|esac)\b|\})|^[ \t]*\)", re.MULTILINE)
+GOES_ON = later(r"(?:\\|(?:\||&&)\s*)\Z")
+DOCUMENT = later(r"<<-?\s*['\"]?(\w{1,40})")
+
+
+def opened(bare: str) -> int:
+    """How many more blocks a text without its quotes begins than it ends."""
+    return len(BEGINS.findall(bare)) - len(ENDS.findall(bare))
+
+
+def goes_on(bare: str) -> bool:
+    """Whether a text without its quotes ends in what asks for another line: `\\`, `|`, `&&`."""
+    return GOES_ON.search(bare) is not None
+
+
+def is_unfinished(command: str) -> bool:
+    """An open quote, block, pipe or here-document."""
+    bare, quote = unquoted(command)
+    lines = [line.strip() for line in command.split("\n")[1:]]
+    waits = any(word not in lines for word in DOCUMENT.findall(command))
+    return bool(quote or opened(bare) > 0 or waits or goes_on(bare))

@@ -2,7 +2,8 @@
 
 Bash writes a session's block when the session ends, so blocks stand in the order of their ends: a
 stamp earlier than the one before begins another session. A here-document stands raw over several
-lines, and so does a quote. A typed `#1700000000` cannot be told from a stamp but by its place.
+lines, and so does a quote; a block where bash was told to keep line feeds. A typed `#1700000000`
+cannot be told from a stamp but by its place.
 Learnt from bash 5.2.
 """
 
@@ -15,7 +16,7 @@ from forsy_retrace.source import Line, Record, Source, entry
 
 from ._history.lines import is_like, is_stamped, is_text, left_out, tell
 from ._history.ran import CANNOT, NO_STATUS
-from ._shell import open_quote
+from ._shell import goes_on, opened, unquoted
 
 SHOWS = Shows(
     calls="yes",
@@ -29,7 +30,9 @@ SHOWS = Shows(
 STAMP = later(rb"#\d{9,10}\s*")
 FEWEST_STAMPS = 3
 LONGEST = 200
-"""Lines of a here-document or of a quote that are waited for."""
+"""Lines of a here-document, of a quote or of a block that are waited for."""
+REST = later(r"\s*(?:done|fi|esac|do|then|else|[})])\s*;?\s*")
+"""What is no command of its own, where nothing was open before it."""
 OPENS = later(rb"(?<!<)<<-?\s*(?:'([^'\s]+)'|\"([^\"\s]+)\"|\\?([A-Za-z_][\w.-]*))")
 
 
@@ -56,10 +59,11 @@ def entries(lines: Sequence[Line]) -> Iterator[Record | Skipped]:
     first = next((line for line in lines if line.data.strip()), None)
     begins = first is not None and is_stamp(first)
     has_stamps = begins or sum(map(is_stamp, lines)) >= FEWEST_STAMPS
+    keeps = _keeps(lines)
     at = 0
     while at < len(lines):
         stamped = has_stamps and is_stamp(lines[at])
-        end = _end(lines, at + 1, begins) if stamped else _behind(lines, at)
+        end = _end(lines, at + 1, begins, keeps) if stamped else _behind(lines, at, keeps)
         held = lines[at:end]
         at = end
         while held and not held[-1].data.strip():
@@ -67,7 +71,9 @@ def entries(lines: Sequence[Line]) -> Iterator[Record | Skipped]:
         if stamped and len(held) == 1:
             yield left_out(entry(held), "a stamp without a command")
         elif held:
-            yield entry(held, "bash")
+            found = entry(held, "bash")
+            is_rest = REST.fullmatch(found.value["command"]) is not None
+            yield left_out(found, "the rest of a block that began elsewhere") if is_rest else found
 
 
 def is_stamp(line: Line) -> bool:
@@ -75,28 +81,42 @@ def is_stamp(line: Line) -> bool:
     return STAMP.fullmatch(line.data) is not None and 10**8 <= int(line.data[1:]) <= 4 * 10**9
 
 
-def _end(lines: Sequence[Line], at: int, joined: bool) -> int:
+def _end(lines: Sequence[Line], at: int, joined: bool, keeps: bool) -> int:
     """Where the command ends that begins behind a stamp.
 
     Bash reads lines without a stamp as more of the command only where the file begins with one.
     The first line is the command's even where it looks like a stamp.
     """
     if at < len(lines):
-        at = _behind(lines, at)
+        at = _behind(lines, at, keeps)
     while joined and at < len(lines) and not is_stamp(lines[at]):
-        at = _behind(lines, at)
+        at = _behind(lines, at, keeps)
     return at
 
 
-def _behind(lines: Sequence[Line], at: int) -> int:
-    """The first line behind a line, and behind the here-document or the quote that it opens."""
+def _behind(lines: Sequence[Line], at: int, keeps: bool) -> int:
+    """The first line behind a line, and behind the quotes, blocks and documents that it opens.
+
+    Where the file keeps line feeds, a line that ends in `\\`, `|` or `&&` goes on too; elsewhere
+    bash would have joined it, and it was given up with ^C.
+    """
     first = end = _document(lines, at)
     last = min(len(lines), at + 1 + LONGEST)
-    quote = open_quote(lines[at].value)
-    while quote and end < last and not is_stamp(lines[end]):
-        quote = open_quote(lines[end].value, quote)
+    bare, quote = unquoted(lines[at].value)
+    blocks, more = opened(bare), keeps and goes_on(bare)
+    while (quote or blocks > 0 or more) and end < last and not is_stamp(lines[end]):
+        bare, quote = unquoted(lines[end].value, quote)
+        blocks, more = blocks + opened(bare), keeps and goes_on(bare)
         end = _document(lines, end)
-    return first if quote else end
+    return first if quote or blocks > 0 or more else end
+
+
+def _keeps(lines: Sequence[Line]) -> bool:
+    """Whether a block stands over several lines: bash was told to keep their line feeds."""
+    return any(
+        opened(unquoted(line.value)[0]) > 0 and _behind(lines, at, keeps=False) > at + 1
+        for at, line in enumerate(lines)
+    )
 
 
 def _document(lines: Sequence[Line], at: int) -> int:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from forsy_retrace.sdk import later
 from forsy_retrace.source import plain
 
+from .._shell import is_unfinished
 from .run import Run
-from .unfinished import gone_on, is_unfinished
+from .unfinished import gone_on
 from .zsh import LOST_END, drawn, has_lost_end
 
 
