@@ -44,7 +44,8 @@ class Shows(msgspec.Struct, frozen=True):
     """What a log can show, before any is read; the confidence of its traces starts here.
 
     The fields are the columns of the source table in the format's contract. `stores` are the
-    places where such logs lie, `cannot` says in words what no trace from them can tell.
+    places where such logs lie, `cannot` says in words what no trace from them can tell,
+    unless a Fact `shows` repeats those words: this one log does, or has it and it is left out.
     """
 
     words: Shown = "no"

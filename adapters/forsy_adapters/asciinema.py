@@ -85,6 +85,7 @@ def _read_lines(
                     tape.width = 0  # no one width holds for all
                 yield Skipped(here, CODES["r"])
             case [_, str(code), _]:
+                tape.holds_typed = tape.holds_typed or code == "i"
                 yield Skipped(here, CODES.get(code, "no output" if code == "o" else UNKNOWN))
             case None:
                 comment = line.value.lstrip().startswith("#")

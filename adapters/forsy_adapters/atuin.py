@@ -27,7 +27,7 @@ SHOWS = Shows(
 )
 
 AGENTS = ("claude-code", "codex", "copilot", "opencode", "pi")
-BY_AGENT = 2
+BY_PERSON, BY_AGENT = 1, 2
 SHELLS = ("bash", "zsh", "fish", "nu", "xonsh", "powershell")
 SECOND = 10**9
 
@@ -57,7 +57,6 @@ def _place(record: Record, row: Row, call: str) -> Placed | str:
     status = whole(row.get("exit"), -1)
     ended = when(start + ran_for) if start is not None and ran_for is not None else None
     author, intent = row.get("author"), row.get("intent")
-    is_agent = author in AGENTS or row.get("author_kind") == BY_AGENT
     cwd, session, shell = row.get("cwd"), row.get("session"), row.get("shell")
     ran = Ran(
         record,
@@ -74,9 +73,19 @@ def _place(record: Record, row: Row, call: str) -> Placed | str:
         cwd=cwd if isinstance(cwd, str) and not imported else None,
         intent=intent if isinstance(intent, str) and intent.strip() else "",
         intent_pointer=column("intent"),
-        operator=f"an AI agent: {author}" if is_agent and isinstance(author, str) else NOBODY,
+        operator=_operator(author, row.get("author_kind")),
     )
     order = float(whole(row.get("timestamp")) or 0)
     if imported or not isinstance(session, str):
         return Placed(ran, "", order, IMPORTED)
     return Placed(ran, session, order)
+
+
+def _operator(author: object, kind: object) -> str:
+    """Who ran it, where the row names an author and tells or implies of which kind."""
+    match author, kind:
+        case str(), _ if author in AGENTS or kind == BY_AGENT:
+            return f"an AI agent: {author}"
+        case str(), _ if author.strip() and kind == BY_PERSON:
+            return "a person"  # whose name is nobody's business
+    return NOBODY

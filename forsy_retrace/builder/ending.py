@@ -46,6 +46,7 @@ DENIED = later(
 TIMED_OUT = later(r"(?i)\btim(?:ed|e) ?out\b")
 """A harness's words for a limit of time."""
 BARE = "Commands alone: nothing in the log tells what they were for."
+UNTOLD = "Commands and what they were for: nothing in the log tells whether that was reached."
 
 
 class Ending(NamedTuple):
@@ -61,7 +62,8 @@ def ending(trace: Trace) -> Ending:
     """How the session ended, by its last steps."""
     steps = [s for s in trace.steps if s.origin is None or not s.origin.branch]
     if steps and all(s.actor == SHELL for s in steps):
-        return Ending("other", False, BARE, "bare-commands")
+        said = UNTOLD if any(s.reasoning for s in steps) else BARE
+        return Ending("other", False, said, "bare-commands")
     reason = _reason(steps, _is_submitted(trace))
     achieved, notes, rule = _goal(trace, steps, reason)
     return Ending(reason, achieved, notes, rule)

@@ -253,6 +253,8 @@ def _facts(trace: Trace, told: Told) -> dict[str, Any]:
     recovery = [v for v in _values(told, "recovery") if isinstance(v, dict)]
     if recovery:
         found["recovery"] = recovery[0]
+    if shown := list(dict.fromkeys(strings(_values(told, "shows")))):
+        found["shown"] = shown
     surfaces = Counter(step.surface for step in trace.steps if step.surface)
     found["surfaces"] = dict(sorted(surfaces.items()))
     return found
@@ -282,8 +284,9 @@ def _description(trace: Trace, shows: Shows) -> str:
         f" {_count(judged, 'message')} {'judges' if judged == 1 else 'judge'} the work.",
         f"It ended as {trace.termination_reason}.",
     ]
-    if shows.cannot:
-        parts.append(f"Such a log cannot show {'; '.join(shows.cannot)}.")
+    cannot = [what for what in shows.cannot if what not in trace.facts.get("shown", ())]
+    if cannot:
+        parts.append(f"Such a log cannot show {'; '.join(cannot)}.")
     return " ".join(parts)
 
 

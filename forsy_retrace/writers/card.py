@@ -57,7 +57,8 @@ def card(trace: Json, manifest: Json, shows: Shows) -> str:
 
 
 def _limits(manifest: Json, shows: Shows) -> list[str]:
-    lines = [f"- Such a log cannot show {what}." for what in shows.cannot]
+    shown = manifest.get("shown", ())
+    lines = [f"- Such a log cannot show {what}." for what in shows.cannot if what not in shown]
     lines += [f"- {limit}" for limit in manifest.get("limits", ())]
     if "session id" not in manifest["session_basis"] and shows.is_history:
         lines.append(f"- Where the session begins was told so: {manifest['session_basis']}.")

@@ -20,12 +20,9 @@ from .._shell import outcome
 
 NOBODY = "unknown: a shell history does not record who typed"
 
-CANNOT = (
-    "what a command printed",
-    "which files a command changed",
-    "why a command was run, or what the work was for",
-    "who typed it, a person or a program",
-)
+WHY = "why a command was run, or what the work was for"
+WHO = "who typed it, a person or a program"
+CANNOT = ("what a command printed", "which files a command changed", WHY, WHO)
 """What no history shows."""
 NO_STATUS = ("whether a command worked", "in which folder it ran")
 
@@ -64,10 +61,14 @@ def told(ran: Ran) -> Iterator[Event]:
     """The events of one command."""
     here = Origin(ran.record.here.at(ran.pointer), ran.at, SHELL)
     yield Fact(here, "operator", ran.operator)
+    if ran.operator != NOBODY:
+        yield Fact(here, "shows", WHO)
     if ran.cwd:
         yield Fact(here, "cwd", ran.cwd)
     if ran.intent:
-        yield Thinking(Origin(ran.record.here.at(ran.intent_pointer), ran.at, SHELL), ran.intent)
+        stated = Origin(ran.record.here.at(ran.intent_pointer), ran.at, SHELL)
+        yield Fact(stated, "shows", WHY)
+        yield Thinking(stated, ran.intent)
     yield ToolCall(here, ran.call, ran.shell, ran.command, ran.named)
     if ran.ended is not None or ran.exit is not None or ran.output is not None:
         place = ran.exit_pointer if ran.output is None else ran.output_pointer

@@ -4,7 +4,7 @@ from forsy_retrace.sdk import Shows
 
 from .look import has_prompts, is_stream
 from .steps import Program, steps
-from .tape import NOWHERE, Places, Tape
+from .tape import NOWHERE, TYPED, UNSEEN, Places, Tape
 
 __all__ = [
     "NOWHERE",
@@ -18,10 +18,9 @@ __all__ = [
     "steps",
 ]
 
-TYPED = "typed input, never copied"
 CANNOT = (
     "who typed: a person, a script or an agent",
-    "what was typed and not echoed",
+    UNSEEN,
     "whether a command worked, unless the shell marked its exit or the next command printed it",
     "what full-screen programs drew, or what scripts and programs ran by themselves",
     "a request, a reason or an answer in words",

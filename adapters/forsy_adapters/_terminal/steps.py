@@ -14,7 +14,7 @@ from .marks import by_marks
 from .paste import by_paste
 from .prompts import by_prompts
 from .run import Run
-from .tape import TOO_LONG, Tape
+from .tape import TOO_LONG, UNSEEN, Tape
 
 OPERATOR = "unknown: a recording does not say who typed"
 WAYS: tuple[tuple[str, Callable[[Tape], list[Run]]], ...] = (
@@ -49,6 +49,8 @@ def steps(tape: Tape, program: Program) -> Iterator[Event]:
     start, end = (runs[0].prompt, runs[0].until) if runs else (0, tape.length)
     begun = tape.origin(tape.span(start, end), start)
     yield Fact(begun, "operator", OPERATOR)
+    if tape.holds_typed:
+        yield Fact(begun, "shows", UNSEEN)
     yield Fact(begun, "recovery", {"commands_by": name, "terminal_emulator": has_screen()})
     if not runs:
         yield from _opaque(tape, program)

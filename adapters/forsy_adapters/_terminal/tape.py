@@ -12,6 +12,8 @@ MOST_TEXT = 32 << 20
 """Characters of a recording that are read; what was printed later is left out, and said to be."""
 MOST_RECORDS = 1 << 20
 TOO_LONG = "beyond the first 32 MB of a recording"
+TYPED = "typed input, never copied"
+UNSEEN = "what was typed and not echoed"
 
 
 class Places:
@@ -63,6 +65,8 @@ class Tape:
         self.intervals = False
         self.parts: list[str] = []
         self.length = self.seen = 0
+        self.holds_typed = False
+        """The log has what was typed, which is left out."""
         self.is_full = False
         self.rest: Evidence | None = None
         """The records behind those that it took, as one."""

@@ -49,6 +49,7 @@ def read(source: Source) -> Iterator[Event]:
                 is_only = False
                 yield from session.events(None)
             session = Session(line)
+            session.tape.holds_typed = any(map(is_input, sides))
         elif session is None or session.last is not None:
             here = Origin(line.here, None, "system")
             yield Skipped(
