@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from forsy_retrace.events import SHELL, Fact, Skipped
-from forsy_retrace.sdk import Shows, a_log_of, strings, words
+from forsy_retrace.sdk import Shows, a_log_of, strings, when, words
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace
 
 from .ending import LENGTHS, ending
-from .tools import closing_words
+from .tools import RECORDING, SHELLS, closing_words
 
 ONE_VALUE = {
     "version": "harness_version",
@@ -44,8 +44,8 @@ def summarise(trace: Trace, shows: Shows) -> Trace:
         prior_trace_id=_prior(trace),
         task=_task(trace),
         agent_tools=_tools(trace, told),
-        started_at=min(times, default=None, key=order),
-        ended_at=max(times, default=None, key=order),
+        started_at=min(times or _times(told, "began"), default=None, key=order),
+        ended_at=max(times or _times(told, "ended"), default=None, key=order),
         skills=_skills(trace, told),
         agent_config=_config(trace, shows, told),
         learning=_learning(trace),
@@ -82,11 +82,16 @@ def _task(trace: Trace) -> str:
     first = asked or (humans[0] if humans else None)
     if first is not None and first.input:
         return first.input
-    shells = [s for s in trace.steps if s.surface == "cli"]
-    calls = [s for s in trace.steps if s.call is not None]
-    if calls and len(shells) == len(calls):
-        return f"No request recorded: {_count(len(calls), 'shell command')}."
-    return f"No request recorded: {_count(len(calls), 'tool call')}."
+    called = [_called(step) for step in trace.steps if step.call is not None]
+    noun = called[0] if len(set(called)) == 1 else "tool call"
+    return f"No request recorded: {_count(len(called), noun)}."
+
+
+def _called(step: Step) -> str:
+    """What a call is, in words: a shell's line, all that a terminal showed, or any other."""
+    if step.like in SHELLS:
+        return "shell command"
+    return step.like if step.like == RECORDING else "tool call"
 
 
 def _count(number: int, noun: str) -> str:
@@ -103,6 +108,11 @@ def _told(trace: Trace) -> Told:
 
 def _values(told: Told, name: str) -> list[Any]:
     return [fact.value for fact in told.get(name, ())]
+
+
+def _times(told: Told, name: str) -> list[str]:
+    """When the log says that the whole began or ended, for where no step has a time."""
+    return [at for value in _values(told, name) if (at := when(value)) is not None]
 
 
 def _offered(told: Told) -> list[str]:

@@ -64,6 +64,9 @@ SHELLS: dict[str, str] = {
 GIVES_A_LINE = ("-c", "-lc", "-command", "/c")
 """Behind these words a shell is given a whole line."""
 
+RECORDING = "terminal recording"
+"""The call that stands for a recording in which no command can be told."""
+
 TOOLS: dict[str, Kind] = {
     "Read": Kind("read", "file"),
     "NotebookRead": Kind("read", "file"),
@@ -78,7 +81,7 @@ TOOLS: dict[str, Kind] = {
     "MultiEdit": Kind("edit", "file"),
     "NotebookEdit": Kind("edit", "file"),
     "apply_patch": Kind("edit", "file"),
-    "terminal recording": Kind("execute", "cli"),
+    RECORDING: Kind("other", "cli"),
     "BashOutput": Kind("read", "cli"),
     "TaskOutput": Kind("read", "other_tool"),
     "AgentOutputTool": Kind("read", "other_tool"),

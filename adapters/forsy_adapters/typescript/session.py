@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator
 
 from forsy_retrace.events import Event, Fact, Origin, SessionStart, Skipped
-from forsy_retrace.sdk import later
+from forsy_retrace.sdk import later, when
 from forsy_retrace.source import Line, Source
 
 from .._terminal import Places, Program, Tape, steps
 from .timing import timed
 
 STARTED = later(r"Script started on ([^\[\n]{1,80}?)(?: \[(.{0,2000})\])?\r?$")
-DONE = later(r"Script done on [^\[\n]{1,80}?(?: \[(.{0,2000})\])?\r?$")
+DONE = later(r"Script done on ([^\[\n]{1,80}?)(?: \[(.{0,2000})\])?\r?$")
 NAMED = later(r'([A-Z_]{2,40})="([^"]{0,1000})"')
 """What newer versions tell in brackets: COMMAND, COLUMNS, COMMAND_EXIT_CODE."""
 
@@ -37,19 +37,25 @@ class Session:
 
     def events(self, timing: Source | None) -> Iterator[Event]:
         """The recording's commands, with their moments where a timing file tells them."""
-        yield SessionStart(Origin(self.first.here, None, "system"), "")
+        here = Origin(self.first.here, None, "system")
+        yield SessionStart(here, "")
+        if began := when(self.began):
+            yield Fact(here, "began", began)
         if timing is not None:
             yield timed(self.tape, bytes(self.data), timing, self.began, self.first.here)
         status: int | None = None
         if self.last is not None:
             here = Origin(self.last.here, None, "system")
             done = DONE.match(self.last.value)
-            told = dict(NAMED.findall((done and done[1]) or ""))
+            told = dict(NAMED.findall((done and done[2]) or ""))
             status = _figure(told.get("COMMAND_EXIT_CODE"))
-            if status is None:
-                yield Skipped(here, "the recorder's last line")
-            else:
+            ended = when(done[1].strip()) if done else None
+            if ended is not None:
+                yield Fact(here, "ended", ended)
+            if status is not None:
                 yield Fact(here, "run_end", {"exit_code": status})
+            elif ended is None:
+                yield Skipped(here, "the recorder's last line")
         command = self.told.get("COMMAND", "")
         where = self.first.here if command else None
         yield from steps(
