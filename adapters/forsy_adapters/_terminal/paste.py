@@ -57,7 +57,7 @@ def has_toggles(text: str) -> bool:
 
 
 def by_paste(text: str, width: int) -> list[Run]:
-    """The commands between toggles, as the screen showed them."""
+    """The commands between toggles, as the screen showed them; empty where it does not tell one."""
     runs: list[Run] = []
     lines = list(_lines(text))
     shown = [line_of(text[line.start : line.end], width) for line in lines]
@@ -78,12 +78,15 @@ def by_paste(text: str, width: int) -> list[Run]:
                 # Else a program asks for lines itself: its words are the command's output.
                 runs[-1] = replace(last, until=until, closed=until, is_done=not is_last)
                 continue
-        if command and not command.endswith("^C"):
+        if command is not None and not command.endswith("^C"):
             runs.append(
                 Run(line.begin, line.start, line.end, f"screen:{width or USUAL}:{line.lead}",
                     command, "bracketed-paste", line.entered, until, until, not is_last)
             )  # fmt: skip
-    return _closed_by_prompt(runs, text)
+    if not any(run.command for run in runs):
+        return []
+    runs = _closed_by_prompt(runs, text)
+    return [run for run in runs if run.command or plain(text[run.entered : run.until]).strip()]
 
 
 def line_of(typed: str, width: int, lead: int = 0) -> str:

@@ -13,6 +13,7 @@ class Run(msgspec.Struct, frozen=True):
     """Between these the command stands."""
     view: str
     command: str
+    """Empty where none is told, but an output stands there."""
     reading: str
     entered: int
     """Where its output begins."""

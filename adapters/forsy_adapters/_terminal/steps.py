@@ -24,6 +24,8 @@ WAYS: tuple[tuple[str, Callable[[Tape], list[Run]]], ...] = (
     ("none", lambda tape: []),
 )
 """The surest first; what the manifest calls them."""
+NOTHING_TOLD, RECORDING = "nothing-told", "terminal recording"
+"""The rule and the tool of a call whose command is not told."""
 STATUS = later(r"(?:echo|print|printf '%d\\n') +[\"']?\$(?:\?|status)[\"']?")
 NUMBER = later(r"\d{1,3}")
 WHO = later(r"[\w.+-]{1,40}@[\w.-]{1,80}")
@@ -83,9 +85,12 @@ def _called(tape: Tape, run: Run, number: int) -> Iterator[Event]:
         start, end, path = run.cwd
         yield Fact(tape.origin(tape.span(start, end), start), "cwd", path)
     here = tape.origin(tape.span(run.prompt, max(run.entered, run.end)), max(run.entered - 1, 0))
-    typed = tape.span(run.start, run.end, run.view)
-    here = msgspec.structs.replace(here, pieces=(typed,), reading=run.reading)
-    yield ToolCall(here, _name(number), "terminal", run.command, None)
+    if run.command:
+        typed, reading, tool = tape.span(run.start, run.end, run.view), run.reading, "terminal"
+    else:
+        typed, reading, tool = tape.span(run.start, run.start), NOTHING_TOLD, RECORDING
+    here = msgspec.structs.replace(here, pieces=(typed,), reading=reading)
+    yield ToolCall(here, _name(number), tool, run.command, None)
 
 
 def _returned(
@@ -94,7 +99,8 @@ def _returned(
     """What was printed, and the exit status where the shell or the next command tells it."""
     end = shown[1] if shown and run.exit is None else run.closed
     here = tape.origin(tape.span(run.entered, end), run.until)
-    if not run.is_done:
+    if not run.is_done or (run.exit is None and enters(run.command)):
+        # What stands behind the command that enters a shell is that shell's first prompt.
         here = msgspec.structs.replace(here, at=None, clock=())
     printed = tape.span(run.entered, run.until, f"plain:{tape.width}")
     here = msgspec.structs.replace(here, pieces=(printed,), reading="printed")
@@ -134,7 +140,7 @@ def _opaque(tape: Tape, program: Program) -> Iterator[Event]:
     if program.here is not None:
         typed, reading, tool = program.here, "recorded-program", "terminal"
     else:
-        typed, reading, tool = tape.span(0, 0), "nothing-told", "terminal recording"
+        typed, reading, tool = tape.span(0, 0), NOTHING_TOLD, RECORDING
     here = msgspec.structs.replace(begun, pieces=(typed,), reading=reading)
     yield ToolCall(here, _name(0), tool, program.command, None)
     printed = tape.span(0, end, f"plain:{tape.width}")
