@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from forsy_retrace.commands import classify
 from forsy_retrace.events import SHELL
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from .likeness import are_alike
@@ -15,6 +16,8 @@ SHORTLY = 300
 TYPOS = 2
 """Letters that a mistyped word has wrong."""
 ALIKE = 0.8
+NEVER_FAILS = later(r"(?:echo|printf|:|true|false|sleep|export)(?:\s[^|&;<>\n]*)?")
+"""A command that is not given again because it failed; alone, for a pipe or a file behind it may."""
 
 
 class Likely(NamedTuple):
@@ -66,7 +69,12 @@ def is_mended(word: str, other: str) -> bool:
 
 def _reworded(a: str, b: str) -> bool:
     """The same program with something changed; in the same words it is mostly no retry."""
-    return a != b and a.split()[:1] == b.split()[:1] and are_alike(a, b, ALIKE)
+    return (
+        not NEVER_FAILS.fullmatch(a)
+        and a != b
+        and a.split()[:1] == b.split()[:1]
+        and are_alike(a, b, ALIKE)
+    )
 
 
 UNTOLD: tuple[Likely, ...] = (
