@@ -20,7 +20,7 @@ from .edits import EDITS, Standing, Stash, edits_of, scratch
 from .outcome import never_ran
 from .touches import absolute
 from .unchecked import Unchecked, is_prose
-from .verdicts import read_summary
+from .verdicts import no_test_ran, read_summary
 
 
 def check(trace: Trace) -> Trace:
@@ -118,7 +118,9 @@ class _Checker:
                 break
         verdict = read_summary(step.printed)
         passed = step.success
-        if passed and run.masked and kind != "run":
+        if passed and kind == "tests" and no_test_ran(step.printed):
+            passed = None
+        elif passed and run.masked and kind != "run":
             passed = verdict.passed if verdict is not None else None
         summary = verdict.summary if verdict is not None and verdict.passed == passed else ""
         fresh = bool(edits)

@@ -47,9 +47,15 @@ RUNNERS: tuple[Row, ...] = (
     ),
     Row(
         "go-test-summary",
-        ("FAIL", "PASS", "ok"),
-        _words(r"^(?:--- FAIL: .*|FAIL(?:\s+\S+.*)?)$"),
-        _words(r"^(?:ok\s+\S+\s+(?:[\d.]+s|\(cached\)).*|PASS)$"),
+        ("FAIL", "PASS", "ok", ".go:"),
+        _words(
+            r"^(?:--- FAIL: .*|FAIL(?:\s+\S+.*)?)$"
+            r"|^(?:vet(?:\.exe)?: |# \S+.*\n)(\S+\.go:\d+:\d+: .*)$"
+        ),
+        _words(
+            r"^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*\[no tests to run\]).*$"
+            r"|(?<!no tests to run\n)^PASS$"
+        ),
         0.97,
     ),
     Row(
@@ -110,7 +116,23 @@ RUNNERS: tuple[Row, ...] = (
         None,
         0.95,
     ),
-    Row("eslint-summary", ("✖ ",), _words(r"✖ \d+ problems? \([1-9]\d* errors?"), None, 0.95),
+    Row(
+        "eslint-summary",
+        ("✖ ", "ESLint found "),
+        _words(r"✖ \d+ problems? \([1-9]\d* errors?|^ESLint found too many warnings "),
+        _words(r"✖ \d+ problems? \(0 errors,"),
+        0.95,
+    ),
+    Row(
+        "markdownlint-summary",
+        ("MD", "Summary: "),
+        _words(
+            r"^.{1,200}\.(?:md|mdx|markdown):\d+(?::\d+)? (?:error )?MD\d{3}/"
+            r"|^Summary: [1-9]\d* error\(s\)$"
+        ),
+        _words(r"^Summary: 0 error\(s\)$"),
+        0.95,
+    ),
     Row(
         "biome-summary",
         ("Found ", "Checked "),
@@ -134,8 +156,8 @@ RUNNERS: tuple[Row, ...] = (
     ),
     Row(
         "golangci-summary",
-        ("issue",),
-        _words(r"^[1-9]\d* issues?[:.]?$"),
+        ("issue", "The command is "),
+        _words(r"^[1-9]\d* issues?[:.]?$|^The command is terminated due to an error: "),
         _words(r"^0 issues\.$"),
         0.96,
     ),
@@ -219,6 +241,17 @@ RUNNERS: tuple[Row, ...] = (
         0.95,
     ),
     Row(
+        "docusaurus-summary",
+        ("[ERROR] ", "[SUCCESS] "),
+        # Maven and loggers write `[ERROR] ` too.
+        _words(
+            r"^\[ERROR\] (?:Error: )?(?:Unable to build website|Docusaurus "
+            r"|Client bundle compiled with errors)"
+        ),
+        _words(r"^\[SUCCESS\] Generated static files in "),
+        0.96,
+    ),
+    Row(
         "webpack-error",
         ("ompile",),
         _words(r"^(?:Failed to compile\.|webpack .*compiled with [1-9]\d* errors?)"),
@@ -237,7 +270,7 @@ RUNNERS: tuple[Row, ...] = (
         "npm-error",
         ("npm ", "error: script"),
         _words(
-            r"^npm (?:ERR!|error) (?:code|Lifecycle script)|^error: script \"[^\"]+\" exited with code [1-9]"
+            r"^npm (?:ERR!|error) (?:code|Lifecycle script|A complete log of this run)|^error: script \"[^\"]+\" exited with code [1-9]"
         ),
         None,
         0.9,
@@ -290,7 +323,8 @@ TAIL = 4000
 """How many characters from the end of an output are read: a summary stands there."""
 
 ERROR_ONLY = later(
-    r"(?i)^(?:(?:fatal|error|usage error): .+|.*: command not found|.*: no such file or directory"
+    r"(?i)^(?:(?:fatal|error|usage error|error \d+ \(\w+\)(?: at line \d+)?): .+"
+    r"|npm (?:ERR!|error)(?: .*)?|.*: command not found|.*: no such file or directory"
     r"|(?:\S{1,80}(?::? line \d+|:\d+)?: )(?:.*\b(?:errors?|cannot|can't|could not|not found|no such"
     r"|invalid|unknown|unrecogni[sz]ed|illegal|denied|failed|unable|missing|unexpected)\b.*))$"
 )
@@ -326,14 +360,32 @@ def read_summary(text: str, rows: Sequence[Row] = RUNNERS) -> Verdict | None:
     return good
 
 
+NONE_RAN = later(
+    r"(?m)\[no (?:tests to run|test files)\]|^test result: ok\. 0 passed|^No tests found, exiting with code 0"
+)
+SOME_RAN = later(
+    r"(?m)^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*\[no tests to run\])|^\s*--- PASS: "
+    r"|^test result: ok\. [1-9]"
+)
+
+
+def no_test_ran(text: str) -> bool:
+    """Whether a runner says that there was no test to run, and of none that it ran."""
+    return NONE_RAN.search(text) is not None and SOME_RAN.search(text) is None
+
+
 COUNTS = later(r"\b\d+ (?:failed|failures?|errors?|passed|passing)\b")
 
 
 def _line(words: re.Pattern[str], text: str) -> str:
-    """The first line that the words find; one that counts goes first. Empty where there is none."""
+    """The first line that the words find, or their group; one that counts goes first.
+
+    Empty where there is none.
+    """
     lines = []
     for found in words.finditer(text):
-        first = text.rfind("\n", 0, found.end() - len(found[0].lstrip())) + 1
+        told = found.lastindex or 0
+        first = text.rfind("\n", 0, found.end(told) - len(found[told].lstrip())) + 1
         end = text.find("\n", first)
         lines.append(text[first : end if end >= 0 else len(text)].strip()[:200])
     return next(filter(COUNTS.search, lines), lines[0] if lines else "")
@@ -399,12 +451,21 @@ def _complains(line: str, run: Command | None) -> bool:
     if run is None or run.operation not in SHOWS:
         return True
     programs = run.programs - ECHOES
-    if "git" in programs:
-        programs |= {"fatal", "error"}
+    programs = programs.union(*(SPEAKS_AS.get(name, ()) for name in programs))
     speaker = line.partition(":")[0].strip().rpartition("/")[2].lower()
+    speaker = CODE.sub("", speaker)
     return bool(programs) and (speaker in programs or speaker in SHELLS)
 
 
+SPEAKS_AS = {
+    "git": ("fatal", "error"),
+    "mysql": ("error",),
+    "mysqldump": ("error",),
+    "mariadb": ("error",),
+}
+"""What programs write in front of an error message in place of their names."""
+CODE = later(r" \d+ \(\w+\)(?: at line \d+)?$")
+"""The number of an error, its SQL state and its place, behind the word."""
 ECHOES = frozenset(["echo", "printf", "print"])
 """Programs that print the words that they are given."""
 
