@@ -67,7 +67,8 @@ class _Checker:
             return step
         if found.passed and run is not None:
             self._clear(found, run)
-        if found.kind == "run" and step.operation == "verify" and not found.edits:
+        runs = found.kind if run is None or run.check is None else run.check
+        if runs == "run" and step.operation == "verify" and not found.edits:
             del self.checks[step.step]
             ground = inferred("nothing-to-check", found.confidence)
             return put(step, {"operation": ground}, operation="execute")
@@ -79,7 +80,7 @@ class _Checker:
 
     def _clear(self, found: Check, run: Command) -> None:
         """A line may hold several checks: a build, then a run of what was built."""
-        for kind in sorted({found.kind, *(s.check for s in run.simples if s.check)}):
+        for kind in sorted({found.kind, *_kinds(run)}):
             self.unchecked.clear(kind, found.edits, run.covers)
 
     def _enter(self, step: Step, touched: list[Touch]) -> None:
@@ -110,8 +111,12 @@ class _Checker:
             kind, rule, confidence = "run", "runs-edited-program", 0.75
         else:
             return None
+        kinds = (kind, *_kinds(run))
+        if step.success and kind == "run" and run.masked and run.told:
+            # `go build -o shop && ./shop | head` shows that the build passed, no more.
+            kind, *_ = kinds = run.told
         # A line may hold several checks; it is known by the first that has something to check.
-        for other in dict.fromkeys((kind, *(s.check for s in run.simples if s.check))):
+        for other in dict.fromkeys(kinds):
             edits = self._waiting(other, run)
             if edits:
                 kind = other
@@ -120,7 +125,7 @@ class _Checker:
         passed = step.success
         if passed and kind == "tests" and no_test_ran(step.printed):
             passed = None
-        elif passed and run.masked and kind != "run":
+        elif passed and kind != "run" and kind not in run.told:
             passed = verdict.passed if verdict is not None else None
         summary = verdict.summary if verdict is not None and verdict.passed == passed else ""
         fresh = bool(edits)
@@ -165,6 +170,12 @@ class _Checker:
                     step.step, "read-back", numbers, step.success, True, "", "read-back", 0.7
                 )
         return None
+
+
+def _kinds(run: Command) -> list[str]:
+    """The kinds of all checks on a line, that by which it is known first."""
+    found = (run.check, *(simple.check for simple in run.simples))
+    return [kind for kind in found if kind is not None]
 
 
 def _programs(simple: Simple, step: Step) -> list[str]:

@@ -182,7 +182,7 @@ def _judged(steps: list[Step]) -> Command:
         main.surface,
         check,
         simples[checked].covers if check else (),
-        (len(steps) > 1 or background or bool(steps[0][0].block)) and _masked(steps, checked),
+        _masked(steps, checked) or (checked != at and _masked(steps, at)),
         background,
         fixer is not None,
         tuple(simples),
@@ -194,6 +194,7 @@ def _judged(steps: list[Step]) -> Command:
         main.name or (main.words[0] if main.words else ""),
         _cwd(simples),
         tuple(_excuses(steps)),
+        tuple(_told(steps)),
     )
 
 
@@ -239,6 +240,13 @@ def _main(steps: list[Step], ranks: list[int]) -> int:
     return at
 
 
+def _told(steps: list[Step]) -> Iterator[str]:
+    """The kinds of the checks without which the line does not exit with 0."""
+    for at, (_, known) in enumerate(steps):
+        if known.done.check is not None and not _masked(steps, at):
+            yield known.done.check
+
+
 def _masked(steps: list[Step], at: int) -> bool:
     """Whether the line's exit status is another command's than the one at this place."""
     part = steps[at][0]
@@ -250,6 +258,7 @@ def _masked(steps: list[Step], at: int) -> bool:
             options = known.text
             piped_strict = piped_strict or "pipefail" in options
             strict = strict or " -e" in options or "errexit" in options
+    same_pipe = True
     for place in range(at, len(steps) - 1):
         held = steps[place][0]
         if held.depth:
@@ -257,13 +266,13 @@ def _masked(steps: list[Step], at: int) -> bool:
         follower = steps[place + 1][1].done.words
         match held.after:
             case "|":
-                if not piped_strict:
+                if same_pipe and not piped_strict:
                     return True
             case "||":
                 if follower[:1] not in (("exit",), ("return",), ("false",)):
                     return True
             case "&&":
-                continue
+                same_pipe = False
             case _:
                 passes_on = follower[:1] == ("exit",) and follower[1:] != ("0",)
                 if not strict and not passes_on:

@@ -64,6 +64,8 @@ class Command(msgspec.Struct, frozen=True):
     cwd: str | None
     """Where a leading `cd X &&` goes; None without one."""
     excuses: tuple[Excuse, ...] = ()
+    told: tuple[str, ...] = ()
+    """The kinds of its checks of which the exit status tells: it is 0 only if they passed."""
 
     @property
     def programs(self) -> frozenset[str]:
