@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from forsy_retrace.events import SHELL, Fact
 from forsy_retrace.patterns import later
-from forsy_retrace.trace import Step, Trace
+from forsy_retrace.trace import Check, Step, Trace
 
 from .edits import scratch
 from .messages import SENTENCE
@@ -237,10 +237,9 @@ def _by_checks(
     known = [c for c in after if c.passed is not None and (c.edits or c.kind != "run")]
     if not known:
         return False, f"No check or approval after the last edit (step {last_edit}).", "unchecked"
-    last = known[-1]
     failed = [c for c in {c.kind: c for c in known}.values() if not c.passed]
     if failed:
-        return False, f"The last check (step {failed[-1].step}) failed.", "last-check-failed"
+        return False, _failure(failed[-1], after), "last-check-failed"
     if closing is None or closing.step < last_edit:
         return False, f"No closing message after the last edit (step {last_edit}).", "no-answer"
     if speaks_of_failure(_said(closing)):
@@ -249,11 +248,39 @@ def _by_checks(
             f"The closing message (step {closing.step}) speaks of a failure.",
             "trouble-told",
         )
-    over = [c for c in known if c.passed and last_edit in c.edits]
+    return True, _success([c for c in known if c.passed], last_edit), "checks-passed"
+
+
+CALLED = {
+    "tests": "test run",
+    "lint": "lint check",
+    "types": "type check",
+    "build": "build",
+    "run": "run",
+}
+"""What a check of each kind is called, where it is not the last of all."""
+
+
+def _failure(failed: Check, after: list[Check]) -> str:
+    """Which check failed: the last of all, or the last of its kind of which anything is known."""
+    called = "check" if failed is after[-1] else CALLED[failed.kind]
+    if any(c.kind == failed.kind and c.step > failed.step for c in after):
+        called += " with a known result"
+    return f"The last {called} (step {failed.step}) failed."
+
+
+def _success(passed: list[Check], last_edit: int) -> str:
+    """Which check passed over the last edit, or over which it did."""
+    over = [c for c in passed if last_edit in c.edits]
+    if over:
+        return f"The check in step {over[-1].step} passed over the last edit (step {last_edit})."
+    bare = f"none is known to have passed over the last edit (step {last_edit})."
+    over = [c for c in passed if c.edits]
+    if not over:
+        return f"The check in step {passed[-1].step} passed; {bare}"
+    latest = max(over, key=lambda c: (c.edits[-1], c.step))
     return (
-        True,
-        f"The check in step {(over or [last])[-1].step} passed over the last edit (step {last_edit}).",
-        "checks-passed",
+        f"The check in step {latest.step} passed over the edit of step {latest.edits[-1]}; {bare}"
     )
 
 
