@@ -41,6 +41,13 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (later(r"^(?:shellcheck|bash)\b"), (".sh", ".bash")),
 )
 
+GO = later(r"^(?:go|golangci-lint|staticcheck)\b")
+BUILDS_WITHOUT_TESTS = later(r"^(?:go|npm|pnpm|yarn|bun)\b")
+"""A script of any other name may compile Go's tests too."""
+GO_TEST = "_test.go"
+ROOT = later(r"^(?:[A-Za-z]:|/[A-Za-z](?=/)|~)?/+|^\./")
+"""Where a path starts, however the shell writes a drive."""
+
 PLANS = later(r"[/\\]\.claude[/\\](?:plans|projects)[/\\]")
 
 
@@ -57,9 +64,13 @@ class Reach(NamedTuple):
     endings: tuple[str, ...] | None
     """Those of the tool's language; None where it has none."""
     prose: bool
+    tests: bool
+    """Whether it looks at Go's tests, which no `go build` compiles."""
 
     def holds(self, file: File) -> bool:
         """Whether a check of this tool could be broken by an edit of this file."""
+        if not self.tests and file.path.endswith(GO_TEST):
+            return False
         if self.endings is not None:
             return file.ending in self.endings
         return self.prose or file.ending not in PROSE
@@ -95,6 +106,8 @@ class Unchecked:
         found = waiting - self._covered(kind, run)
         if named:
             found = {edit for edit in found if self._is_named(edit, reach, named)}
+        if folders := _folders(kind, run):
+            found = {edit for edit in found if self._lies_in(edit, reach, folders)}
         return tuple(sorted(found))
 
     def clear(self, kind: str, edits: Iterable[int], covers: tuple[str, ...]) -> None:
@@ -126,6 +139,14 @@ class Unchecked:
     def _is_named(self, edit: int, reach: Reach, named: tuple[str, ...]) -> bool:
         return any(file.path.endswith(named) and reach.holds(file) for file in self.made[edit])
 
+    def _lies_in(self, edit: int, reach: Reach, folders: tuple[str, ...]) -> bool:
+        """Whether a Go check of these folders looks at a file of the edit."""
+        return any(
+            reach.holds(file)
+            and (not file.path.endswith(GO_TEST) or any(one in f"/{file.path}" for one in folders))
+            for file in self.made[edit]
+        )
+
 
 def _file(path: str) -> File:
     return File(path, posixpath.splitext(path)[1].lower())
@@ -133,7 +154,9 @@ def _file(path: str) -> File:
 
 def _reach(kind: str, run: Command) -> Reach:
     endings = next((known for tool, known in LANGUAGES if tool.match(run.main)), None)
-    return Reach(endings, kind == "lint")
+    tools = [one.name for one in run.simples if one.check == "build"] or [run.main]
+    bare = kind in ("build", "run") and all(map(BUILDS_WITHOUT_TESTS.match, tools))
+    return Reach(endings, kind == "lint", not bare)
 
 
 def _named(kind: str, run: Command) -> tuple[str, ...]:
@@ -142,6 +165,20 @@ def _named(kind: str, run: Command) -> tuple[str, ...]:
         return ()
     files = (one for one in run.covers if "*" not in one and posixpath.splitext(one)[1])
     return tuple(one.lstrip("./") for one in files)
+
+
+def _folders(kind: str, run: Command) -> tuple[str, ...]:
+    """The folders of which a Go check compiles the tests; empty where it is all, or not known."""
+    base = run.cwd or ""
+    if not GO.match(run.main) or "$" in base:
+        return ()
+    covers = run.covers if kind == run.check else ()
+    named = [one for one in covers if one.startswith("./")]
+    if (not named and any("/" in one for one in covers)) or not (named or base):
+        return ()
+    paths = [posixpath.normpath(f"{base}/{one.removesuffix('...')}") for one in named or [""]]
+    folders = tuple(f"/{ROOT.sub('', path)}/" for path in paths)
+    return () if any("/../" in one or one == "/./" for one in folders) else folders
 
 
 def is_prose(path: str) -> bool:
