@@ -19,6 +19,8 @@ CORPUS = SHARED / "corpus" / "claude-code"
 LABELS = SHARED / "gold" / "labels"
 
 OPERATIONS = {
+    "cargo fmt --all -- --check": "verify",
+    "npx commitlint --from main": "verify",
     "git status": "read",
     "cd app && git diff --stat": "read",
     "git branch": "read",
@@ -102,6 +104,8 @@ CHECKS: dict[str, tuple[str | None, tuple[str, ...]]] = {
     "cargo clippy": ("lint", ()),
     "npx vitest run src/a.test.ts": ("tests", ("src/a.test.ts",)),
     "cargo fmt --check": ("lint", ()),
+    "cargo fmt --all -- --check": ("lint", ()),
+    "cargo test -- --nocapture": ("tests", ()),
     "golangci-lint run ./pkg/...": ("lint", ("./pkg/...",)),
     "bash scripts/run_tests.sh": ("tests", ()),
     "gofmt -w a.go && go build ./...": ("build", ()),

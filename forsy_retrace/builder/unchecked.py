@@ -12,6 +12,10 @@ PROSE = (".md", ".mdx", ".txt", ".rst", ".adoc", ".log", ".csv")
 """Files that no test, type-check or build can be broken by, as far as a name tells."""
 
 LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    # A formatter looks at the code alone, not at what is kept beside it.
+    (later(r"^(?:go fmt|gofmt|gofumpt|goimports|golangci-lint fmt)\b"), (".go",)),
+    (later(r"^(?:ruff format|black|isort|autopep8|yapf)\b"), (".py", ".pyi", ".ipynb")),
+    (later(r"^(?:cargo fmt|rustfmt)\b"), (".rs",)),
     # A tool of one language says nothing of files of another.
     (later(r"^(?:go|golangci-lint|gofmt|staticcheck)\b"), (".go", ".mod", ".sum", ".tmpl")),
     (

@@ -30,6 +30,7 @@ CONDITIONS = {
     "{none}": "no operand",
     "{two}": "at least two operands",
     "{dash}": "the operand `-`",
+    "{check}": "`--check` behind a `--`",
     "{heredoc}": "a here-document or here-string as input",
     "{piped}": "another command's output as input, and no operand",
     "{behind}": "another command's output as input",

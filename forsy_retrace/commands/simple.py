@@ -156,5 +156,6 @@ def _holds(
         or (piped and not operands and "{piped}" in pseudo)
         or (piped and "{behind}" in pseudo)
         or ("-" in operands and "{dash}" in pseudo)
+        or ("--check" in operands and "{check}" in pseudo)
         or ("{method}" in pseudo and method(words) not in (None, "GET", "HEAD", "OPTIONS"))
     )

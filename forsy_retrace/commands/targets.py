@@ -168,7 +168,12 @@ def _covers(words: tuple[str, ...], operands: list[str], check: str) -> tuple[st
         if value and value[0] != "-" and not value.isdigit() and value[:3] != "no:":
             chosen.append(value)
     taken = [words[at] for at in sorted(values)]
-    rest = [word for word in operands if word not in taken and word not in _EVERYTHING]
+    # Behind a `--` stand flags too, and those of `cargo test -- --nocapture` limit nothing.
+    rest = [
+        word
+        for word in operands
+        if word not in taken and word not in _EVERYTHING and word[:1] != "-"
+    ]
     return (*rest, *chosen)
 
 
