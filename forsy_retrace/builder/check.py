@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from forsy_retrace.commands import Command, Simple
+from forsy_retrace.events import Change
 from forsy_retrace.evidence import inferred
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
 from .classify import command
 from .edits import EDITS, Standing, Stash, edits_of, scratch
 from .outcome import never_ran
+from .printed import bare_output
 from .touches import absolute
 from .unchecked import Unchecked, is_prose
 from .verdicts import no_test_ran, read_summary
@@ -51,14 +54,15 @@ class _Checker:
         self.replaced_later = _replaced_texts(touched)
 
     def take(self, step: Step) -> Step:
-        touched = self.touched.get(step.step, [])
+        touched = _with_output(step, self.touched.get(step.step, []))
         if step.call is None or never_ran(step):
             return step
         run = command(step)
         simples = run.simples if run else ()
         first = next((at for at, one in enumerate(simples) if one.check), len(simples))
         self.stash.take(step.step, simples[:first])
-        found = self._of_command(step, run) if run else self._read_back(step, touched)
+        found = self._of_command(step, run) if run else None
+        found = found or self._read_back(step, touched)
         if found is not None:
             self.checks[step.step] = found
         self._enter(step, touched)
@@ -178,6 +182,23 @@ def _kinds(run: Command) -> list[str]:
     return [kind for kind in found if kind is not None]
 
 
+NUMBERED = later(r"(?m)^ *\d+\t")
+"""What `nl` and `cat -n` write in front of a line."""
+
+
+def _with_output(step: Step, touched: list[Touch]) -> list[Touch]:
+    """What a step did to files; a read by a shell line showed what the line printed."""
+    if command(step) is None or not any(touch.kind == "read" for touch in touched):
+        return touched
+    text = NUMBERED.sub("", bare_output(step))
+    return [
+        msgspec.structs.replace(touch, change=Change(touch.path, "shown", after=text))
+        if touch.kind == "read" and touch.change is None
+        else touch
+        for touch in touched
+    ]
+
+
 def _programs(simple: Simple, step: Step) -> list[str]:
     """The files that a command runs: a program's path, or a module by its dotted name."""
     if simple.words and f"-m {simple.words[0]}" in (step.input or ""):
@@ -219,9 +240,11 @@ def _telling(lines: Iterable[str]) -> set[str]:
     return {bare for line in lines if len(bare := line.strip()) > 2}
 
 
-def _stands(old: str, text: str) -> bool:
-    """Whether a text holds the beginning or the end of another."""
-    return old[:200] in text or old[-200:] in text
+def _takes_out(edit: Touch, text: str) -> bool:
+    """Whether a text holds the beginning or the end of what an edit replaces, or a line of it."""
+    if old := edit.old:
+        return old[:200] in text or old[-200:] in text
+    return not _telling(edit.removed).isdisjoint(line.strip() for line in text.splitlines())
 
 
 def _replaced_texts(touched: dict[int, list[Touch]]) -> Callable[[Touch], bool]:
@@ -229,13 +252,13 @@ def _replaced_texts(touched: dict[int, list[Touch]]) -> Callable[[Touch], bool]:
     later: dict[tuple[str, str], list[Touch]] = {}
     for touches in touched.values():
         for touch in touches:
-            if touch.kind == "edit" and touch.old:
+            if touch.kind == "edit" and (touch.old or touch.removed):
                 later.setdefault((touch.actor, touch.path), []).append(touch)
 
     def replaced(read: Touch) -> bool:
         text = read.change.after if read.change is not None else None
         for edit in later.get((read.actor, read.path), ()):
-            if edit.step > read.step and (text is None or _stands(edit.old or "", text)):
+            if edit.step > read.step and (text is None or _takes_out(edit, text)):
                 return True
         return False
 
