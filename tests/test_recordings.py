@@ -453,3 +453,22 @@ def test_a_packed_ttyrec_reads_as_the_plain_one(tmp_path: Path) -> None:
     assert plainly.whole() == packed.whole()
     assert load("ttyrec").sniff(packed)
     assert not load("ttyrec").sniff(Source(FIXTURES / "tmux/captured-pane/input.txt"))
+
+
+def test_a_status_asked_behind_a_command_that_the_screen_does_not_tell(tmp_path: Path) -> None:
+    told = (FIXTURES / "asciinema" / "completions-between-prompts" / "input.cast").read_text(
+        "utf-8"
+    )
+    lines = told.splitlines()
+    at = max(i for i, line in enumerate(lines) if "\\u001b[?2004h" in line)
+    clock = 900.0
+    asked = [
+        f'[{clock}, "o", "echo $?"]',
+        f'[{clock + 1}, "o", "\\r\\n\\u001b[?2004l\\r"]',
+        f'[{clock + 2}, "o", "1\\r\\n"]',
+        f'[{clock + 3}, "o", "\\u001b[?2004hdev@shop:~/shop$ "]',
+    ]
+    for cut in range(2, at + 2):
+        path = tmp_path / f"{cut}.cast"
+        path.write_text("\n".join([*lines[:cut], *asked]), "utf-8")
+        assert list(load("asciinema").read(Source(path)))

@@ -125,7 +125,8 @@ def _status(tape: Tape, run: Run, following: Run, output: str) -> tuple[int, int
 def _who(tape: Tape, run: Run) -> str:
     """The user and the host that a command's prompt names."""
     line = plain(tape.text[run.prompt : run.end], tape.width)
-    found = WHO.search(line.partition(run.command.partition("\n")[0])[0])
+    command = run.command.partition("\n")[0]
+    found = WHO.search(line.partition(command)[0] if command else line)
     return found[0] if found else ""
 
 
