@@ -65,10 +65,9 @@ def _there_again(touches: Iterable[Touch]) -> dict[str, int]:
         if touch.kind in GONE:
             gone.add(touch.path)
             back.pop(touch.path, None)
-            continue
-        for path in (touch.path, *map(str, PurePosixPath(touch.path).parents)):
-            if path in gone:
-                back[path] = touch.step
+        elif gone:
+            around = {touch.path, *map(str, PurePosixPath(touch.path).parents)}
+            back.update(dict.fromkeys(gone & around, touch.step))
     return back
 
 

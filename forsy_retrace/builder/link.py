@@ -442,7 +442,9 @@ def _quoted(value: str, step: Step) -> str:
     said = step.input or ""
     at = said.find(value) if "/" in value else -1
     if at > 0:
-        lead = said[:at][len(said[:at].rstrip("/.~")) :]
-        if not said[: at - len(lead)][-1:].isalnum():  # else the end of a longer path
-            value = lead + value
+        first = at
+        while first and said[first - 1] in "/.~":
+            first -= 1
+        if not said[first - 1 : first].isalnum():  # else the end of a longer path
+            value = said[first:at] + value
     return f"`{value[:120]}`"

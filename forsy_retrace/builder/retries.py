@@ -312,10 +312,13 @@ def _similar_command(old: Attempt, new: Attempt) -> bool:
 def _cover_others(old: Command, new: Command) -> bool:
     """Whether two checks are limited to different things: files, or tests by their names."""
     a, b = ({one.strip("^$") for one in run.covers} for run in (old, new))
-    if a and b and not any(x in y or y in x for x in a for y in b):
-        return True
-    names = [[name for x in one if NAME.fullmatch(x) for name in x.split("|")] for one in (a, b)]
-    return all(names) and not any(x in y or y in x for x in names[0] for y in names[1])
+    names = ({name for x in one if NAME.fullmatch(x) for name in x.split("|")} for one in (a, b))
+    return _are_apart(a, b) or _are_apart(*names)
+
+
+def _are_apart(a: set[str], b: set[str]) -> bool:
+    """Whether both hold something, and nothing of one stands in anything of the other."""
+    return bool(a and b) and not any(x in y or y in x for x in a for y in b)
 
 
 NAME = later(r"[\w|]+")

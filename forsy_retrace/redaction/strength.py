@@ -58,10 +58,8 @@ COOKIE = b"sessionid"
 
 
 def names_a_session(name: bytes, value: bytes) -> bool:
-    """Whether a key with its value names an agent's session, which is no secret."""
-    if name == COOKIE:
-        return shape.UUID.match(value) is not None
-    return SESSION.search(name) is not None
+    """Whether what is named like a site's cookie is an agent's session after all, by its value."""
+    return name == COOKIE and shape.UUID.match(value) is not None
 
 
 @lru_cache(maxsize=8192)

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from forsy_retrace.events import Origin, ToolResult
+from forsy_retrace.events import ToolResult
 from forsy_retrace.sdk import text_of, when
 from forsy_retrace.source import Evidence, Record, Source
 
@@ -107,7 +107,7 @@ class Survey:
         forked = body.get("forkedFrom")
         line.forked = forked if isinstance(forked, dict) else None
         self._look_for_subagents(body)
-        for task, told in ends(body, Origin(record.here, when(body.get("timestamp")), "agent")):
+        for task, told in ends(body, record.here):
             held = self.ends.get(task)
             if held is None or held.output is None:  # a notification tells no output
                 self.ends[task] = told

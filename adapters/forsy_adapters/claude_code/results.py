@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from forsy_retrace.events import Change, Hunk, Origin, Outcome, ToolResult
-from forsy_retrace.sdk import between, later, number
+from forsy_retrace.evidence import Evidence
+from forsy_retrace.sdk import between, later, number, when
 
 
 class Verdict(NamedTuple):
@@ -101,32 +102,35 @@ ENDED = later(r"\(exit code (\d{1,10})\)\s*\Z|with exit code (\d{1,10})\s*\Z")
 """How a notification's summary says that a background command ended."""
 
 
-def ends(body: dict[str, Any], here: Origin) -> Iterator[tuple[str, ToolResult]]:
+def ends(body: dict[str, Any], here: Evidence) -> Iterator[tuple[str, ToolResult]]:
     """The ends of background commands that a record tells, by the names of the commands."""
     match body:
         case {"toolUseResult": {"task": {"task_id": str(task), "exitCode": int(code), **seen}}}:
             shown = seen.get("output")
-            yield task, _ended(here, "/toolUseResult/task/exitCode", code, shown)
+            yield task, _ended(body, here.at("/toolUseResult/task/exitCode"), code, shown)
         case {"toolUseResult": {"shellId": str(task), "exitCode": int(code), **seen}}:
             parts = [seen.get(stream) for stream in ("stdout", "stderr")]
             shown = "\n".join(part for part in parts if isinstance(part, str) and part)
-            yield task, _ended(here, "/toolUseResult/exitCode", code, shown)
+            yield task, _ended(body, here.at("/toolUseResult/exitCode"), code, shown)
         case {"type": "user", "message": {"content": str(text)}} if NOTIFICATION in text:
             name = between(text, "<task-id>", "</task-id>")
             found = ENDED.search(between(text, "<summary>", "</summary>") or "")
             if name and found:
-                yield name, _ended(here, "/message/content", int(found[1] or found[2]), None)
+                yield (
+                    name,
+                    _ended(body, here.at("/message/content"), int(found[1] or found[2]), None),
+                )
 
 
 NOTIFICATION = "<task-notification>"
 
 
-def _ended(here: Origin, pointer: str, code: int, shown: Any) -> ToolResult:
+def _ended(body: dict[str, Any], here: Evidence, code: int, shown: Any) -> ToolResult:
     """The end of a background command; its call is not known yet."""
     outcome: Outcome = "failed" if code else "ok"
     output = shown if isinstance(shown, str) else None
-    origin = Origin(here.evidence.at(pointer), here.at, here.actor)
-    return ToolResult(origin, "", output, outcome, "background-exit-code", pointer, code)
+    origin = Origin(here, when(body.get("timestamp")), "agent")
+    return ToolResult(origin, "", output, outcome, "background-exit-code", here.pointer, code)
 
 
 def background(extra: Any) -> str:
