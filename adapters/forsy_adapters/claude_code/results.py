@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from forsy_retrace.events import Change, Hunk, Origin, Outcome, ToolResult
-from forsy_retrace.evidence import Evidence
 from forsy_retrace.sdk import between, later, number, when
+from forsy_retrace.source import Evidence
 
 
 class Verdict(NamedTuple):
