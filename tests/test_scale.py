@@ -6,10 +6,12 @@ Each run must end as one that nothing disturbed. `just scale` runs these; they t
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -135,6 +137,63 @@ def test_a_ray_worker_killed_in_mid_run_costs_nothing(
     run = begun(logs, tmp_path / "traces", "--engine", "ray")
     has_begun(tmp_path / "traces", 5)
     victim = next(p for p in children(run.pid) if called(p).startswith("ray::convert_one"))
+    os.kill(victim, signal.SIGKILL)
+    assert run.wait() in (0, 1), run.stderr and run.stderr.read()[-2000:]
+    assert published(tmp_path / "traces") == undisturbed
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A Ray cluster on loopback that asks for a token, and what a client must know of it."""
+    pytest.importorskip("ray", reason="the extra ray is not installed")
+    told = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
+    head = [
+        sys.executable,
+        "-m",
+        "ray.scripts.scripts",
+        "start",
+        "--head",
+        "--block",
+        "--num-cpus=2",
+    ]
+    ports = ["--node-ip-address=127.0.0.1", "--port=26379", f"--ray-client-server-port={CLIENTS}"]
+    run = subprocess.Popen(
+        [*head, *ports, "--include-dashboard=false"],
+        env={**os.environ, **told},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    answers(CLIENTS)
+    yield told
+    below = children(run.pid)
+    run.terminate()
+    run.wait()
+    for one in below:
+        with suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
+
+
+CLIENTS = 26401
+
+
+def answers(port: int) -> None:
+    """Waits until somebody listens."""
+    for _ in range(600):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the cluster did not come up in a minute")
+
+
+def test_a_cluster_gives_the_same_though_a_worker_is_killed(
+    logs: Path, undisturbed: dict[str, bytes], cluster: dict[str, str], tmp_path: Path
+) -> None:
+    engine = ["--engine", f"ray://127.0.0.1:{CLIENTS}"]
+    run = begun(logs, tmp_path / "traces", *engine, **cluster)
+    has_begun(tmp_path / "traces", 5)
+    workers = (int(one.name) for one in Path("/proc").glob("[0-9]*"))
+    victim = next(p for p in workers if called(p).startswith("ray::convert_one"))
     os.kill(victim, signal.SIGKILL)
     assert run.wait() in (0, 1), run.stderr and run.stderr.read()[-2000:]
     assert published(tmp_path / "traces") == undisturbed

@@ -31,7 +31,8 @@ class OnRay:
             ray.init(log_to_driver=False, configure_logging=False, **told)
         except (ConnectionError, RuntimeError, ValueError) as error:
             why = f"Ray can't be reached or started ({type(error).__name__})"
-            raise RetraceError(f"{why}; see its address and its logs") from None
+            hint = "see its address and its logs, and whether it asks for a token (RAY_AUTH_MODE)"
+            raise RetraceError(f"{why}; {hint}") from None
 
     def map(self, work: Callable[[A], B], tasks: Iterable[A]) -> Iterator[tuple[A, B | Lost]]:
         ray = self._ray
