@@ -128,6 +128,17 @@ class Thinking(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=Tru
     text: str
 
 
+class Meant(msgspec.Struct, frozen=True, gc=False):
+    """A call that code makes which an agent sent: the tool, and its arguments."""
+
+    tool: str
+    input: Any
+
+
+CODE_ENDED = "code-ended"
+"""The rule of an end that tells of code alone, and not of the call that it makes."""
+
+
 class ToolCall(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):
     """The exact arguments as sent: an object, or the raw text of a free-form tool."""
 
@@ -140,6 +151,9 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=Tru
     named: str | None = ""
     """Where the tool's name stands, as a part of a text; empty: `name` beside the input; None:
     nowhere, the kind of the record tells the tool."""
+    meant: Meant | None = None
+    """Where the input is code: the call that it makes, if it can make no other. Rules take it for
+    the call."""
 
 
 class ToolResult(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):

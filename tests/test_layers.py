@@ -53,6 +53,7 @@ HEAVY = (
     "tomli",
     "tree_sitter",
     "tree_sitter_bash",
+    "tree_sitter_javascript",
     "zipfile",
     "zstandard",
 )

@@ -55,8 +55,9 @@ def _below(text: str, places: Places) -> str:
 
 FRAMES = (
     re.compile(r"\AExit code:? -?\d+\s*\n"),
-    re.compile(r"\A(?:(?:Chunk ID|Wall time|Process exited with code|Original token count|Exit code"
-               r"|Total output lines)[: ][^\n]*\n)+(?:Output:[ \t]*\n)?"),
+    re.compile(r"\A(?:(?:Script completed|Chunk ID|Wall time|Process exited with code"
+               r"|Original token count|Exit code|Total output lines)(?:[: ][^\n]*)?\n)+"
+               r"(?:Output:[ \t]*\n\n?)?"),
     re.compile(r"\A\s*<(stdout|output|tool_use_error)>(?P<inner>.*)</\1>\s*\Z", re.S),
     re.compile(r"\A(?:stdout|Output):[ \t]*\n"),
 )  # fmt: skip

@@ -6,6 +6,7 @@ import msgspec
 
 from forsy_retrace.commands import Command
 from forsy_retrace.commands import classify as read_command
+from forsy_retrace.events import CODE_ENDED
 from forsy_retrace.evidence import Ground, derived, inferred
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace, put
@@ -31,7 +32,15 @@ def command(step: Step) -> Command | None:
     if step.call is None:
         return None
     line = command_of(step.like, step.call.input)
-    return read_command(*line) if line else None
+    if line is None:
+        return None
+    run = read_command(*line)
+    return msgspec.structs.replace(run, masked=True, told=()) if ends_as_code(step) else run
+
+
+def ends_as_code(step: Step) -> bool:
+    """Whether the end of code is told, and not that of the call which it makes."""
+    return step.told is not None and step.told.rule == CODE_ENDED
 
 
 def _kind(step: Step) -> Step:

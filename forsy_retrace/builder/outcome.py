@@ -12,7 +12,7 @@ from forsy_retrace.events import NEVER_RAN
 from forsy_retrace.evidence import derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
-from .classify import command
+from .classify import command, ends_as_code
 from .tools import PLAN_EXITS
 from .verdicts import SAYS_DONE, failed_by_its_own_words, found_nothing, showed_differences
 
@@ -69,8 +69,8 @@ def _call(step: Step, run: Command | None) -> Step:
     match result.outcome:
         case "ok" | "unknown":
             untold = result.outcome == "unknown"
-            words = step.printed
-            verdict = failed_by_its_own_words(words, run, step.tool or "", untold=untold)
+            words, hidden = step.printed, untold or ends_as_code(step)
+            verdict = failed_by_its_own_words(words, run, step.tool or "", untold=hidden)
             if verdict is not None:
                 ground = inferred(verdict.rule, verdict.confidence, here)
                 return put(step, {"success": ground}, success=False)

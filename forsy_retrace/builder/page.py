@@ -254,7 +254,7 @@ SECTIONS: tuple[Section, ...] = (
         "Did it work?",
         "By the harness's own word, whose rule the adapter names (`derived`). The rows below look"
         " through a masked exit: behind a pipe, `|| true` or `; echo` the status was another"
-        " command's. Runners count only for commands that the table of commands knows as checks,"
+        " command's, and code that an agent sent ends well whatever its calls do. Runners count only for commands that the table of commands knows as checks,"
         " in the last 4,000 characters, a failure before a success; their words also settle"
         " whether a masked check passed.",
         OUTCOME,

@@ -170,7 +170,8 @@ class _Segments:
         if event.call in self.calls or event.call in self.administration:
             self.left_out[here.evidence.record] = "repeated history"
             return
-        if is_administration(event.tool, event.input):
+        does = _meant(event)
+        if is_administration(does.tool, does.input):
             self.administration.add(event.call)
             self.left_out[here.evidence.record] = "trace administration"
             return
@@ -186,12 +187,12 @@ class _Segments:
             grounds,
             actor=here.actor,
             tool=event.tool or None,
-            like=like(event.tool, event.input, self.tools, self.facts.get("shell", "")),
+            like=like(does.tool, does.input, self.tools, self.facts.get("shell", "")),
             input=_sent(event.input),
             reasoning=text,
             started_at=here.at,
             origin=here,
-            call=event,
+            call=does,
         )
 
     def _result(self, event: ToolResult) -> None:
@@ -362,6 +363,14 @@ def moment(here: Origin) -> Ground:
     if here.clock:
         return derived("recording-clock", *here.clock)
     return derived("record-time", here.evidence.at(""))
+
+
+def _meant(event: ToolCall) -> ToolCall:
+    """The call that the rules read: where its input is code, what the code calls."""
+    inner = event.meant
+    if inner is None:
+        return event
+    return msgspec.structs.replace(event, tool=inner.tool, input=inner.input)
 
 
 def _naming(event: ToolCall) -> Ground:

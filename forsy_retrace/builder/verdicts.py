@@ -471,8 +471,9 @@ ECHOES = frozenset(["echo", "printf", "print"])
 
 
 HEADER = later(
-    r"\A(?:Chunk ID: .*\n)?(?:Exit code: -?\d+\n)?(?:Wall time:? .*\n)?(?:Process .*\n)?"
-    r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n"
+    r"\A(?:Script \w+(?: with cell ID \w+)?\nWall time .*\nOutput:\n\n?"
+    r"|(?:Chunk ID: .*\n)?(?:Exit code: -?\d+\n)?(?:Wall time:? .*\n)?(?:Process .*\n)?"
+    r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n)"
 )
 """What Codex writes above the output of a command."""
 NOTHING = later(

@@ -3,7 +3,7 @@
 Bare Responses items under a header (August 2025), `{timestamp, type, payload}` envelopes (from
 0.39), one JSON document (the TypeScript client); also what `codex exec --json` prints, old and
 new, alone or behind another program's log prefix, and the screen's own session log. A rollout
-says everything twice, as items and as events; the items count. Learnt from 0.39 to 0.153.
+says everything twice, as items and as events; the items count. Learnt from 0.39 to 0.157.
 """
 
 import re

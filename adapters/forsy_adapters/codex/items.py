@@ -1,11 +1,13 @@
 """Responses items: messages, reasoning, calls and their outputs, as events."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.dialects import arguments
 from forsy_retrace.dialects import calls as message_calls
 from forsy_retrace.events import (
+    CODE_ENDED,
     Change,
     Delegation,
     Event,
@@ -16,16 +18,32 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import named, parsed, strings
+from forsy_retrace.sdk import later, named, parsed, strings, words
 
-from .patches import changes, patch_in, recorded
+from .patches import changes, listed, patch_in, recorded
 from .results import Result, result, told
+from .scripts import TOOL
 from .state import State
 from .units import Unit
 from .users import Users, parts_of
 
 ARGUMENTS = ("arguments", "input", "action", "queries", "code")
 """Where the kinds of calls keep what they send."""
+
+
+WAITED = (
+    "exit-code",
+    "timed-out",
+    "still-running",
+    CODE_ENDED,
+    "script-failed",
+    "script-running",
+)
+"""What a call tells that waited for another one: it did what it was asked, whatever it saw."""
+
+
+REPORT = later(r"Message Type: FINAL_ANSWER\n(?:[\w ]{1,40}: [^\n]*\n)*Payload:\n?(.*)", re.S)
+"""How a subagent's last words come to the agent that started it."""
 
 
 class Items:
@@ -49,6 +67,8 @@ class Items:
             yield from self._call(unit, kind)
         elif kind in ("compaction", "compaction_summary", "context_compaction"):
             yield from self.compacted(unit)
+        elif kind == "agent_message":
+            yield from self._between_agents(unit)
         elif kind == "ghost_snapshot":
             yield Skipped(state.here(unit, ""), "bookkeeping: ghost_snapshot")
         else:
@@ -61,6 +81,19 @@ class Items:
             return
         self.state.compacted = True
         yield Notice(self.state.here(unit, ""), "compacted")
+
+    def _between_agents(self, unit: Unit) -> Iterator[Event]:
+        """What one agent writes to another; a subagent's last words answer its call."""
+        state = self.state
+        known = state.agents.get(words(unit.body.get("author")))
+        for path, text in parts_of(unit.body.get("content"), "/content"):
+            found = REPORT.match(text)
+            if found and found[1].strip() and known is not None:
+                call, actor = known
+                here = state.here(unit, path, actor)
+                yield Message(here, "agent", found[1], "notification", (), call, within=True)
+                return
+        yield Skipped(state.here(unit, ""), "words between agents")
 
     def _message(self, unit: Unit, role: Any) -> Iterator[Event]:
         match role:
@@ -149,12 +182,16 @@ class Items:
             yield Skipped(state.here(unit, path), "repeated history")
             return
         state.tools[call] = tool
+        meant = None
         if patch := patch_in(tool, sent):
             state.patches[call] = patch
         here = state.under_way(unit, path) if nested else state.agent(unit, path)
-        if tool == "exec":
+        if tool == TOOL:
             state.script = call
-        yield ToolCall(here, call, tool, sent, None if where is None else unit.prefix + where)
+            state.scripts[call] = unit.number
+            meant = state.found.scripts.meant.get(unit.number)
+        named = None if where is None else unit.prefix + where
+        yield ToolCall(here, call, tool, sent, named, meant)
 
     def _output(self, unit: Unit, slot: str) -> Iterator[Event]:
         state, body = self.state, unit.body
@@ -162,9 +199,9 @@ class Items:
         ident = next((name for name in names if isinstance(name, str)), "")
         if ident and slot in body:
             path = f"{unit.prefix}/{slot}"
-            found = result(body[slot], path, "")
+            found = result(body[slot], path)
         elif slot in body and body.get("role") == "function":
-            found = result(body[slot], f"{unit.prefix}/{slot}", "")
+            found = result(body[slot], f"{unit.prefix}/{slot}")
         else:
             yield Skipped(state.here(unit, ""), "result without its call's id")
             return
@@ -172,7 +209,7 @@ class Items:
         if call is None:
             yield Skipped(state.here(unit, ""), "repeated history")
             return
-        if ident in state.found.polls and found.rule in ("exit-code", "timed-out", "still-running"):
+        if ident in state.found.polls | state.found.scripts.polls and found.rule in WAITED:
             found = found._replace(outcome="ok", rule="terminal-read", exit_code=None)
         yield from self.answered(unit, call, found, ident)
 
@@ -185,20 +222,24 @@ class Items:
         if call == state.script:
             state.script = ""
         where = state.here(unit, found.pointer.removeprefix(unit.prefix), "agent")
-        changes = self._changes(call, ident or call, found) if found.outcome == "ok" else ()
+        done = found.outcome in ("ok", "launched")
+        code = state.scripts.pop(call, -1)
+        changes = self._changes(call, ident or call, code, found) if done else ()
         end = state.found.ends.get(ident) if found.outcome == "launched" else None
+        if code in state.found.scripts.ends and done:
+            end = state.found.scripts.ends[code]
         yield told(where, call, found, changes, end)
         if found.rule == "answered":
             yield from self._answers(unit, call, found)
         elif found.rule == "agent-spawned":
             yield from self._spawned(unit, call, found)
 
-    def _changes(self, call: str, ident: str, found: Result) -> Iterator[Change]:
-        told = self.state.found.patches.get(ident)
+    def _changes(self, call: str, ident: str, code: int, found: Result) -> Iterator[Change]:
+        told = self.state.found.patches.get(ident) or self.state.found.scripts.changed.get(code)
         patch = self.state.patches.pop(call, None)
         if told:
-            yield from recorded(told, "")
-        elif patch is not None and patch.took(found.output or ""):
+            yield from recorded(told, "") if isinstance(told, dict) else listed(told, "")
+        elif found.outcome == "ok" and patch is not None and patch.took(found.output or ""):
             yield from changes(patch)
 
     def _answers(self, unit: Unit, call: str, found: Result) -> Iterator[Event]:

@@ -14,11 +14,10 @@ from forsy_retrace.events import (
     Skipped,
     Thinking,
 )
-from forsy_retrace.sdk import named, number, text_of, words
+from forsy_retrace.sdk import named, number, words
 
 from .items import Items
-from .patches import listed, recorded
-from .runs import TOOLS, Runs, line_of, streams
+from .runs import TOOLS, Runs
 from .state import USAGE, State
 from .survey import key, texts
 from .units import Json, Unit
@@ -53,6 +52,10 @@ QUIET = {
     "skills_update_available": "telemetry",
 }
 """Events that tell nothing of the work, or what is told elsewhere."""
+
+
+WHOLE = ("CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall")
+"""Kinds of items that are calls with their results."""
 
 
 class Reports:
@@ -182,16 +185,7 @@ class Reports:
                 yield from self.items.compacted(unit)
             case {"type": str(name)} if ident in state.found.calls:
                 yield Skipped(state.here(unit, "/item"), f"repeats a call{named(name)}")
-            case {"type": "CommandExecution", "command": list(parts)}:
-                sent, path = line_of(parts, item, "/item/command", "/item")
-                yield from self.runs.whole(unit, path, sent, streams(item, f"{unit.prefix}/item"))
-            case {"type": "FileChange", "changes": dict() as told}:
-                found = streams(item, f"{unit.prefix}/item")
-                files = tuple(recorded(told, "")) if found.outcome == "ok" else ()
-                yield from self.runs.whole(unit, "/item/changes", told, found, files)
-            case {"type": "FileChange", "changes": list() as told}:
-                found = streams(item, f"{unit.prefix}/item")
-                files = tuple(listed(told, "")) if found.outcome == "ok" else ()
-                yield from self.runs.whole(unit, "/item/changes", text_of(told), found, files)
+            case {"type": str(name)} if name in WHOLE:
+                yield from self.runs.alone(unit, ident)
             case _:
                 yield Skipped(state.here(unit, ""), f"repeats an item{named(kind)}")

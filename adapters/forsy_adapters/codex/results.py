@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from forsy_retrace.dialects import attachments
-from forsy_retrace.events import Attachment, Change, Origin, Outcome, ToolResult
+from forsy_retrace.events import CODE_ENDED, Attachment, Change, Origin, Outcome, ToolResult
 from forsy_retrace.sdk import later, number, parsed, text_of
 
 
@@ -57,6 +57,8 @@ DENIED = later(
     r" (-?\d{1,10}), stdout: "
 )
 """Until 0.39 the client took every failure in a sandbox for a denial."""
+SCRIPT = "Script completed"
+"""How the output of code begins that came to its end."""
 RUNS_ON = later(r"Process running with session ID (\d{1,20})\n")
 TIMED_OUT = later(r"command timed out after|sandbox error: command timed out")
 
@@ -67,7 +69,7 @@ SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
         later(r"(?:Chunk ID: [^\n]*\n)?(?:Wall time:? [^\n]*\n)?Process running with session ID"),
         "launched",
     ),
-    ("script-ended", later(r"Script completed"), "ok"),
+    (CODE_ENDED, later(SCRIPT), "ok"),
     ("script-failed", later(r"Script (?:failed|error|terminated)"), "failed"),
     ("script-running", later(r"Script running"), "launched"),
     (
@@ -111,7 +113,7 @@ SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
 """What a plain output says, and what that means."""
 
 
-def result(value: Any, pointer: str, tool: str) -> Result:
+def result(value: Any, pointer: str) -> Result:
     """An output in any of its forms; `pointer` is where it stands."""
     match value:
         case str() if value[:1] == "{":
@@ -134,7 +136,7 @@ def result(value: Any, pointer: str, tool: str) -> Result:
         case list():
             return _parts(value, pointer)
         case {"content": str() | list(), **rest}:
-            found = result(value["content"], f"{pointer}/content", tool)
+            found = result(value["content"], f"{pointer}/content")
             flag = rest.get("success")
             if isinstance(flag, bool) and found.outcome in ("unknown", "ok", "failed"):
                 said: Outcome = "ok" if flag else "failed"
@@ -193,10 +195,71 @@ def _parts(value: list[Any], pointer: str) -> Result:
         for index, part in enumerate(value)
         if isinstance(part, dict) and isinstance(part.get("text"), str)
     ]
+    match [text for _, text in texts]:
+        case [str(head), str(text)] if head.startswith(SCRIPT) and text.startswith('{"chunk_id"'):
+            inner = parsed(text)
+            if isinstance(inner, dict) and isinstance(inner.get("output"), str):
+                return _structured(inner, f"{pointer}/{texts[1][0]}/text")
     if not shown:
         return _told(text_of(value), pointer, pointer)
     if not texts:
         return Result(None, pointer, "ok", "picture-shown", pointer, None, shown)
     index, text = max(texts, key=lambda one: len(one[1]))
     told = _told(text, f"{pointer}/{index}/text", f"{pointer}/{index}/text")
+    if told.outcome == "unknown":  # what came above may say how it ended
+        first, head = texts[0]
+        told = _told(head, f"{pointer}/{first}/text", f"{pointer}/{first}/text")._replace(
+            output=text, pointer=f"{pointer}/{index}/text"
+        )
     return told._replace(attachments=shown)
+
+
+def ended(body: dict[str, Any], base: str) -> Result:
+    """How a call ended, as the client's own record of it says."""
+    match body:
+        case {"result": {"Ok": {"content": content, **rest}}}:
+            done: Outcome = "failed" if _is_error(rest) else "ok"
+            path = f"{base}/result/Ok/content"
+            return Result(text_of(content), path, done, "result-kind", f"{base}/result")
+        case {"result": {"Err": str(text)}}:
+            path = f"{base}/result/Err"
+            return Result(text, path, "failed", "result-kind", path)
+        case {"error": {"message": str(text)}}:
+            path = f"{base}/error/message"
+            return Result(text, path, "failed", "result-kind", path)
+        case {"result": {"content": content, **rest}}:
+            done = "failed" if _is_error(rest) else "ok"
+            path = f"{base}/result/content"
+            return Result(text_of(content), path, done, "result-kind", f"{base}/result")
+        case {"invocation": _}:
+            return Result(None, base)
+    return streams(body, base)
+
+
+def _is_error(told: dict[Any, Any]) -> bool:
+    return told.get("is_error", told.get("isError")) is True
+
+
+def streams(body: dict[str, Any], base: str) -> Result:
+    """What a command printed, as the client kept it, and how it ended."""
+    code = number(body.get("exit_code"))
+    names = ["formatted_output", "aggregated_output", "stdout", "stderr"]
+    if code not in (0, None):
+        names = ["formatted_output", "aggregated_output", "stderr", "stdout"]
+    held = [name for name in names if isinstance(body.get(name), str)]
+    best = next((name for name in held if body[name]), held[0] if held else "")
+    text = body[best] if best else None
+    path = f"{base}/{best}" if best else base
+    status = body.get("status")
+    if status == "declined":
+        return Result(text, path, "rejected", "status", f"{base}/status", code)
+    if code is not None:
+        outcome, rule = by_code(code, text or "")
+        return Result(text, path, outcome, rule, f"{base}/exit_code", code)
+    if isinstance(body.get("success"), bool):
+        done = "ok" if body["success"] else "failed"
+        return Result(text, path, done, "success-flag", f"{base}/success")  # type: ignore[arg-type]  # one of two outcomes
+    if status in ("completed", "failed"):
+        done = "ok" if status == "completed" else "failed"
+        return Result(text, path, done, "status", f"{base}/status")  # type: ignore[arg-type]  # one of two outcomes
+    return Result(text, path)

@@ -13,7 +13,13 @@ from .survey import Survey, texts
 from .units import Unit
 from .words import human
 
-SKIPPED = ("world_state", "inter_agent_communication", "session_index", "rollout_trace")
+SKIPPED = (
+    "world_state",
+    "inter_agent_communication",
+    "inter_agent_communication_metadata",
+    "session_index",
+    "rollout_trace",
+)
 
 
 class Rollout:

@@ -6,13 +6,14 @@ from typing import Any
 import msgspec
 
 from forsy_retrace.events import Change, Event, Skipped, ToolResult
-from forsy_retrace.sdk import number, text_of, words
+from forsy_retrace.sdk import words
 
 from .items import Items
+from .made import Made, line_of, made
 from .patches import recorded
-from .results import Result, by_code
+from .results import Result, ended
 from .state import State
-from .units import Json, Unit
+from .units import Unit
 
 TOOLS = {
     # The event that begins a call: the tool's name as the event has it, and where its input is.
@@ -68,11 +69,14 @@ class Runs:
 
     def ended(self, unit: Unit, kind: str, ident: str) -> Iterator[Event]:
         state, body = self.state, unit.body
-        call = None if ident in state.found.calls else state.calls.answer(ident)
+        if ident in state.found.calls or ident not in state.calls.issued:
+            yield from self.alone(unit, ident)
+            return
+        call = state.calls.answer(ident)
         if call is None:
             yield Skipped(state.here(unit, ""), "repeats a call")
             return
-        found = self._result(unit, kind, body)
+        found = ended(body, unit.prefix)
         for event in self.items.answered(unit, call, found):
             yield _with_changes(event, self._changed(ident, found))
 
@@ -80,32 +84,26 @@ class Runs:
         told = self.changes.pop(ident, None) or self.state.found.patches.get(ident)
         return tuple(recorded(told, "")) if told and found.outcome == "ok" else ()
 
-    def _result(self, unit: Unit, kind: str, body: Json) -> Result:
-        base = unit.prefix
-        if kind == "mcp_tool_call_end":
-            match body.get("result"):
-                case {"Ok": {"content": content, **rest}}:
-                    flag = rest.get("is_error", rest.get("isError"))
-                    done = "failed" if flag is True else "ok"
-                    path = f"{base}/result/Ok/content"
-                    return Result(text_of(content), path, done, "result-kind", f"{base}/result")  # type: ignore[arg-type]  # one of two outcomes
-                case {"Err": str(text)}:
-                    path = f"{base}/result/Err"
-                    return Result(text, path, "failed", "result-kind", path)
-            return Result(None, base)
-        return streams(body, base)
+    def alone(self, unit: Unit, ident: str) -> Iterator[Event]:
+        """A call of which this is the only word, unless another call's end is told by it."""
+        state = self.state
+        one = None if ident in state.found.calls else made(unit)
+        if ident in state.found.scripts.told:
+            yield Skipped(state.here(unit, ""), "tells how the code of a call ended")
+        elif one is None or one.ident in state.calls.issued:
+            yield Skipped(state.here(unit, ""), "repeats a call")
+        else:
+            yield from self._whole(unit, one)
 
-    def whole(
-        self, unit: Unit, path: str, sent: Any, found: Result, files: tuple[Change, ...] = ()
-    ) -> Iterator[Event]:
+    def _whole(self, unit: Unit, one: Made) -> Iterator[Event]:
         """A call and its result in one record; code made it where some is running."""
-        item, nested = unit.body["item"], bool(self.state.script)
-        ident = words(item.get("id")) or f"at-{unit.number}"
-        yield from self.items.issue(unit, path, ident, item["type"], sent, "/item/type", nested)
+        nested = bool(self.state.script)
+        ident = one.ident or f"at-{unit.number}"
+        yield from self.items.issue(unit, one.path, ident, one.tool, one.sent, one.where, nested)
         call = self.state.calls.answer(ident)
         if call is not None:
-            for event in self.items.answered(unit, call, found, nested=nested):
-                yield _with_changes(event, files)
+            for event in self.items.answered(unit, call, one.found, nested=nested):
+                yield _with_changes(event, one.changes)
 
     def decided(self, unit: Unit, decision: str) -> Iterator[Event]:
         """The human's answer to the client's question whether a command may run."""
@@ -132,35 +130,3 @@ def _with_changes(event: Event, files: tuple[Change, ...]) -> Event:
     if files and isinstance(event, ToolResult):
         return msgspec.structs.replace(event, changes=files)
     return event
-
-
-def line_of(parts: list[Any], holder: Json, path: str, above: str) -> tuple[Any, str]:
-    """A command: the shell's line where it is one, else the whole that holds its words."""
-    if len(parts) == 3 and parts[1] in ("-c", "-lc") and isinstance(parts[2], str):
-        return parts[2], f"{path}/2"
-    return holder, above
-
-
-def streams(body: Json, base: str) -> Result:
-    """What a command printed, as the client kept it, and how it ended."""
-    code = number(body.get("exit_code"))
-    names = ["formatted_output", "aggregated_output", "stdout", "stderr"]
-    if code not in (0, None):
-        names = ["formatted_output", "aggregated_output", "stderr", "stdout"]
-    held = [name for name in names if isinstance(body.get(name), str)]
-    best = next((name for name in held if body[name]), held[0] if held else "")
-    text = body[best] if best else None
-    path = f"{base}/{best}" if best else base
-    status = body.get("status")
-    if status == "declined":
-        return Result(text, path, "rejected", "status", f"{base}/status", code)
-    if code is not None:
-        outcome, rule = by_code(code, text or "")
-        return Result(text, path, outcome, rule, f"{base}/exit_code", code)
-    if isinstance(body.get("success"), bool):
-        done = "ok" if body["success"] else "failed"
-        return Result(text, path, done, "success-flag", f"{base}/success")  # type: ignore[arg-type]  # one of two outcomes
-    if status in ("completed", "failed"):
-        done = "ok" if status == "completed" else "failed"
-        return Result(text, path, done, "status", f"{base}/status")  # type: ignore[arg-type]  # one of two outcomes
-    return Result(text, path)

@@ -32,6 +32,8 @@ class State:
         self.patches: dict[str, Patch] = {}
         self.script = ""
         """The call whose code is running."""
+        self.scripts: dict[str, int] = {}
+        """The places of the records that sent code which has not ended."""
         self.agents: dict[str, tuple[str, str]] = {}
         self.response = 0
         self.heard = True

@@ -19,8 +19,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import named, text_of
 
 from .patches import listed
-from .results import Result, told
-from .runs import streams
+from .results import Result, streams, told
 from .state import State
 from .survey import Survey
 from .units import Json, Unit

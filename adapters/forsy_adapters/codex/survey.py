@@ -14,10 +14,15 @@ from forsy_retrace.sdk import number, parsed, strings, text_of
 from forsy_retrace.source import Source
 
 from .results import RUNS_ON, result, told
+from .scripts import Scripts
 from .units import STREAM, Json, Unit, units
 
 COPIED_WITHIN = 0.01
 """Seconds: copied lines all carry the time of the fork."""
+
+
+AGENTS = ("subagent", "guardian_review")
+"""Sources of a thread in which no human speaks."""
 
 
 class Survey(msgspec.Struct):
@@ -34,6 +39,7 @@ class Survey(msgspec.Struct):
     """What later calls told of the end of commands that ran on, by the call that ran each."""
     polls: set[str] = msgspec.field(default_factory=set)
     """Calls that only look at a command that runs on, or write to it."""
+    scripts: Scripts = msgspec.field(default_factory=Scripts)
     aborts: bool = False
     failures: set[str] = msgspec.field(default_factory=set)
     branches: dict[int, str] = msgspec.field(default_factory=dict)
@@ -62,7 +68,7 @@ def survey(source: Source) -> Survey:
             for unit in units(record, place):
                 look.take(unit)
     if look.found.copied_from:
-        look.found.copied = look.stamped
+        look.found.copied = look.inherited or look.stamped
     return look.found
 
 
@@ -72,6 +78,9 @@ class _Look:
         self.owner = ""
         self.forked: float | None = None
         self.stamped = 0
+        self.own: int | None = None
+        """The ordinal of a subagent's first own record, where the log tells it."""
+        self.inherited = 0
         self.turns: list[int] = []
         self.began = 0
         self.rollbacks = 0
@@ -87,18 +96,25 @@ class _Look:
         match unit.kind:
             case "session_meta":
                 self._meta(body)
+            case "inter_agent_communication_metadata" if self.found.subagent and self.own is None:
+                self.inherited = self.inherited or unit.number  # its task came
             case "response_item":
                 self._item(body)
                 self._runs_on(unit, body)
+                self.found.scripts.item(unit)
             case "event_msg":
                 self._event(unit, body)
+                self.found.scripts.event(unit, self.found.calls)
             case "turn.failed":
                 match body:
                     case {"error": {"message": str(text)}}:
                         self.found.failures.add(text)
 
     def _stamp(self, unit: Unit) -> None:
-        """Counts the records that were written in the moment of the fork."""
+        """Counts the records of another session: by their ordinals, or the moment of the fork."""
+        match unit.record.value:
+            case {"ordinal": int(ordinal)} if self.own is not None and ordinal < self.own:
+                self.inherited = unit.number + 1
         if unit.at is None or unit.number != self.stamped:
             return
         now = datetime.fromisoformat(unit.at).timestamp()
@@ -116,8 +132,10 @@ class _Look:
             self.owner = name
             source = body.get("source")
             self.found.subagent = isinstance(source, dict) and "subagent" in source
-            if isinstance(body.get("forked_from_id"), str):
-                self.found.copied_from = body["forked_from_id"]
+            self.found.subagent |= body.get("thread_source") in AGENTS
+            self.own = number(body.get("subagent_history_start_ordinal"))
+            parent = body.get("forked_from_id") or (self.own and body.get("parent_thread_id"))
+            self.found.copied_from = parent if isinstance(parent, str) else ""
         elif name != self.owner and not self.found.copied_from:
             self.found.copied_from = name
 
@@ -145,7 +163,7 @@ class _Look:
             case {"type": "function_call_output", "call_id": str(call), "output": str(text)}:
                 if call in self.asked:
                     path = f"{unit.prefix}/output"
-                    seen = result(text, path, "")
+                    seen = result(text, path)
                     first = self.running.get(self.asked[call])
                     if first is not None and seen.exit_code is not None:
                         here = Origin(unit.record.here.at(path), unit.at, "agent")

@@ -21,6 +21,7 @@ ENVELOPES = frozenset(
         "world_state",
         "token_usage_record",
         "inter_agent_communication",
+        "inter_agent_communication_metadata",
     ]
 )
 STREAM = frozenset(

@@ -1,0 +1,86 @@
+"""What code that a model sent calls: read only where the code leaves nothing open."""
+
+import json
+from typing import Any
+
+import pytest
+from forsy_adapters.codex.code import MOST, calls, joined
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forsy_retrace.events import Meant
+
+RUN = "exec_command"
+READ = [
+    ('text(await tools.exec_command({cmd:"ls"}))', (RUN, {"cmd": "ls"})),
+    (
+        "await tools.exec_command({'cmd': 'a \\'b\\'\\n\\x41\\u{1F600}'})",
+        (RUN, {"cmd": "a 'b'\nA😀"}),
+    ),
+    ('await tools.exec_command({cmd:"\\ud83d\\ude00"})', (RUN, {"cmd": "😀"})),
+    ("await tools.exec_command({cmd:`a\nb`, tty:false})", (RUN, {"cmd": "a\nb", "tty": False})),
+    ('const p = "x"; await tools.apply_patch(p)', ("apply_patch", "x")),
+    ('const cmd = "x"; await tools.exec_command({cmd})', (RUN, {"cmd": "x"})),
+    ('await tools.apply_patch("a" + "b")', ("apply_patch", "ab")),
+    ('await tools.apply_patch(["a", "b"].join("\\n"))', ("apply_patch", "a\nb")),
+    ("await tools.apply_patch(String.raw`a\\n`)", ("apply_patch", "a\\n")),
+    ("await tools.list_agents()", ("list_agents", {})),
+    ('try { await tools.exec_command({cmd:"ls"}) } finally { done() }', (RUN, {"cmd": "ls"})),
+]
+UNREAD = [
+    "for (const f of files) await tools.exec_command({cmd:'ls'})",
+    "if (late) await tools.exec_command({cmd:'ls'})",
+    "const run = () => tools.exec_command({cmd:'ls'})",
+    "try { go() } catch (e) { await tools.exec_command({cmd:'ls'}) }",
+    "await tools.exec_command({cmd:`ls ${folder}`})",
+    "await tools.exec_command({cmd: folder})",
+    "let p = 'a'; p = 'b'; await tools.apply_patch(p)",
+    "const run = () => { const p = 'a' }; await tools.apply_patch(p)",
+    "await tools[name]({cmd:'ls'})",
+    "await tools.exec_command({[key]:'ls'})",
+    "await tools.exec_command({cmd:'ls'",
+    '// tools.exec_command({cmd:"ls"})\ntext("tools.exec_command({})")',
+    "text('hello')",
+    "await tools.exec_command({cmd:'\\u{110000}'})",
+    "await tools.list(" + "[" * 90 + "]" * 90 + ")",
+    "await tools.list(" + "[" * 200_000,
+    "await tools.list('" + "x" * MOST + "')",
+]
+
+
+@pytest.mark.parametrize(("code", "told"), READ)
+def test_a_call_that_is_spelled_out_is_read(code: str, told: tuple[str, Any]) -> None:
+    assert joined(calls(code)) == Meant(*told)
+
+
+@pytest.mark.parametrize("code", UNREAD, ids=range(len(UNREAD)))
+def test_a_call_that_may_be_another_is_not_read(code: str) -> None:
+    assert joined(calls(code)) is None
+
+
+@pytest.mark.parametrize("code", [None, 7, {"cmd": "ls"}, "tools.\ud800"])
+def test_what_is_no_code_calls_nothing(code: Any) -> None:
+    assert calls(code) == []
+
+
+def test_commands_in_one_place_are_lines_of_one_script() -> None:
+    both = "await Promise.all([tools.exec_command({cmd:'a',workdir:'/x'}),tools.exec_command(%s)])"
+    assert joined(calls(both % "{cmd:'b',workdir:'/x'}")) == Meant(
+        RUN, {"cmd": "a\nb", "workdir": "/x"}
+    )
+    assert joined(calls(both % "{cmd:'b',workdir:'/y'}")) is None
+    assert joined(calls(both % "{cmd:7,workdir:'/x'}")) is None
+    assert joined(calls("tools.exec_command({cmd:'a'}); tools.view_image({path:'b'})")) is None
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 10**9) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.text(), VALUES, max_size=5), st.booleans())
+def test_any_json_is_read_as_it_stands(sent: dict[str, Any], plain: bool) -> None:
+    code = f"const r = await tools.list({json.dumps(sent, ensure_ascii=plain)}); text(r);"
+    assert joined(calls(code)) == Meant("list", sent)
