@@ -68,9 +68,11 @@ def values(path: Path) -> Iterator[dict[str, Any]]:
 def calls_in(path: Path) -> set[str]:
     """The distinct calls of a file: by call id, or by thread and item id.
 
-    Where one id stands for two calls, the second is told apart by its number.
+    Where one id stands for two calls, the second is told apart by its number. A command that
+    code spells out is the call which sent that code.
     """
     found: dict[str, list[str]] = {}
+    code = ""
     thread = ""
     for value in values(path):
         payload = value.get("payload", value)
@@ -82,9 +84,10 @@ def calls_in(path: Path) -> set[str]:
             thread = body["thread_id"]
         elif kind in CALLS or kind == "tool_call":
             found.setdefault(body.get("call_id") or body.get("id"), []).append(body["name"])
+            code += str(body.get("input")) if body["name"] == "exec" else ""
         elif msg.get("type") in ("exec_command_begin", "patch_apply_begin"):
             found.setdefault(msg["call_id"], []).append("")
-        elif item.get("type") == "CommandExecution":
+        elif item.get("type") == "CommandExecution" and json.dumps(item["command"][-1]) not in code:
             found.setdefault(item["id"], []).append("")
         elif item.get("type") in RUN:
             found.setdefault(f"{thread}/{item['id']}" if thread else item["id"], [""])
