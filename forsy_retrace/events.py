@@ -150,7 +150,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=Tru
     """None where the log has none."""
     named: str | None = ""
     """Where the tool's name stands, as a part of a text; empty: `name` beside the input; None:
-    nowhere, the kind of the record tells the tool."""
+    nowhere as it is, the record tells the tool by its kind or in parts."""
     meant: Meant | None = None
     """Where the input is code: the call that it makes, if it can make no other. Rules take it for
     the call."""

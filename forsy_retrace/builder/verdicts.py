@@ -471,7 +471,7 @@ ECHOES = frozenset(["echo", "printf", "print"])
 
 
 HEADER = later(
-    r"\A(?:Script \w+(?: with cell ID \w+)?\nWall time .*\nOutput:\n\n?"
+    r"\A(?:Script \w+(?: with cell ID \w+)?\nWall time .*\nOutput:\n\n?(?:Script error:\n)?"
     r"|(?:Chunk ID: .*\n)?(?:Exit code: -?\d+\n)?(?:Wall time:? .*\n)?(?:Process .*\n)?"
     r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n)"
 )

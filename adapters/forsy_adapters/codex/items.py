@@ -42,6 +42,8 @@ WAITED = (
 """What a call tells that waited for another one: it did what it was asked, whatever it saw."""
 
 
+SERVER = "mcp__"
+"""How the name space of a server's tools begins."""
 REPORT = later(r"Message Type: FINAL_ANSWER\n(?:[\w ]{1,40}: [^\n]*\n)*Payload:\n?(.*)", re.S)
 """How a subagent's last words come to the agent that started it."""
 
@@ -137,9 +139,12 @@ class Items:
     def _call(self, unit: Unit, kind: str) -> Iterator[Event]:
         body = unit.body
         ident = next((i for i in (body.get("call_id"), body.get("id")) if isinstance(i, str)), "")
-        tool, where = body.get("name"), "/name"
+        tool = body.get("name")
+        where: str | None = "/name"
         if not isinstance(tool, str) or not tool:
             tool, where = kind.removesuffix("_call"), "/type"
+        elif words(body.get("namespace")).startswith(SERVER):
+            tool, where = f"{body['namespace']}__{tool}", None
         slot = next((name for name in ARGUMENTS if name in body), None)
         sent = body if slot is None else arguments(body[slot])
         if isinstance(sent, list):
@@ -228,6 +233,8 @@ class Items:
         end = state.found.ends.get(ident) if found.outcome == "launched" else None
         if code in state.found.scripts.ends and done:
             end = state.found.scripts.ends[code]
+        elif found.outcome == "unknown":
+            end = state.found.verdicts.get(ident)
         yield told(where, call, found, changes, end)
         if found.rule == "answered":
             yield from self._answers(unit, call, found)

@@ -13,7 +13,7 @@ from forsy_retrace.events import Origin, ToolResult
 from forsy_retrace.sdk import number, parsed, strings, text_of
 from forsy_retrace.source import Source
 
-from .results import RUNS_ON, result, told
+from .results import RUNS_ON, ended, result, told
 from .scripts import Scripts
 from .units import STREAM, Json, Unit, units
 
@@ -37,6 +37,8 @@ class Survey(msgspec.Struct):
     """Changes that events record, by call."""
     ends: dict[str, ToolResult] = msgspec.field(default_factory=dict)
     """What later calls told of the end of commands that ran on, by the call that ran each."""
+    verdicts: dict[str, ToolResult] = msgspec.field(default_factory=dict)
+    """What the client recorded of the end of calls to servers, whose answers show no flag."""
     polls: set[str] = msgspec.field(default_factory=set)
     """Calls that only look at a command that runs on, or write to it."""
     scripts: Scripts = msgspec.field(default_factory=Scripts)
@@ -188,6 +190,10 @@ class _Look:
             case {"type": "patch_apply_begin" | "patch_apply_end", "call_id": str(call)}:
                 if body.get("changes"):
                     self.found.patches[call] = body["changes"]
+            case {"type": "mcp_tool_call_end", "call_id": str(call)} if call in self.found.calls:
+                seen = ended(body, unit.prefix)
+                here = Origin(unit.record.here.at(seen.pointer), unit.at, "agent")
+                self.found.verdicts[call] = told(here, call, seen)
             case {"type": "thread_rolled_back"}:
                 self._rollback(unit, number(body.get("num_turns")) or 0)
 
