@@ -185,7 +185,10 @@ class Delegation(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=T
 
 
 class Notice(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):
-    """The harness did something; `cut` says that words stop here, and not why."""
+    """The harness did something; `cut` says that words stop here, and not why.
+
+    Where something that no human said ends a turn, `ended` says in its text what it was.
+    """
 
     origin: Origin
     kind: Literal[

@@ -226,6 +226,8 @@ class _Segments:
             self.boundaries.append((len(self.steps), event.kind))
         elif event.kind in ("ended", "cut"):
             self._ends_turn(cut=event.kind == "cut")
+            if event.text:
+                self.left_out[here.evidence.record] = event.text
         elif event.kind == "interrupted":
             self._interrupted(event)
         elif event.kind in ("model error", "limit"):

@@ -77,17 +77,22 @@ def _of_call(step: Step) -> Iterator[Touch]:
     recorded = step.result.changes if step.result else ()
     run = command(step)
     if run is not None:
-        for change in recorded:
-            yield from _recorded(step, change)
+        known = {absolute(one.path, step.cwd): one for one in recorded if one.kind != "shown"}
         cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         missed = unread(step)
-        if (poured := _poured(step, run)) is not None:
-            target, whole = absolute(poured[0], cwd), poured[1]
-            yield _touch(step, target, "write", new=whole, added=tuple(whole.splitlines()))
+        poured = _poured(step, run)
+        target = absolute(poured[0], cwd) if poured else ""
+        for change in recorded:
+            if change is not known.get(target):
+                yield from _recorded(step, change)
+        if poured is not None:
+            added = tuple(poured[1].splitlines())
+            made = known.get(target)
+            yield _touch(step, target, "write", new=poured[1], added=added, change=made)
             return
         for at, simple in enumerate(run.simples):
             for path in simple.writes:
-                if _is_file(path):
+                if _is_file(path) and absolute(path, cwd) not in known:
                     yield _touch(step, absolute(path, cwd), _written(simple, path))
             for path in simple.reads if simple.shows else ():
                 if _is_file(path) and not missed.holds(at, simple.words[0], path):

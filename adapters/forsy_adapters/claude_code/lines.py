@@ -103,7 +103,7 @@ class Survey:
             line.skip = "not a record"
             return line
         line.session = session_of(record)
-        line.is_stream = "session_id" in body
+        line.is_stream = "session_id" in body and "sessionId" not in body
         forked = body.get("forkedFrom")
         line.forked = forked if isinstance(forked, dict) else None
         self._look_for_subagents(body)

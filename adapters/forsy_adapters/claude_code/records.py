@@ -22,7 +22,7 @@ from forsy_retrace.sdk import between, later, media_of, named, pointer, strings,
 from .lines import AGENT_TOOLS, Json, Line
 from .results import background, changes, exit_code, verdict
 from .threads import Threads
-from .words import pieces, with_rejection
+from .words import pieces, sender, with_rejection
 
 LIMIT = later(r"(?i)(?:you've hit your|limit reached|usage limit|rate limit|out of .{0,20}usage)")
 
@@ -32,24 +32,36 @@ BOOKKEEPING = frozenset(
         "agent-name",
         "agent-setting",
         "ai-title",
+        "api-request",
+        "api-request-blob",
+        "api-request-shape",
+        "artifact-autoreact-ledger",
+        "artifact-comment-monitor",
         "artifact-link",
         "atis-latch",
         "attribution-snapshot",
         "bridge-session",
         "content-replacement",
+        "continued-in",
         "control_request",
         "control_response",
         "cost-state",
         "custom-title",
+        "dev-mods",
+        "ended-by-model",
         "file-history-delta",
         "file-history-snapshot",
+        "fork-context-ref",
         "frame-link",
         "history-suppression",
+        "isolation-latch",
         "keep_alive",
         "last-prompt",
         "marble-origami-commit",
         "marble-origami-snapshot",
+        "memory-mode",
         "mode",
+        "observer-ref",
         "permission-mode",
         "pr-link",
         "queue-operation",
@@ -81,6 +93,12 @@ SYSTEM = {
     "task_started": "progress",
     "task_notification": "notice: background task ended",
     "scheduled_task_fire": "telemetry",
+    "agents_killed": "notice: subagents stopped",
+    "memory_saved": "bookkeeping: memory_saved",
+    "model_consent_fallback": "model fallback",
+    "model_fallback": "model fallback",
+    "per_turn_effort_changed": "telemetry",
+    "permission_retry": "telemetry",
 }
 PROGRESS = {"hook_progress": "hook output"}
 FACTS = (
@@ -340,10 +358,12 @@ class Reader:
                 yield Skipped(here, part.reason or "injected: text")
             elif part.reason == "notice: background task ended":
                 yield self._notification(here, text)
+            elif line.lane and part.via is not None:
+                yield Skipped(here, "message to a subagent")
+            elif not line.lane and (why := sender(line.body, part.reason)):
+                yield Notice(here, "ended", why)
             elif part.via is None:
                 yield Skipped(here, part.reason)
-            elif line.lane:
-                yield Skipped(here, "message to a subagent")
             else:
                 if part.notice == "plan":
                     yield Notice(here, "cleared")
@@ -434,7 +454,7 @@ class Reader:
                 yield from self._init(body, here)
             case "compact_boundary":
                 yield Notice(here, "compacted")
-            case "model_refusal_fallback":
+            case "model_refusal_fallback" | "model_refusal_no_fallback":
                 yield Notice(_deeper(here, "content"), "model error", words(body.get("content")))
             case "local_command" if "<command-name>/clear<" in str(body.get("content")):
                 yield Notice(here, "cleared")

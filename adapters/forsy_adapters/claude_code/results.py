@@ -55,14 +55,24 @@ FAILURES: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ),
     ("timed-out", later(r"(?:Exit code \d+\n)?Command timed out after"), "timed_out"),
 )
+DENIALS: dict[str, Outcome] = {
+    "user-rejected": "rejected",
+    "permission-rule": "blocked",
+    "automode-blocked": "blocked",
+    "automode-unavailable": "blocked",
+    "automode-parsing-error": "blocked",
+    "interrupted": "interrupted",
+    "cancelled": "blocked",
+}
+"""Why a call was denied (`toolDenialKind`, 2.1.2xx), and what became of it."""
 EXIT_CODE = later(r"Exit code (\d{1,10})(?:\n|\Z)")
 LAUNCHED = frozenset({"async_launched", "teammate_spawned", "remote_launched"})
 
 
 def verdict(block: dict[str, Any], text: str, extra: Any, record: dict[str, Any]) -> Verdict:
     """Whether the call worked, by the harness's own word."""
-    if record.get("toolDenialKind") == "user-rejected":
-        return Verdict("rejected", "denial-kind", "/toolDenialKind")
+    if denied := DENIALS.get(str(record.get("toolDenialKind"))):
+        return Verdict(denied, "denial-kind", "/toolDenialKind")
     flag = block.get("is_error")
     if flag is True:
         head = text[:400]
@@ -165,6 +175,8 @@ def changes(extra: Any) -> Iterator[Change]:
                 before=before if isinstance(before, str) else None,
                 pointer="/toolUseResult/structuredPatch",
             )
+        case {"bashEditDiff": dict(diff)}:
+            yield from _of_shell(diff)
         case {"type": "create" | "update" as kind, "filePath": str(path), "content": str(after)}:
             before = extra.get("originalFile")
             yield Change(
@@ -175,6 +187,20 @@ def changes(extra: Any) -> Iterator[Change]:
                 after=after,
                 pointer="/toolUseResult/content",
             )
+
+
+def _of_shell(diff: dict[str, Any]) -> Iterator[Change]:
+    """The files that a command changed (2.1.269): none where another might have done it too."""
+    files = diff.get("files")
+    if diff.get("shared") is True or not isinstance(files, list):
+        return
+    for index, file in enumerate(files):
+        match file:
+            case {"filePath": str(path), "hunks": list(told)}:
+                made, gone = file.get("created") is True, file.get("deleted") is True
+                pointer = f"/toolUseResult/bashEditDiff/files/{index}/hunks"
+                kind: Any = "deleted" if gone else "created" if made else "modified"
+                yield Change(path, kind, tuple(hunks(told)), pointer=pointer)
 
 
 def hunks(patch: Any) -> Iterator[Hunk]:

@@ -1,11 +1,11 @@
 """Which words in a user record a human wrote: about one user record in sixteen holds any.
 
-Learnt from Claude Code 1.0.51 to 2.1.219. Each row of `INJECTED` is a text that the harness puts
+Learnt from Claude Code 1.0.51 to 2.1.219, and from what is told of 2.1.221 to 2.1.289. Each row of `INJECTED` is a text that the harness puts
 into a user turn; what is left when they are taken away is human.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from forsy_retrace.events import Via
 from forsy_retrace.sdk import between, later, without
@@ -21,6 +21,7 @@ class Words(NamedTuple):
     """What the harness did: `interrupted`, `cleared`, `plan`."""
 
 
+OTHER_AGENT = "message of another agent"
 INJECTED: tuple[tuple[str, str], ...] = (
     ("<system-reminder>", "injected: reminder"),
     ("<local-command-caveat>", "injected: caveat"),
@@ -33,7 +34,7 @@ INJECTED: tuple[tuple[str, str], ...] = (
     ("<agent-notification>", "notice: background task ended"),
     ("<session-start-hook>", "injected: hook output"),
     ("<user-prompt-submit-hook>", "injected: hook output"),
-    ("<teammate-message", "message of another agent"),
+    ("<teammate-message", OTHER_AGENT),
     (
         "This session is being continued from a previous conversation",
         "injected: compaction summary",
@@ -43,6 +44,18 @@ INJECTED: tuple[tuple[str, str], ...] = (
     ("[Image: original", "injected: picture's place"),
 )
 """How a text that nobody wrote begins, and what it is."""
+
+SENDERS = {
+    # By `origin.kind`, or by `turnOrigin` in records that have no origin (2.1.2xx).
+    "peer": OTHER_AGENT,
+    "coordinator": OTHER_AGENT,
+    "observer": OTHER_AGENT,
+    "observer-activity": OTHER_AGENT,
+    "scheduled-trigger": "injected: scheduled prompt",
+    "scheduled": "injected: scheduled prompt",
+    "auto-continuation": "injected: continuation",
+}
+"""Who sent a user turn that no human did, and what it is."""
 
 CONTEXT = (
     "system-reminder",
@@ -131,6 +144,18 @@ LOCAL_COMMANDS = frozenset(
 REJECTION = "the user said:\n"
 AFTERWORD = "\n\nNote: The user's next message may contain a correction or preference."
 DIALOG = "The user wants to clarify these questions."
+
+
+def sender(body: Mapping[str, Any], reason: str) -> str:
+    """Why a turn is no human's, by its text's `reason` or the client's word; empty for any other."""
+    if reason:
+        return reason if reason == OTHER_AGENT else ""
+    match body:
+        case {"attachment": {"origin": dict(told)}} | {"origin": dict(told)}:
+            return SENDERS.get(str(told.get("subkind") or told.get("kind")), "")
+        case {"turnOrigin": str(kind)}:
+            return SENDERS.get(kind, "")
+    return ""
 
 
 def pieces(text: str) -> Iterator[Words]:
