@@ -92,6 +92,8 @@ class _Line:
 class _Linker:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
+        self.starts = frozenset(trace.delegations.values())
+        """The steps that started subagents."""
         self.lanes: dict[str, _Lane] = {}
         self.wanted = Wanted(trace.steps)
         self.steps: dict[int, Step] = {}
@@ -374,7 +376,7 @@ class _Linker:
         """Delegations, and calls under a plan item that a plan tool logged as in progress."""
         if kind is None or kind == "retry_after_failure":
             return kind
-        if step.like in AGENT_TOOLS:
+        if step.like in AGENT_TOOLS or step.step in self.starts:
             notes.append("Starts a subagent.")
             return "delegation_to_subagent"
         weak = ("parallel_work", "dependency_on_tool_result", "dependency_on_multiple_prior_steps")

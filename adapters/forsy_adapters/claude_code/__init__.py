@@ -2,7 +2,7 @@
 
 One API message is many records, interleaved with the results of its calls; most user records are
 the harness speaking. Also `claude -p --output-format stream-json`, the JSON array that
-claude-code-action writes, and whole-session JSON arrays. Learnt from 1.0.51 to 2.1.219.
+claude-code-action writes, and whole-session JSON arrays. Learnt from 1.0.51 to 2.1.289.
 """
 
 from collections import Counter
@@ -57,6 +57,14 @@ TYPES = frozenset(
 )
 
 
+BELOW = (
+    "subagents/**/agent-*.jsonl",
+    "subagents/**/agent-*.meta.json",
+    "subagents/workflows/*/journal.jsonl",
+)
+"""What belongs to a session, below the folder of its name."""
+
+
 def sniff(source: Source) -> bool:
     """Claude Code's record types with its envelope, in any of the first records.
 
@@ -71,7 +79,7 @@ def companions(source: Source) -> Iterator[Source]:
     stem = source.path.stem
     if stem.startswith("agent-"):
         return
-    for pattern in ("subagents/**/agent-*.jsonl", "subagents/**/agent-*.meta.json"):
+    for pattern in BELOW:
         yield from source.beside(f"{_escaped(stem)}/{pattern}")
     yield from source.beside(f"{_escaped(stem)}/tool-results/*.txt")
     ids = {session_of(record) for record in source.head} - {None}

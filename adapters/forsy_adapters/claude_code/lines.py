@@ -83,6 +83,8 @@ class Survey:
         self.launches: list[Launch] = []
         self.agents: dict[str, str] = {}
         """Subagent to the call that its result came back to."""
+        self.runs: dict[str, str] = {}
+        """The folder of a workflow's agents to the call that ran it."""
         self.said: set[str] = set()
         """All words of human turns: a queued prompt that stands here came by another way."""
         self.ends: dict[str, ToolResult] = {}
@@ -145,6 +147,8 @@ class Survey:
                     match body.get("toolUseResult"):
                         case {"agentId": str(agent)}:
                             self.agents[agent] = call
+                        case {"runId": str(), "transcriptDir": str(folder)}:
+                            self.runs[folder.replace("\\", "/").rpartition("/")[2]] = call
 
     def _hear(self, body: Json) -> None:
         content = content_of(body)

@@ -52,6 +52,9 @@ def threads(source: Source, companions: list[Source]) -> Threads:
     calls: dict[str, str] = {}
     kinds: dict[str, str] = {}
     _read_metas(metas, calls, kinds, others)
+    for file in companions:
+        if (run := survey.runs.get(file.path.parent.name)) is not None:
+            calls.setdefault(_lane_of(file), run)
     _assign_lanes(main, launches, calls, files)
     for lane in dict.fromkeys([*(line.lane for line in main if line.lane), *others]):
         _link(lane, chain(main, others.get(lane, ())), launches, survey.agents, calls)
@@ -91,7 +94,9 @@ def _companion(file: Source, survey: Survey) -> list[Line]:
     lines = survey.lines(file, own=True)
     lane = _stem(file)
     reason = ""
-    if "acompact" in lane:
+    if lane == "journal":
+        reason = "a workflow's journal"
+    elif "acompact" in lane:
         reason = "the client's own summariser"
     elif lines and lines[0].words.strip() == "Warmup":
         reason = "warm-up of a subagent"
