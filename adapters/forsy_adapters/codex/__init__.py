@@ -29,7 +29,12 @@ SHOWS = Shows(
     edits="mostly",
     subagents="sometimes",
     harness="Codex",
-    stores=("~/.codex/sessions/*/*/*/rollout-*.jsonl", "~/.codex/archived_sessions/*.jsonl"),
+    stores=(
+        "~/.codex/sessions/*/*/*/rollout-*.jsonl",
+        "~/.codex/sessions/*/*/*/rollout-*.jsonl.zst",
+        "~/.codex/archived_sessions/*.jsonl",
+        "~/.codex/archived_sessions/*.jsonl.zst",
+    ),
     cannot=(
         "the tools on offer (a rollout names only those used)",
         "reasoning beyond its summaries, which the client stores encrypted",
