@@ -8,9 +8,9 @@ from forsy_retrace.commands import Command
 from forsy_retrace.commands import classify as read_command
 from forsy_retrace.events import CODE_ENDED
 from forsy_retrace.evidence import Ground, derived, inferred
-from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace, put
 
+from .closing import Turn, asks_user
 from .tools import (
     APPLIES,
     KINDS_OF_PATCHES,
@@ -24,7 +24,23 @@ from .tools import (
 
 def classify(trace: Trace) -> Trace:
     """The operation and surface of each step; answers told from questions to the user."""
-    return msgspec.structs.replace(trace, steps=tuple(_kind(step) for step in trace.steps))
+    turn = Turn(talk=all(step.call is None for step in trace.steps))
+    steps = []
+    for step in trace.steps:
+        step = _kind(step, turn)
+        if step.action == "user_message":
+            turn = turn._replace(asked=step.input or "", changed=False)
+        elif step.operation in CHANGES and _came_back(step):
+            turn = turn._replace(changed=True)
+        steps.append(step)
+    return msgspec.structs.replace(trace, steps=tuple(steps))
+
+
+CHANGES = ("edit", "write", "execute", "install", "download")
+
+
+def _came_back(step: Step) -> bool:
+    return step.result is not None and step.result.outcome in ("ok", "unknown")
 
 
 def command(step: Step) -> Command | None:
@@ -43,15 +59,15 @@ def ends_as_code(step: Step) -> bool:
     return step.told is not None and step.told.rule == CODE_ENDED
 
 
-def _kind(step: Step) -> Step:
+def _kind(step: Step, turn: Turn) -> Step:
     if step.call is not None:
         return _call(step)
     if step.action == "output":
-        asks, rule, confidence = asks_user(step.output or "")
+        closing = asks_user(step.output or "", turn)
         return put(
             step,
-            {"operation": inferred(rule, confidence)},
-            operation="ask_user" if asks else "answer",
+            {"operation": inferred(closing.name, closing.confidence)},
+            operation="ask_user" if closing.asks else "answer",
             surface="messaging",
         )
     if step.operation is not None:
@@ -101,49 +117,3 @@ def _by_name(rule: str) -> Ground:
     if rule.startswith("mcp-verb"):
         return inferred(rule, 0.8)
     return inferred(rule, 0.5) if rule == "unknown-tool" else derived(rule)
-
-
-ASKS = later(
-    r"(?i)\b(?:should i|shall i|would you like|do you want|want me to|which (?:one|option|approach|of)"
-    r"|can you (?:confirm|share|provide|clarify|check|try|run|paste|tell)|could you"
-    r"|let me know (?:which|if you(?:'d| would) (?:like|prefer)|what|how you)|please (?:confirm|choose"
-    r"|provide|share|clarify|tell|let me know)|what would you|how would you like|ready to (?:proceed"
-    r"|commit)|what do you think|which do you prefer|does (?:this|that) (?:look|sound|work))"
-)
-QUESTION = later(r"[?？]\s*[*_`)\"']*\s*$")
-
-
-OFFERS = later(
-    r"(?i)^(?:would you like|do you want|want|shall i|should i|let me know if you(?:'d| would)? (?:like|want))\b"
-    r"(?:.{0,200}\b(?:also|anything else|more|further|longer|shorter|another|additional|as well)\b|.{0,20}me to:)"
-)
-"""A closing offer to do more than was asked."""
-CHOICES = later(r"(?m)^\s*(?:\d+[.)]|[-*]|\(?[A-Ca-c][.)])\s|\bor\b")
-"""More than one course to choose from."""
-GREETS = later(
-    r"(?i)^.{0,60}\b(?:how (?:can|may) i (?:help|assist)|what can i (?:do|help))\b.{0,60}$"
-    r"|^.{0,60}(?:有什么.{0,4}(?:可以|能).{0,4}帮|wie kann ich (?:dir |ihnen )?helfen"
-    r"|en qué puedo ayudar|comment puis-je (?:vous |t')?aider).{0,60}$"
-)
-"""Courtesy that waits for no answer."""
-BODY = 200
-"""Characters of an answer that stands before an offer."""
-
-
-def asks_user(text: str) -> tuple[bool, str, float]:
-    """Whether a closing message asks the user for something that the work needs."""
-    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
-    if not lines:
-        return False, "no-question", 0.5
-    tail = " ".join(lines[-3:])[-600:]
-    paragraphs = text.strip().rpartition("\n\n")
-    if GREETS.match(lines[-1]):
-        return False, "offers-more", 0.75
-    offers = not CHOICES.search(paragraphs[2])
-    if offers and len(paragraphs[0]) >= BODY and OFFERS.match(paragraphs[2].lstrip("*_ ")):
-        return False, "offers-more", 0.75
-    if QUESTION.search(lines[-1]):
-        return True, "ends-with-question", 0.85
-    if ASKS.search(lines[-1]) and "?" in tail:
-        return True, "asks-at-the-end", 0.8
-    return False, "no-question", 0.9

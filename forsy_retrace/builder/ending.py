@@ -6,8 +6,8 @@ from forsy_retrace.events import SHELL, Fact
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, Trace
 
+from .cues import SENTENCE
 from .edits import scratch
-from .messages import SENTENCE
 from .tools import closing_words, finish_of
 from .unchecked import is_plan, is_prose
 from .variants import thumbs

@@ -59,7 +59,10 @@ class _Before:
         worked, last = self.worked, self.last
         return Context(
             first=not self.spoken,
-            asked=worked is not None and _asks(worked),
+            asked=worked is not None
+            and worked.operation == "ask_user"
+            and worked.action == "output",
+            offered=worked is not None and _offers(worked),
             last_words=self.words,
             cut=last is not None
             and (last.via == "interrupted" or (last.call is not None and last.success is False)),
@@ -73,11 +76,9 @@ class _Before:
         )
 
 
-def _asks(last: Step) -> bool:
-    """Whether an output asks the user for something, or offers to do more."""
-    if last.action != "output":
-        return False
-    return last.operation == "ask_user" or last.grounds["operation"].rule == "offers-more"
+def _offers(last: Step) -> bool:
+    """Whether an output ends in an offer to do more."""
+    return last.action == "output" and last.grounds["operation"].rule == "offers-more"
 
 
 def _is_under_way(last: Step) -> bool:

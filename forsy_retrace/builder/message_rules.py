@@ -15,7 +15,9 @@ class Context(NamedTuple):
 
     first: bool
     asked: bool
-    """The agent's last words asked the user for something."""
+    """The agent's last words asked the user for something that the work needs."""
+    offered: bool
+    """They offered to do more than was asked."""
     last_words: str
     """What the agent said last."""
     cut: bool
@@ -41,12 +43,20 @@ class Cues(NamedTuple):
     question: bool
     rest: str
     """What follows the opening phrase."""
-    error: bool
-    """It quotes an error or a stack trace."""
     label: bool
     """It opens with the label of an option: `A`, `2.`, `option 3`."""
+    place: bool
+    """It names one of the options by its place among them: `the second`."""
+    praises: bool
+    """Its first words hold praise."""
     yes_but: bool
     """It accepts in a word and goes on with a `but`."""
+    thanks: bool
+    """It ends in thanks."""
+    goes_on: bool
+    """A sentence behind the praise holds none."""
+    takes_up: bool
+    """A few words that order what the agent offered."""
 
 
 Test = Callable[[Cues, Context, str], bool]
@@ -77,7 +87,11 @@ def _short(cues: Cues) -> bool:
 
 
 def _asks_more(cues: Cues) -> bool:
-    return "request" in cues.found
+    return "request" in cues.found or "next" in cues.found
+
+
+def _thanks(cues: Cues) -> bool:
+    return cues.thanks and cues.words <= 25 and not {"report", "constrain"} & set(cues.found)
 
 
 RULES: tuple[Rule, ...] = (
@@ -115,18 +129,27 @@ RULES: tuple[Rule, ...] = (
     # Words: what a short message says by itself.
     Rule("permits", "approval", None, 0.93,
          "A few words that let the work go on, and nothing more.",
-         lambda c, x, via: c.opens == "permit" and _short(c) and not c.question and not x.asked
-         and "request" not in c.found),
+         lambda c, x, via: c.opens == "permit" and _short(c) and not c.question
+         and not x.asked and not x.offered and not {"request", "correct"} & set(c.found)),
     Rule("praises-only", "approval", "approval", 0.92,
-         "A few words of praise, and nothing asked.",
-         lambda c, x, via: "praise" in c.found and _short(c) and "correct" not in c.found
-         and not c.question and not _asks_more(c) and not x.rejected and not c.yes_but),
+         "A few words of praise, or more that end in thanks, and nothing asked.",
+         lambda c, x, via: "praise" in c.found and (_short(c) or _thanks(c)) and not c.goes_on and "correct" not in c.found
+         and not c.question and not _asks_more(c) and not x.rejected and not c.yes_but
+         and not {"symptom", "again"} & set(c.found)
+         and not (c.place and x.asked)
+         and not (c.opens == "no" and (x.asked or x.offered))),
     Rule("picks-a-label", "selection", None, 0.91,
          "It opens with the label of an option that the agent's last words listed.",
-         lambda c, x, via: x.worked and c.label and not c.question),
+         lambda c, x, via: x.worked and c.label and (x.asked or not c.question)),
     Rule("yes-to-a-question", "answer_to_agent_question", None, 0.9,
-         "A yes or no after the agent's question.",
-         lambda c, x, via: x.asked and c.opens in ("yes", "permit", "no")),
+         "A yes or no after the agent's question or offer.",
+         lambda c, x, via: (x.asked or x.offered) and c.opens in ("yes", "permit", "no")),
+    Rule("picks-by-place", "selection", None, 0.85,
+         "A few words that name one of the agent's options by its place: `the second`.",
+         lambda c, x, via: x.worked and c.place and not c.question and (x.asked or c.words <= 5)),
+    Rule("takes-up-an-offer", "answer_to_agent_question", None, 0.8,
+         "A few words that order what the agent's last words offered.",
+         lambda c, x, via: x.offered and c.takes_up and not c.question),
     Rule("short-answer", "answer_to_agent_question", None, 0.8,
          "A short statement after the agent's question.",
          lambda c, x, via: x.asked and c.words <= 25 and not c.question and not _wrong(c, x)
@@ -143,6 +166,12 @@ RULES: tuple[Rule, ...] = (
          "It opens with a no that answers no question.",
          lambda c, x, via: x.worked and c.opens == "no" and not x.asked
          and "clarify" not in c.found),
+    Rule("forbids-after-a-cut", "correction", "correction", 0.75,
+         "It opens with a ban, after an interrupt, a rejection or a failure.",
+         lambda c, x, via: x.worked and x.cut and c.opens == "forbid"),
+    Rule("forbids-while-working", "new_constraint", "new_instruction", 0.7,
+         "It opens with a ban while the work is under way.",
+         lambda c, x, via: x.worked and not x.cut and c.opens == "forbid" and via == "queued"),
     Rule("doubts", "correction", "correction", 0.8,
          "It doubts the work: `are you sure`, or a yes with a question mark alone.",
          lambda c, x, via: x.worked and (c.found.get("correct") == "are you sure"
@@ -154,8 +183,8 @@ RULES: tuple[Rule, ...] = (
          "It says that something done is wrong, missing or to be undone.",
          lambda c, x, via: _wrong(c, x) and not (c.opens == "request" and c.question)),
     Rule("accepts-and-asks", "direct_request", "approval", 0.78,
-         "It opens with praise or a yes and goes on to the next ask.",
-         lambda c, x, via: x.worked and c.opens in ("praise", "yes") and c.words > 3
+         "It opens with praise and goes on to the next ask.",
+         lambda c, x, via: x.worked and c.praises and c.words > 3
          and "correct" not in c.found and not x.asked),
     Rule("explains", "clarification", "clarification", 0.74,
          "It opens with an explanation of an earlier ask.",
@@ -163,7 +192,7 @@ RULES: tuple[Rule, ...] = (
     Rule("accepts-and-asks-on", "direct_request", "approval", 0.72,
          "Praise somewhere in it, and a question.",
          lambda c, x, via: x.worked and "praise" in c.found and "correct" not in c.found
-         and c.question and c.opens != "unsure"),
+         and c.question and c.opens not in ("unsure", "ask")),
     Rule("prefers-otherwise", "correction", "correction", 0.72,
          "It names another way than the one just taken.",
          lambda c, x, via: x.acted and "prefer" in c.found and not c.question),
@@ -176,6 +205,14 @@ RULES: tuple[Rule, ...] = (
     Rule("adds-in-mid-turn", "new_constraint", "new_instruction", 0.68,
          "A statement that came in the middle of a turn steers the work under way.",
          lambda c, x, via: x.under_way and not c.question and "correct" not in c.found),
+    Rule("tells-how-it-fails", "correction", "correction", 0.72,
+         "After work that changed something, it tells how that fails.",
+         lambda c, x, via: x.acted and "symptom" in c.found and not x.asked
+         and not c.question and c.opens not in ("request", "praise")),
+    Rule("asks-again", "correction", "correction", 0.7,
+         "After work that changed something, a few words that want the same once more.",
+         lambda c, x, via: x.acted and c.opens == "again" and not x.cut and not x.asked
+         and c.words <= 8 and not c.question),
     Rule("suspects", "direct_request", "other", 0.66,
          "A doubt put as a question.",
          lambda c, x, via: x.worked and c.question and c.opens in ("unsure", "but")),

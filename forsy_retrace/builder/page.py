@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .alternatives import ROWS as OPTIONS
+from .closing import CLOSINGS
 from .confide import FACTS, HIGHEST
 from .message_rules import RULES as MESSAGES
 from .message_rules import Rule as MessageRule
@@ -89,10 +90,7 @@ CLASSIFY = (
     _inferred("mcp-verb-acts", "An MCP tool whose name says none of these: `execute`.", 0.8),
     _inferred("unknown-tool", "A tool in no table: `other`.", 0.5),
     _inferred("unknown-command", "A shell command in no table: `execute`.", 0.5),
-    _inferred("ends-with-question", "The agent's closing words end with a question mark.", 0.85),
-    _inferred("asks-at-the-end", "The last line asks for a choice, and a question stands before its end.", 0.8),
-    _inferred("offers-more", "A closing offer to do more, below an answer: what was asked is delivered.", 0.75),
-    _inferred("no-question", "The closing words ask for nothing; blank ones surely say little.", 0.5, 0.9),
+    *(_inferred(row.name, row.sentence, row.confidence) for row in CLOSINGS),
     _derived("notification", "A background subagent's report is an answer."),
     _derived("words-without-call", "Words that no call follows and that end no turn: `analyze`."),
 )  # fmt: skip

@@ -1,0 +1,219 @@
+"""Does a closing message ask the user for something that the work needs, or is the work done?
+
+A question waits for an answer; an offer to do more, below what was asked, waits for nothing. Both
+may end in `Want me to ...?`: what was asked and what was done tell them apart.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from forsy_retrace.patterns import later
+
+from .phrases import phrases
+
+
+class Turn(NamedTuple):
+    """What a message closes."""
+
+    asked: str = ""
+    """The user's last words."""
+    changed: bool = False
+    """Whether a call of the turn changed something, or may have."""
+    talk: bool = False
+    """Whether the session has no calls, so that words are all that it can deliver."""
+
+
+class Close(NamedTuple):
+    """A closing message, and the parts of it that may ask."""
+
+    text: str
+    last: str
+    """The end of the last line."""
+    paragraph: str
+    """The last paragraph."""
+    body: int
+    """Characters before it."""
+    turn: Turn
+
+
+class Closing(NamedTuple):
+    """A named rule: whether a message asks, how surely, in a sentence why, and when."""
+
+    name: str
+    asks: bool
+    confidence: float
+    sentence: str
+    test: Callable[[Close], bool]
+
+
+QUESTION = later(r"[?？]\s*[*_`)\"']*\s*$")
+COURTESY = later(
+    r"(?i)(?:^|[.!。！]\s*)[^.!?。！]{0,60}(?:\b(?:how (?:can|may) i (?:help|assist)|what can i (?:do|help)"
+    r"|what(?:'|\u2019)?s on your mind|wie kann ich (?:dir |ihnen )?helfen|en qué (?:te )?puedo ayudar(?:te|le|les|os)?"
+    r"|comment puis-je (?:vous |t')?aider|(?:em que|como) posso (?:te )?ajud(?:ar|á-l[oa])|чем (?:я )?могу помочь)\b"
+    r"|有什么[^。？]{0,14}(?:可以|能)[^。？]{0,6}(?:帮|回答|解答)|有什么[^。？]{0,8}我(?:可以|能)|お手伝い(?:でき|しましょう))"
+    r"[^.!?。！]{0,60}[?？]?\W*$"
+)
+"""What a host asks every guest."""
+OFFER = later(
+    r"(?im)(?:^|[.!?。！？:;,\u2014\u2013-]\s+)[\s*_#•-]*(?:or,? )?"
+    r"(?:(?:would you (?:also )?like|do you (?:also )?want|want)"
+    r" (?:me to\b|that\?|any (?:additional|more|other)\b|also\b)"
+    r"|do you also want\b|(?:should|shall) i (?:also|commit|push)\b|ready to (?:commit|push|merge)\b"
+    r"|(?:anything|what) else\b|anything you(?:'d| would) like me to\b"
+    r"|let me know if you(?:'d| would)? (?:like|want|need)\b|(?:¿|\b)(?:quieres|quiere|te gustaría) que\b"
+    r"|(?:möchtest du|möchten sie|willst du|wollen sie),? dass ich\b|soll ich (?:auch|noch|außerdem)\b"
+    r"|(?:veux-tu|voulez-vous|souhaitez-vous|souhaites-tu) que\b|(?:você )?(?:quer|gostaria) que eu\b"
+    r"|(?:хочешь|хотите),? чтобы я\b"
+    r"|(?:是否)?(?:需要|要不要|想要?)我|(?:よろしければ|必要であれば|ご希望であれば))"
+)
+"""An offer, as the words of a sentence begin."""
+MORE = later(
+    r"(?i)\b(?:also|anything else|what else|more|further|longer|shorter|another|additional|as well"
+    r"|any of (?:those|these|them)|también|algo más|auch|noch|aussi|autre chose|também|mais alguma"
+    r"|также|ещё)\b|[还再]|ほか|さらに"
+)
+"""What says that an offer goes beyond what was asked."""
+GO_ON = later(
+    r"(?i)\b(?:proceed|go ahead|continue|go on|move forward|sig[ao]|contin[uúû]e|fortfahre|weitermache"
+    r"|poursuive|prossiga|продолж\w*)\b|继续|続け"
+)
+"""What asks for leave to go on with the work itself."""
+BEGIN = later(
+    r"(?i)\b(?:start|begin|implement|finish|apply|go with|empiece|anfange|umsetze|commence|comece"
+    r"|нач\w+|реализ\w+)\b|开始|实现|始め|実装"
+)
+"""What asks for leave to do the work itself, where nothing was done yet."""
+SECOND = later(
+    r"(?i)[?,]? or,? (?:keep|leave|is|are|do|does|did|was|were|would|should|shall|which|what|how)\b"
+    r"|[?] +(?:which|what|or|do|does|is|are|should|how)\b|\bif so,"
+)
+"""A question of fact or taste behind an offer: that waits for an answer."""
+CHOICE = later(r"(?i)\bor\b|(?<!\w)(?:oder|ou|или)(?!\w)|还是|それとも")
+NUMBERED = later(
+    r"(?m)^[ \t]*(?:\d{1,2}[.)]|[*_]{0,2}(?:option )?[A-Ha-h1-9][.):][*_]{0,2})[ \t]+\S"
+)
+"""An option with a label to pick it by."""
+LISTED = later(
+    r"(?i)[ \t]*(?:\d{1,2}[.)]|[-*•]|[*_]{0,2}(?:option )?[A-Ha-h1-9][.):])[*_]{0,2}\s|[ \t]{2,}\S"
+)
+"""A line of a list, or of what goes on in one."""
+LEADS = later(
+    r"(?i)\b(?:do you want|would you like|want me to|should i|shall i|which|what would you)\b[^?]{0,80}:[*_\s]*$"
+)
+"""A line that asks, with the options below it."""
+ASKS = later(
+    r"(?i)\b(?:should i|shall i|would you like|do you want|want me to|which (?:one|option|approach|of)"
+    r"|can you (?:confirm|share|provide|clarify|check|try|run|paste|tell)|could you|do you have"
+    r"|let me know (?:which|if you(?:'d| would) (?:like|prefer)|what|how you)|please (?:confirm|choose"
+    r"|provide|share|clarify|tell|let me know)|what would you|how would you like|ready to (?:proceed"
+    r"|commit)|what do you think|which do you prefer|does (?:this|that) (?:look|sound|work))"
+)
+TELL = later(
+    r"(?i)(?:^|[.!?]\s+)\W*(?:please )?(?:say|tell me|let me know|confirm|choose|pick) (?:which|whether)\b"
+)
+"""A sentence that asks for a choice without a question mark."""
+DONE = later(
+    r"(?i)^\W*(?:(?:all )?(?:done|set|fixed|added|implemented|updated|created|removed|deleted|committed"
+    r"|pushed|configured|rewrote|renamed|replied|merged|completed?|finished|noted|rolled back)\b"
+    r"|(?:yes|great|thanks|got it|sure|okay|perfect)?[^.\n]{0,60}\bi(?:(?:'|\u2019)ve| have)?(?: now| just)?"
+    r" (?:fixed|added|implemented|updated|created|removed|configured|finished|completed|made|wired)\b"
+    r"|(?:listo|hecho|fertig|erledigt|c'est fait|terminé|pronto|feito|готово)\b|完成|已|完了)"
+)
+"""An answer that opens by telling what was done."""
+DOING = later(
+    r"(?i)\b(?:fix|implement|add|create|write|update|change|remove|delete|rename|move|refactor|set ?up"
+    r"|commit|install|build|make)\b"
+)
+LOOK = later(
+    r"(?i)^\W*(?:(?:please|can you|could you|now|just|and|also)\W+)*(?:explain|show|tell|describe|list"
+    r"|summari[sz]e|compare|check|review|analy[sz]e|investigate|look|validate|research|find out|search)\b"
+)
+WISHES = later(
+    r"(?i)^\W*(?:(?:so|and|now|ok|okay|also|hm+)\W+)*(?:can|could|would|will|shall) (?:you|we)\b"
+)
+BODY = 200
+"""Characters of an answer that stands before an offer."""
+
+
+def asks_user(text: str, turn: Turn) -> Closing:
+    """The rule that says whether a closing message asks for something that the work needs."""
+    close = _close(text, turn)
+    return next(row for row in CLOSINGS if row.test(close))
+
+
+def _close(text: str, turn: Turn) -> Close:
+    whole = text.strip()
+    before, _, paragraph = whole.rpartition("\n\n")
+    return Close(whole, whole.rpartition("\n")[2].strip()[-1000:], paragraph, len(before), turn)
+
+
+def _offers(close: Close) -> bool:
+    """Whether it ends in an offer, below what was asked for."""
+    end = close.paragraph[-1200:]
+    found = OFFER.search(end)
+    if found is None:
+        return False
+    offer = end[found.start() :]
+    if SECOND.search(offer) or len(NUMBERED.findall(offer)) > 1:
+        return False
+    before = close.body + len(close.paragraph) - len(offer)
+    if before >= BODY and MORE.search(offer[:400]) and not CHOICE.search(offer):
+        return True
+    if GO_ON.search(offer[:200]):
+        return False
+    if close.turn.changed or DONE.match(close.text):
+        return True
+    if BEGIN.search(offer[:200]) or CHOICE.search(offer):
+        return False
+    return before >= BODY and (close.turn.talk or _asks_to_be_told(close.turn.asked))
+
+
+def _asks_to_be_told(asked: str) -> bool:
+    """Whether words ask for an answer, and for nothing to be done."""
+    said = asked.strip()[:2000]
+    if LOOK.match(said):
+        return DOING.search(said.replace("don't fix", "")) is None
+    if WISHES.match(said):
+        return False
+    return QUESTION.search(said) is not None or phrases().first(said).get("ask", (99, 0))[0] <= 3
+
+
+def _has_options(close: Close) -> bool:
+    """Whether it ends in a list of options, and the line above the list asks."""
+    lines = [line for line in close.text[-4000:].splitlines() if line.strip()]
+    listed = 0
+    while lines and LISTED.match(lines[-1]):
+        listed += NUMBERED.match(lines.pop()) is not None
+    if not lines:
+        return False
+    return (listed > 1 and QUESTION.search(lines[-1]) is not None) or (
+        LEADS.search(lines[-1]) is not None
+    )
+
+
+CLOSINGS: tuple[Closing, ...] = (
+    Closing("courtesy", False, 0.9,
+            "What a host asks every guest, `How can I help?`, is nothing that the work needs.",
+            lambda c: COURTESY.search(c.last) is not None),
+    Closing("offers-more", False, 0.9,
+            "A closing offer to do more, where the turn changed something, tells what was done, or"
+            " answers a question: what was asked is delivered.",
+            _offers),
+    Closing("ends-with-question", True, 0.85,
+            "The agent's closing words end with a question mark.",
+            lambda c: QUESTION.search(c.last) is not None),
+    Closing("question-above-options", True, 0.9,
+            "The closing words end in a list of options, below a line that asks.",
+            _has_options),
+    Closing("asks-at-the-end", True, 0.8,
+            "The last line asks for a choice, and a question stands before its end.",
+            lambda c: ASKS.search(c.last) is not None and "?" in c.paragraph[-600:]),
+    Closing("asks-without-a-mark", True, 0.8,
+            "A sentence of the last line asks which or whether, without a question mark.",
+            lambda c: TELL.search(c.last) is not None),
+    Closing("no-question", False, 0.9,
+            "The closing words ask for nothing.",
+            lambda c: True),
+)  # fmt: skip
+"""Whether closing words ask, by the first of these that holds."""

@@ -1,0 +1,257 @@
+"""What a human message holds to read it by: phrases where they are meant, and its shape.
+
+Cues that hold in any language (how the words came, what stood before them, which options were
+offered) outrank words; the words of eight languages are data.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import partial
+
+from forsy_retrace.patterns import later
+
+from .message_rules import Context, Cues
+from .phrases import Span, phrases
+
+SENTENCE = later(r"(?:[^.!?。！？\n]|[.!?]+(?=[^\s.!?]))+[.!?。！？]*")
+"""A sentence with its marks; one within a name or an address ends none."""
+FENCES = later(r"```.*?(?:```|\Z)", re.S)
+NEGATED = later(
+    r"(?i)(?:\b(?:not|no|never|isn't|ain't|doesn't|didn't|nicht|kein|pas|não|не)\s+(?:\w+\s+)?|[不没未])$"
+)
+"""What turns a word of praise into its opposite."""
+DENIED = later(r"(?i)\s*(?:jetzt |noch |leider |so |mir |hier |aber )?(?:nicht|pas)\b(?! mehr)")
+"""The same behind it, in German and French."""
+NOT_WRONG = later(
+    r"(?i)(?:\b(?:nothing|not|isn't|wasn't|never|no longer|nichts|nicht|nada|rien|ne|no|não|ничего|не)\s+"
+    r"|[不没]再?|不会|不要|别)$"
+)
+"""What turns a word of blame into its opposite."""
+NO_MORE = later(r"(?i)\s*(?:(?:nicht mehr|any ?more|no more)\b|ない|ません|なく)")
+"""The same behind it."""
+NAMES = later(r"[\u4e00-\u9fff]{1,12}を")
+"""A noun that a Japanese verb before it only tells apart."""
+SUPPOSED = later(
+    r"(?i)(?:\b(?:make sure|ensure|if|whether|in case|unless|until|as long as|even if|how|when|verify|check"
+    r"|\w,? so|asegúrate de que|si|cuando|para que|cómo|hasta que|ob|wenn|falls|damit|bis|wie|assure-toi que"
+    r"|comment|quand|pour que|certifique-se de que|até que|если|когда|чтобы|как|убедись)\b(?: [\w']+){0,3} "
+    r"|(?:如果|怎么|是否|直到|确保|万一)[^，。]{0,8})$"
+)
+"""What tells of a case or a wish, and not of what is."""
+GOES_ON = later(
+    r"(?i)\s+(?:basically |only |just )?(?:the same|like|by|if|when|morning|afternoon|evening|to have)\b"
+)
+"""What makes plain words of a word of praise before it."""
+NOUNS = later(r"(?i)\b(?:an?|the|and|or|to|of|can i|do i)\s+$")
+UNDOES = frozenset(["undo", "revert", "rollback", "roll back"])
+"""Orders to take back what was done, unless they stand as nouns or in a question."""
+EXCEPTS = later(
+    r"(?i)\b(?:but|except|apart from|however|though|aber|außer|pero|excepto|mais|sauf|mas|exceto|но)\b|但|不过"
+)
+"""What goes on behind a word of acceptance to say what is not accepted."""
+THANKS = later(
+    r"(?i)(?:many )?(?:thanks|thank you|cheers|gracias|muchas gracias|danke|vielen dank|merci|obrigad[oa]"
+    r"|спасибо|谢谢|ありがとう)$"
+)
+THANKED = later(
+    r"(?i)(?:thanks|thank you|cheers|gracias|danke|merci|obrigad[oa]|спасибо|谢谢|ありがとう(?:ございます)?)[\s.!。！]*$"
+)
+"""Thanks at the end."""
+CLAUSE = later(r"[,，.。;；\n]")
+POLITE = later(r"(?i)(?:please|por favor|bitte|s'il te plaît|пожалуйста)$")
+WEAK = frozenset(
+    ["good", "great", "nice", "cool", "right", "fine", "neat", "sweet", "bien", "gut", "bon"]
+)
+"""Words that praise only where a message opens with them or says little else."""
+WORD = re.compile(r"\w+")
+DENSE = later(r"[\u2e80-\u303f\u3100-\u9fff\uac00-\ud7af]")
+"""Letters of scripts that set no spaces: two make about a word."""
+KANA = later(r"[\u3040-\u30ff]")
+"""Letters of which three make about a word."""
+PRIORITY = (
+    "permit",
+    "praise",
+    "clarify",
+    "correct",
+    "again",
+    "symptom",
+    "no",
+    "yes",
+    "prefer",
+    "forbid",
+    "constrain",
+    "report",
+    "unsure",
+    "place",
+    "next",
+    "request",
+    "ask",
+)
+OPENERS = later(
+    r"(?i)(?:\W|(?:so|and|oh|ah|um|uh|well|hey|ну|а|ach|na|bon|eh|pues|bueno|então|bom|えっと|あの|那|嗯)\b)*"
+)
+"""What stands before the first words that say something."""
+
+
+def cues_of(text: str, context: Context) -> Cues:
+    said = FENCES.sub(" ", text)[:2000].replace("\u2019", "'").strip()
+    spans = phrases().first(said, partial(_meant, said))
+    opens = _opens(said, spans)
+    question = (
+        "?" in said[-120:]
+        or "？" in said[-60:]
+        or _asks(said, spans)
+        or ASKED.search(said) is not None
+    )
+    _drop_what_only_seems(said, spans, opens, question)
+    found = {kind: said[start:end].lower() for kind, (start, end) in spans.items()}
+    lines = {line.strip().lower() for line in text.splitlines()}
+    if lines & {option.lower() for option in context.options}:
+        found["option"] = "option"
+    words = _words(said)
+    label = LABEL.match(said)
+    praise = spans.get("praise", (99, 99))[0]
+    return Cues(
+        found=found,
+        opens=opens,
+        words=words,
+        question=question,
+        rest=said[len(found.get(opens, "")) :],
+        label=label is not None
+        and (words <= 30 or label.end(1) - label.start() > 3)
+        and _lists(context.last_words, label[1]),
+        place="place" in found and words <= 12 and _has_options(context.last_words),
+        praises=praise <= 60 and _words(said[:praise]) <= 3,
+        yes_but=opens in ("yes", "praise") and EXCEPTS.search(said[:60]) is not None,
+        thanks=THANKED.search(said[-40:]) is not None,
+        goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
+        takes_up=words <= 4 and _takes_up(context.last_words, found.get("request", "")),
+    )
+
+
+def _meant(said: str, kind: str, start: int, end: int) -> str | None:
+    """As which kind a phrase reads where it stands."""
+    if kind not in ("praise", "correct", "symptom"):
+        return kind
+    before = said[max(0, start - 60) : start]
+    if SUPPOSED.search(before):
+        return None
+    phrase = said[start:end].lower()
+    if kind != "praise":
+        is_denied = NOT_WRONG.search(before) or NO_MORE.match(said, end)
+        is_noun = phrase in UNDOES and NOUNS.search(before)
+        names = kind == "symptom" and NAMES.match(said, end)
+        return None if is_denied or is_noun or names else kind
+    if NEGATED.search(before) or DENIED.match(said, end):
+        return "correct"
+    is_weak = start > 3 and phrase in WEAK and len(said) > 30
+    return None if is_weak or GOES_ON.match(said, end) else kind
+
+
+def _opens(said: str, spans: Mapping[str, Span]) -> str:
+    """The kind of phrase that a message opens with; of several, the longest."""
+    start = min((span[0] for span in spans.values()), default=99)
+    opens = ""
+    if start <= 20 and OPENERS.fullmatch(said, 0, start):
+        here = [kind for kind in PRIORITY if kind in spans and spans[kind][0] == start]
+        opens = max(here, key=lambda kind: spans[kind][1])
+    if not opens and "report" in spans and KANA.match(said[-2:]):
+        # Japanese puts the verb last.
+        opens = "report" if spans["report"][1] >= len(said.rstrip(" 。.!！")) else ""
+    if opens in ("", "yes", "unsure") and LATE_NO.match(said):
+        return "no"
+    return "but" if not opens and re.match(r"(?i)but\b", said) else opens
+
+
+def _drop_what_only_seems(said: str, spans: dict[str, Span], opens: str, question: bool) -> None:
+    """Take out requests that are told of as done or only polite, and thanks in advance."""
+    covered = max((spans[kind][1] for kind in (opens, "praise") if kind in spans), default=0)
+    if opens != "request" and "request" in spans and spans["request"][1] <= covered:
+        again = phrases().first(said[covered:]).get("request")
+        del spans["request"]
+        if again is not None:
+            spans["request"] = (again[0] + covered, again[1] + covered)
+    start, end = spans.get("request", (0, 0))
+    if end and POLITE.match(said[start:end]) and not said[end:].strip(" .!。！"):
+        del spans["request"]
+    start, _ = spans.get("request", (0, 0))
+    if opens == "report" and start and not CLAUSE.search(said, spans["report"][1], start):
+        del spans["request"]
+    start, end = spans.get("praise", (0, 0))
+    is_last = not said[end:].strip(" .!。！") and _words(said[:start]) > 3
+    if is_last and THANKS.match(said[start:end]) and (question or "request" in spans):
+        del spans["praise"]
+
+
+LATE_NO = later(
+    r"(?i)(?:ok(?:ay)?|uh+|um+|hm+|ah+|well|sorry)[.,! ]+(?:uh+[.,! ]+)?no\b(?! (?:problem|worries))"
+)
+"""A no behind a filler."""
+LABEL = later(
+    r"(?i)(?:(?:let'?s )?(?:go|do|use|take)(?: (?:for|with))? "
+    r"|i(?:'d)? (?:think|prefer|like|choose|say|go with) )?(?:option |number |#)?([a-f]|\d{1,2})"
+    r"(?:[.,):;]|\s+(?:-|but|is|and|please|then|seems)|\s*$)"
+)
+"""The label of an option at the head of a message."""
+
+
+ASKED = later(
+    r"(?:什么|怎么|怎样|如何|为什么|哪[个些里]|多少)[^。！]{0,30}$|[吗嘛呢]\s*$"
+    r"|(?:ます|です|ません|でしょう|した|んだ|ん)か[。\s]*$"
+)
+"""A question in Chinese or Japanese that ends without a mark."""
+PROPOSES = later(r"(?i)(?:how|what) about\b|why (?:not|don'?t)\b")
+"""What opens like a question and proposes something."""
+
+
+def _asks(said: str, spans: Mapping[str, Span]) -> bool:
+    """Whether a message of one sentence opens with a question word, though it ends without a mark."""
+    start = spans.get("ask", (99, 99))[0]
+    if start > 3 or start < spans.get("praise", (0, 0))[1] or PROPOSES.match(said):
+        return False
+    return len(SENTENCE.findall(said)) == 1
+
+
+def _words(text: str) -> int:
+    """How many words a text has."""
+    if text.isascii():
+        return len(WORD.findall(text))
+    dense, kana = len(DENSE.findall(text)), len(KANA.findall(text))
+    spaced = WORD.findall(KANA.sub(" ", DENSE.sub(" ", text)))
+    return len(spaced) + (3 * dense + 2 * kana + 5) // 6
+
+
+def _lists(text: str, label: str) -> bool:
+    """Whether a text lists an option of that label."""
+    item = rf"(?im)^[\s>*#|-]*(?:option |\*\*)?(?:option )?{re.escape(label)}[.):*]"
+    return re.search(item, text) is not None
+
+
+OPTION = later(
+    r"(?m)^[ \t>]*[*_]{0,2}(?:\d{1,2}[.)]|[-*•]|(?:[Oo]ption )?[A-Ha-h1-9][.):])[*_]{0,2} *\S"
+)
+
+
+def _has_options(text: str) -> bool:
+    """Whether a text lists several things, or ends by naming some of which one is asked for."""
+    return (
+        len(OPTION.findall(text[-4000:])) > 1
+        or re.search(r"(?i)\bor\b|或|还是", text[-300:]) is not None
+    )
+
+
+def _goes_on(behind: str) -> bool:
+    """Whether a sentence behind the first one of praise holds none."""
+    sentences = SENTENCE.findall(behind)[:6]
+    is_same = behind[:1] not in ".!。！?？\n"
+    return any(
+        _words(one) > 2 and "praise" not in phrases().first(one) for one in sentences[is_same:]
+    )
+
+
+def _takes_up(text: str, verb: str) -> bool:
+    """Whether the last paragraph of a text offers to do what the verb says."""
+    return (
+        bool(verb)
+        and re.search(rf"(?i)\b{re.escape(verb)}\b", text.rpartition("\n\n")[2]) is not None
+    )
