@@ -75,7 +75,7 @@ def _reason(steps: list[Step], submitted: bool) -> str:
     main = [s for s in steps if not s.actor.startswith("subagent")]
     last = main[-1] if main else steps[-1]
     if last.action == "user_message":
-        return "user_confirmed_done" if _confirms(last) else "user_abandoned"
+        return "user_confirmed_done" if _confirms(last, main) else "user_abandoned"
     if last.action == "error":
         return _by_error(last, main)
     if last.call is not None:
@@ -85,18 +85,30 @@ def _reason(steps: list[Step], submitted: bool) -> str:
     if last.operation == "ask_user" or BLOCKED.search((last.output or "")[-600:]):
         return "agent_blocked"
     human = next((s for s in reversed(main) if s.action == "user_message"), None)
-    if human is not None and _confirms(human) and not _works_after(human, main):
+    if human is not None and _confirms(human, main) and not _works_after(human, main):
         return "user_confirmed_done"
     return "task_complete"
 
 
-def _confirms(step: Step) -> bool:
-    """Whether a message accepts the finished work, not a step or a plan."""
+def _confirms(step: Step, steps: list[Step]) -> bool:
+    """Whether a message accepts the finished work, and asks for nothing more."""
+    return step.message_role == "approval" and _accepts(step, steps)
+
+
+def _fails_after(approval: Step, closing: Step | None) -> bool:
+    """Whether the closing words, behind an approval, speak of a failure."""
     return (
-        step.message_role == "approval"
-        and step.feedback_type == "approval"
-        and (step.via != "plan accepted")
+        closing is not None and closing.step > approval.step and speaks_of_failure(_said(closing))
     )
+
+
+def _accepts(step: Step, steps: list[Step]) -> bool:
+    """Whether a message accepts finished work: no plan, nor what was only proposed in a question."""
+    if step.feedback_type != "approval" or step.via in ("plan accepted", "rejection"):
+        return False
+    before = [s for s in steps if s.turn == step.turn - 1 and s.action != "user_message"]
+    is_question = bool(before) and before[-1].operation == "ask_user"
+    return not is_question or any(map(_has_effects, before))
 
 
 def _works_after(human: Step, main: list[Step]) -> bool:
@@ -150,7 +162,7 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
     edits = _work_edits(trace, steps)
     last_edit = edits[-1] if edits else None
     humans = [s for s in steps if s.action == "user_message"]
-    approval = next((s for s in reversed(humans) if _confirms_or_accepts(s)), None)
+    approval = next((s for s in reversed(humans) if _accepts(s, steps)), None)
     outputs = [s for s in steps if s.action == "output" or _finishes(s)]
     closing = outputs[-1] if outputs else None
     if reason in ("error_unrecoverable", "timeout", "agent_blocked", "partial_then_stopped"):
@@ -166,9 +178,10 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
     correction = next((s for s in reversed(humans) if s.message_role == "correction"), None)
     if (
         approval is not None
-        and not _asks_for_more(approval, steps)
+        and not _asks_for_more(approval, steps, last_edit)
         and (last_edit is None or approval.step > last_edit)
         and (correction is None or correction.step < approval.step)
+        and not _fails_after(approval, closing)
     ):
         return True, f"The user accepted the result in step {approval.step}.", "user-approved"
     if last_edit is not None:
@@ -203,15 +216,14 @@ def _graded(trace: Trace) -> tuple[bool, str | None, str] | None:
     return None
 
 
-def _asks_for_more(approval: Step, steps: list[Step]) -> bool:
-    """Whether an approval came with another request, and files were written for that."""
-    return approval.message_role == "direct_request" and any(
-        s.step > approval.step and s.success and s.operation in ("edit", "write") for s in steps
+def _asks_for_more(approval: Step, steps: list[Step], last_edit: int | None) -> bool:
+    """Whether an approval came with another request, and speaks for no files or for not the last."""
+    return approval.message_role == "direct_request" and (
+        last_edit is None
+        or any(
+            s.step > approval.step and s.success and s.operation in ("edit", "write") for s in steps
+        )
     )
-
-
-def _confirms_or_accepts(step: Step) -> bool:
-    return step.feedback_type == "approval" and step.via not in ("plan accepted", "rejection")
 
 
 def _work_edits(trace: Trace, steps: list[Step]) -> list[int]:
@@ -248,7 +260,11 @@ def _by_checks(
             f"The closing message (step {closing.step}) speaks of a failure.",
             "trouble-told",
         )
-    return True, _success([c for c in known if c.passed], last_edit), "checks-passed"
+    passed = [c for c in known if c.passed]
+    if not any(c.edits for c in passed):
+        bare = f"none is known to have passed over the last edit (step {last_edit})."
+        return False, f"The check in step {passed[-1].step} passed; {bare}", "unchecked"
+    return True, _success(passed, last_edit), "checks-passed"
 
 
 CALLED = {
@@ -274,13 +290,10 @@ def _success(passed: list[Check], last_edit: int) -> str:
     over = [c for c in passed if last_edit in c.edits]
     if over:
         return f"The check in step {over[-1].step} passed over the last edit (step {last_edit})."
-    bare = f"none is known to have passed over the last edit (step {last_edit})."
-    over = [c for c in passed if c.edits]
-    if not over:
-        return f"The check in step {passed[-1].step} passed; {bare}"
-    latest = max(over, key=lambda c: (c.edits[-1], c.step))
+    latest = max((c for c in passed if c.edits), key=lambda c: (c.edits[-1], c.step))
     return (
-        f"The check in step {latest.step} passed over the edit of step {latest.edits[-1]}; {bare}"
+        f"The check in step {latest.step} passed over the edit of step {latest.edits[-1]};"
+        f" none is known to have passed over the last edit (step {last_edit})."
     )
 
 
