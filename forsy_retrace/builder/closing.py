@@ -74,6 +74,8 @@ MORE = later(
     r"|также|ещё)\b|[还再]|ほか|さらに"
 )
 """What says that an offer goes beyond what was asked."""
+SEVERAL = later(r"(?i)\bme to(?: also)?:[ \t]*\n")
+"""What leads a list of offers; one with numbers to pick by waits for an answer."""
 GO_ON = later(
     r"(?i)\b(?:proceed|go ahead|continue|go on|move forward|sig[ao]|contin[uúû]e|fortfahre|weitermache"
     r"|poursuive|prossiga|продолж\w*)\b|继续|続け"
@@ -158,7 +160,8 @@ def _offers(close: Close) -> bool:
     if SECOND.search(offer) or len(NUMBERED.findall(offer)) > 1:
         return False
     before = close.body + len(close.paragraph) - len(offer)
-    if before >= BODY and MORE.search(offer[:400]) and not CHOICE.search(offer):
+    is_more = MORE.search(offer[:400]) is not None and not CHOICE.search(offer)
+    if before >= BODY and (is_more or SEVERAL.search(offer)):
         return True
     if GO_ON.search(offer[:200]):
         return False
