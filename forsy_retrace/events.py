@@ -154,6 +154,10 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=Tru
     meant: Meant | None = None
     """Where the input is code: the call that it makes, if it can make no other. Rules take it for
     the call."""
+    like: str = ""
+    """The known tool that this call works like, where the tool's name alone does not tell it."""
+    target: str = ""
+    """The file or folder that it works on, where its arguments do not name it as others do."""
 
 
 class ToolResult(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):

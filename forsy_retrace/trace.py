@@ -15,6 +15,9 @@ Json = Any
 
 COLOURS = later(r"\x1b\[[0-?]*[ -/]*[@-~]")
 """The sequences by which a program colours and rewrites what it prints."""
+PROMPT = later(r"(?:\A|\n)(?:\([A-Z][a-z ]{2,40}: .*\)\n){1,6}bash-\$\s*\Z")
+"""What SWE-agent writes behind each output: the open file, where it stands, and a prompt."""
+MOST_PROMPT = 4000
 
 
 class Step(msgspec.Struct, frozen=True, gc=False):
@@ -71,8 +74,16 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     @property
     def printed(self) -> str:
         """What the call printed up to its end, as the harness shows it, without its colours."""
-        text = (self.told.output if self.told else self.output) or ""
+        text = shown_of((self.told.output if self.told else self.output) or "")
         return COLOURS.sub("", text) if "\x1b" in text else text
+
+
+def shown_of(output: str) -> str:
+    """An output without the prompt that its harness writes behind each."""
+    if not output[-20:].rstrip().endswith("bash-$"):
+        return output
+    behind = PROMPT.search(output, max(0, len(output) - MOST_PROMPT))
+    return output[: behind.start()] if behind else output
 
 
 FIELDS: tuple[str, ...] = Step.__struct_fields__[:28]

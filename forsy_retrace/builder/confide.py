@@ -26,7 +26,7 @@ from forsy_retrace.events import (
     Fact as SessionFact,
 )
 from forsy_retrace.sdk import Shows
-from forsy_retrace.trace import Deduction, Step, Trace
+from forsy_retrace.trace import Deduction, Step, Trace, shown_of
 
 from .outcome import never_ran
 from .tools import command_of
@@ -201,7 +201,7 @@ def _borne_out(told: Told) -> dict[int, float]:
         if step.call is not None:
             found[step.step] = lane.call(step.parallel_group, values[step.step])
             if told.has_result(step):
-                tokens = told.trace.tokens.of((step.output or "")[:MAX_OUTPUT])
+                tokens = told.trace.tokens.of(shown_of(step.output or "")[:MAX_OUTPUT])
                 lane.results.append(wanted.intersection(tokens))
         elif by_user:
             lane.asked = True

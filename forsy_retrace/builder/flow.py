@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from forsy_retrace.sdk import without
-from forsy_retrace.trace import Step, Tokens
+from forsy_retrace.trace import Step, Tokens, shown_of
 
 from .classify import command
 from .distinctive import SHORTEST, values
 from .outcome import never_ran
-from .tools import path_of
+from .tools import target_of
 from .touches import absolute, line_changes, replacements
 from .wanted import MAX_TEXT, Wanted, last_part, ways_to_show
 
@@ -28,6 +28,8 @@ NUMBERED = re.compile(r"^[ \t]*\d+(?:→|\t)", re.M)
 """The number that a reading tool prints before a line."""
 BEFORE_A_HIT = re.compile(r"^(?:(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}:)?\d{1,7}[:-]", re.M)
 """The file and the number that a search prints before a line."""
+WINDOW = "[File: "
+"""How SWE-agent heads the lines of a file that it shows, each behind its number."""
 NAME = re.compile(r"(?<![\w-])[\w-]{1,80}\.\w{1,8}\b")
 """A file's name."""
 
@@ -73,7 +75,7 @@ class Flow:
 
     def show(self, step: Step) -> None:
         """Enters a step's output."""
-        text = step.output or ""
+        text = shown_of(step.output or "")
         if not text or (step.result is not None and never_ran(step)):
             return
         text = without(text[:MAX_TEXT], "<system-reminder>", "</system-reminder>")
@@ -86,7 +88,7 @@ class Flow:
         if self.wanted.lines:
             if "→" in text or "\t" in text:
                 text = NUMBERED.sub("", text)
-            if step.operation == "search":
+            if step.operation == "search" or text.startswith(WINDOW):
                 text = BEFORE_A_HIT.sub("", text)
             lines = self.wanted.lines.intersection(map(str.strip, text.splitlines()))
             self.lines.update(dict.fromkeys(lines, step.step))
@@ -127,7 +129,7 @@ class Flow:
             name = absolute(hit["path"], folder)
             self.hits.setdefault(name, []).append((int(hit["line"]), step.step))
             self.entries.setdefault(name, step.step)
-        target = path_of(step.call.input) if step.call else None
+        target = target_of(step)
         if target is not None and step.like == "Grep":
             whole = absolute(target, step.cwd)
             for hit in HIT_PLAIN.finditer(text):
@@ -209,5 +211,5 @@ def _folder(step: Step) -> str | None:
             if simple.operation == "search" and len(simple.reads) == 1:
                 return absolute(simple.reads[0], base)
         return base
-    target = path_of(step.call.input) if step.call else None
+    target = target_of(step)
     return absolute(target, step.cwd) if target else step.cwd

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Vote, derived, inferred
-from forsy_retrace.trace import Check, Step, Tokens, Trace, put
+from forsy_retrace.trace import Check, Step, Tokens, Trace, put, shown_of
 
 from .check import meant_to_fail
 from .distinctive import is_camel
@@ -83,7 +83,7 @@ def _answers(trace: Trace) -> dict[int, int]:
         elif step.call is not None:
             said |= wanted.of(step.input or "")
             if step.success is not False:
-                for value in wanted.of((step.output or "")[:MAX_TEXT]) - said:
+                for value in wanted.of(shown_of(step.output or "")[:MAX_TEXT]) - said:
                     first.setdefault(value, step.step)
     return found
 

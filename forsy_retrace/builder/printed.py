@@ -21,6 +21,7 @@ SANDBOX = later(
 EMPTY = later(
     r"(?s)\s*(?:No (?:matches|files|results|symbols|references) found.*"
     r"|\(Bash completed with no output\)|Found 0 .*|Exit code 1|\[\]"
+    r"|Your command ran successfully and did not produce any output\."
     r"|<system-reminder>Warning: the file exists but [^<]*</system-reminder>)?\s*"
 )
 """What tools write where they found nothing."""

@@ -52,7 +52,7 @@ def summarise(trace: Trace, shows: Shows) -> Trace:
         termination_reason=end.reason,
         goal_achieved=end.achieved,
         goal_notes=end.notes,
-        final_output=_final(trace),
+        final_output=_final(trace, told),
         facts={**_facts(trace, told), "goal_rule": end.rule},
     )
     return msgspec.structs.replace(
@@ -210,8 +210,11 @@ def _learning(trace: Trace) -> str | None:
     return None
 
 
-def _final(trace: Trace) -> str:
-    """The last answer that ends the work."""
+def _final(trace: Trace, told: Told) -> str:
+    """What the harness took as the result of the work, else the last answer that ends it."""
+    taken = [text for text in _values(told, "submission") if isinstance(text, str)]
+    if taken:
+        return taken[-1]
     if trace.termination_reason in ("partial_then_stopped",):
         return ""
     steps = [s for s in trace.steps if s.origin is None or not s.origin.branch]

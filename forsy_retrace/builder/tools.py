@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step
 
 
 class Kind(NamedTuple):
@@ -391,8 +392,13 @@ def _files_of(patch: str) -> dict[str, str]:
     return {path.strip(): kind for kind, path in PATCHED.findall(patch)}
 
 
+def target_of(step: Step) -> str | None:
+    """The file or folder that a call works on; None where the log does not name it."""
+    return None if step.call is None else step.call.target or path_of(step.call.input)
+
+
 def path_of(sent: Any) -> str | None:
-    """The file that a call names as its target."""
+    """The file that a call's arguments name as its target."""
     match sent:
         case {"file_path": str(path)} | {"notebook_path": str(path)} | {"path": str(path)}:
             return path

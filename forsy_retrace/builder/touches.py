@@ -12,7 +12,7 @@ from forsy_retrace.trace import Step, Touch, Trace
 from .classify import command
 from .outcome import never_ran
 from .printed import behind_the_end, numbered, unread
-from .tools import command_of, patch_of, path_of, whole_text
+from .tools import command_of, patch_of, target_of, whole_text
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
 WRITERS = ("Write", "create_file", "write_file")
@@ -100,7 +100,7 @@ def _of_call(step: Step) -> Iterator[Touch]:
         return
     for change in recorded:
         yield from _recorded(step, change)
-    named = path_of(sent)
+    named = target_of(step)
     if recorded or named is None:
         return
     path = absolute(named, step.cwd)
@@ -145,9 +145,16 @@ def _asked(step: Step, path: str) -> Iterator[Touch]:
 
 
 def replacements(step: Step) -> list[tuple[str, str]]:
-    """The pairs of texts that an edit call replaces, those of a patch with the lines around."""
+    """The pairs of texts that an edit call replaces, those of a patch with the lines around.
+
+    An edit that names lines by their numbers replaces what the log records of them.
+    """
     sent = step.call.input if step.call else None
-    return [*_replaced(sent), *_hunks(patch_of(sent))]
+    pairs = [*_replaced(sent), *_hunks(patch_of(sent))]
+    if not pairs and step.like == "Edit" and step.result is not None:
+        hunks = [hunk for change in step.result.changes for hunk in change.hunks]
+        return [pair for hunk in hunks for pair in _hunks("\n".join(hunk.lines))]
+    return pairs
 
 
 def _replaced(sent: object) -> list[tuple[str, str]]:
@@ -175,6 +182,7 @@ def _replacement(edit: object) -> Iterator[tuple[str, str]]:
             {"old_string": str(old), "new_string": str(new)}
             | {"oldText": str(old), "newText": str(new)}
             | {"old_str": str(old), "new_str": str(new)}
+            | {"search": str(old), "replace": str(new)}
         ):
             yield old, new
 
@@ -203,8 +211,9 @@ def line_changes(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _read(step: Step, path: str) -> Iterator[Touch]:
     """A read of which the log holds only what was asked for and what was printed."""
-    assert step.call is not None
-    asked, limit = (_count(step.call.input.get(name)) for name in ("offset", "limit"))
+    sent = step.call.input if step.call else None
+    given = sent if isinstance(sent, dict) else {}
+    asked, limit = (_count(given.get(name)) for name in ("offset", "limit"))
     if behind_the_end(step):
         return
     if (change := numbered(step, path, asked or 1, limit)) is not None:

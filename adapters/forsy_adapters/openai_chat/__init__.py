@@ -14,6 +14,7 @@ from forsy_retrace.source import Source
 
 from . import log
 from .shapes import is_foreign, is_ours
+from .swe_agent import FILES, PLACE
 
 SHOWS = Shows(
     words="yes",
@@ -29,7 +30,8 @@ SHOWS = Shows(
     cannot=(
         "whether a call worked, unless its result says so",
         "when things happened, but for the time of a reply",
-        "the working directory and what a call changed in files",
+        PLACE,
+        FILES,
         "which messages in the user's role a person typed and which a program wrote",
         "reasoning that the provider keeps encrypted",
     ),

@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from forsy_retrace.dialects import Call, attachments, calls, content_text
+from forsy_retrace.dialects import attachments, calls, content_text
 from forsy_retrace.events import Fact, Message, Skipped, ToolResult
 from forsy_retrace.sdk import named, strings, when
 
+from .actions import acted, moved, observed
 from .ends import finish
 from .place import Json, Place, Told, text_in
 from .speech import called, executed, offered, reasoning, said, spoken
+from .swe_agent import SweAgent
 from .verdicts import verdict
 
 AGENT = ("assistant", "model", "ai")
@@ -39,6 +41,7 @@ class Chat:
     def __init__(self) -> None:
         self.acted = False
         """SWE-agent before tool calls: the next user message is what the action printed."""
+        self.run = SweAgent()
 
     def read(self, message: Any, here: Place) -> Iterator[Told]:
         """At least one event for each message."""
@@ -54,9 +57,14 @@ class Chat:
     def _by_role(self, role: Any, message: Json, here: Place, acted: bool) -> Iterator[Told]:
         match role:
             case "user" if acted and isinstance(message.get("content"), (str, list)):
-                yield from _result(message, here, "", "")
+                yield from observed(self.run, message, "content", here)
             case "user":
                 yield from _human(message, here)
+                _, cwd = self.run.stands(content_text(message.get("content")))
+                yield from moved(cwd, here.deeper("content"))
+            case "tool" if self.run.act:
+                ident = next(iter(strings(message.get("tool_call_ids"))), "")
+                yield from observed(self.run, message, "content", here, ident)
             case "tool" | "function":
                 yield from _results(message, here)
             case "session_meta":
@@ -90,10 +98,10 @@ class Chat:
                 # Its calls tell such a message; clients rewrite the words when they send it again.
                 yield told._replace(key=None) if any(call.id for call in found) else told
         for call in found:
-            yield called(call, here)
+            alone = bool(action) and len(found) == 1
+            yield acted(self.run, action, here, call) if alone else called(call, here)
         if self.acted:
-            path = f"{here.pointer}/action"
-            yield called(Call("", "shell", action, path, None), here)
+            yield acted(self.run, action, here.deeper("action"))
         yield from executed(message.get("executed_tools"), here.deeper("executed_tools"))
         for told in finish(message, here):
             yield told._replace(key=("end", message["finish_reason"]))

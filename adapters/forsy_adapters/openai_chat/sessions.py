@@ -47,7 +47,7 @@ class Session:
         new = False
         for one in told:
             event = one.event
-            if isinstance(event, Fact) and event.name != "usage":
+            if isinstance(event, Fact) and event.name not in ("usage", "cwd"):
                 said = f"{event.name} {event.origin.message} {compact(event.value)}"
                 if event.name != "model":
                     said = f"{event.name} {compact(event.value)}"

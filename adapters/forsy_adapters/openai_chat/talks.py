@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from forsy_retrace.events import Fact, Message
 from forsy_retrace.sdk import number, when
 
+from .actions import submitted
 from .answers import REPLIES, answered, is_talk, read_list
 from .ends import failure
 from .items import Items
@@ -138,6 +139,8 @@ def _ending(value: Json, here: Place) -> Iterator[Told]:
     facts |= {key: value[key] for key in GRADES if isinstance(value.get(key), (bool, int, float))}
     if facts:
         yield Told(None, Fact(here.origin("system"), "run_end", facts))
+    if work := text_in(info, "submission"):
+        yield submitted(work, here.deeper("info", "submission"))
     for key, beside in GRADES.items():
         if key in facts and any(value.get(listed) for listed in beside):
             grade = facts[key]

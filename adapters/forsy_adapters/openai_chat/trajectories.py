@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from forsy_retrace.dialects import Call, calls
-from forsy_retrace.events import Skipped, ToolResult
+from forsy_retrace.dialects import calls
+from forsy_retrace.events import Skipped
 
+from .actions import acted, observed
 from .chat import AGENT
-from .place import Json, Place, Told, text_in
-from .speech import called, said
-from .verdicts import verdict
+from .place import Place, Told, text_in
+from .speech import said
+from .swe_agent import SweAgent
 
 
 def rest(history: list[Any], steps: Any, here: Place) -> Iterator[Told]:
@@ -17,16 +18,17 @@ def rest(history: list[Any], steps: Any, here: Place) -> Iterator[Told]:
     done = [message for message in history if _acts(message)]
     if not isinstance(steps, list) or not done or len(steps) < len(done):
         return
-    last = len(done) - 1
+    last, run = len(done) - 1, SweAgent()
     if text_in(steps[last], "action") != done[last]["action"]:
         return
     if history[-1] is done[last]:
+        run.acts(done[last]["action"])
         named = [call.id for call in calls(done[last], "") if call.id]
         for call in named or [""]:
-            yield from _observed(steps[last], here.deeper(last), call)
+            yield from _observed(run, steps[last], here.deeper(last), call)
     for index, step in enumerate(steps[len(done) :], len(done)):
         where = here.deeper(index)
-        yield from _step(step, where._replace(message=where.name))
+        yield from _step(run, step, where._replace(message=where.name))
 
 
 def _acts(message: Any) -> bool:
@@ -36,7 +38,7 @@ def _acts(message: Any) -> bool:
     return False
 
 
-def _step(step: Any, here: Place) -> Iterator[Told]:
+def _step(run: SweAgent, step: Any, here: Place) -> Iterator[Told]:
     """The agent's words, its action and what that printed."""
     action = text_in(step, "action")
     if not action or not text_in(step, "response"):
@@ -44,16 +46,10 @@ def _step(step: Any, here: Place) -> Iterator[Told]:
         return
     words = next(key for key in ("thought", "response") if text_in(step, key))
     yield said(step[words], here.deeper(words).origin())
-    yield called(Call("", "shell", action, here.deeper("action").pointer, None), here)
-    yield from _observed(step, here, "")
+    yield acted(run, action, here.deeper("action"))
+    yield from _observed(run, step, here)
 
 
-def _observed(step: Json, here: Place, call: str) -> Iterator[Told]:
-    text = step.get("observation")
-    if isinstance(text, str):
-        found = verdict(step, here.pointer, "observation")
-        origin = here.deeper("observation").origin()
-        event = ToolResult(
-            origin, call, text, found.outcome, found.rule, found.basis, found.exit_code
-        )
-        yield Told(("result", call, text.strip()), event)
+def _observed(run: SweAgent, step: Any, here: Place, call: str = "") -> Iterator[Told]:
+    if isinstance(step.get("observation"), str):
+        yield from observed(run, step, "observation", here, call)

@@ -1,0 +1,63 @@
+"""SWE-agent's actions as calls of its tools, and its observations as what came back."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from forsy_retrace.dialects import Call, attachments, content_text
+from forsy_retrace.events import Fact, ToolCall, ToolResult
+
+from .place import Json, Place, Told
+from .speech import called
+from .swe_agent import FILES, PLACE, SweAgent
+from .verdicts import verdict
+
+
+def acted(run: SweAgent, action: str, here: Place, call: Call | None = None) -> Told:
+    """What the agent does: a call of a tool, or the line that stands here."""
+    act = run.acts(action, call)
+    named = here.pointer if act.name else None
+    told = called(call or Call("", act.name or "shell", action, here.pointer, named), here)
+    assert isinstance(told.event, ToolCall)
+    event = msgspec.structs.replace(told.event, like=act.like, target=act.target)
+    return told._replace(event=event)
+
+
+def observed(run: SweAgent, holder: Json, key: str, here: Place, call: str = "") -> Iterator[Told]:
+    """What came back of it, under a key of the value that stands here."""
+    content = holder.get(key)
+    text, where = content_text(content), here.deeper(key)
+    seen = run.observes(text, where.pointer)
+    found = verdict(holder, here.pointer, key)
+    if found.outcome == "unknown":
+        found = seen.verdict
+    event = ToolResult(
+        where.origin(),
+        call,
+        text,
+        found.outcome,
+        found.rule,
+        found.basis,
+        found.exit_code,
+        seen.changes,
+        attachments(content, where.pointer),
+    )
+    yield Told(("result", call, text.strip()), event)
+    yield from moved(seen.moved, where)
+    if any(change.kind != "shown" for change in seen.changes):
+        yield Told(None, Fact(where.origin("system"), "shows", FILES))
+    if seen.taken:
+        yield submitted(seen.taken, where)
+
+
+def moved(cwd: str, here: Place) -> Iterator[Told]:
+    """Where the agent stands from now on."""
+    if cwd:
+        origin = here.origin("system")
+        yield Told(("cwd", cwd), Fact(origin, "cwd", cwd))
+        yield Told(None, Fact(origin, "shows", PLACE))
+
+
+def submitted(work: str, here: Place) -> Told:
+    """What the harness took from the agent as its work."""
+    return Told(None, Fact(here.origin("system"), "submission", work))
