@@ -336,6 +336,7 @@ def _directive(step: Step, trace: Trace, bad: Bad) -> tuple[str, tuple[int, ...]
         and s.call is not None
         and s.success
         and s.operation in ("execute", "edit", "write", "install", "download")
+        and (s.parallel_group is None or s.parallel_group != step.parallel_group)
     ]
     end = "" if what.endswith((".", "!", "?")) else "."
     if step.actor == SHELL:
