@@ -207,6 +207,9 @@ KINDS_OF_PATCHES: dict[frozenset[str], Kind] = {
 }
 """What a patch is that does but one thing to its files; any other edits."""
 
+OF_ONE_FILE = {"create_file": "Add", "update_file": "Update", "delete_file": "Delete"}
+"""What a call of the Responses API's `apply_patch` does to its one file."""
+
 PATCHERS = ("file_change", "FileChange", "patch_apply")
 """Calls of which the log holds what a patch did to each file, in words of the harness."""
 APPLIES = ("apply_patch", "applypatch")
@@ -235,8 +238,8 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     """What a call of a tool does; None for a shell, whose command must be read."""
     if finish_of(tool, sent) is not None:
         return TOOLS["finish"]
-    if patch := sent_patch(sent):
-        kinds = frozenset(_files_of(patch).values())
+    if sent_patch(sent) or (tool == "apply_patch" and _one_file(sent)):
+        kinds = frozenset(patched_files(sent).values())
         return KINDS_OF_PATCHES.get(kinds, Kind("edit", "file"))
     if tool in SHELLS:
         return None
@@ -371,6 +374,8 @@ def sent_patch(sent: Any) -> str:
 def patch_of(sent: Any) -> str:
     """The patch that a call sends, or that its line feeds to `apply_patch`; empty for any other."""
     match sent:
+        case {"type": str(kind), "path": str(), "diff": str(diff)} if kind in OF_ONE_FILE:
+            return diff
         case {"command": str(line)} | {"cmd": str(line)} | {"command": [_, _, str(line)]}:
             fed = FED.search(line[:MOST_FED]) if "*** Begin Patch" in line else None
             return fed[1] if fed else ""
@@ -385,11 +390,16 @@ def whole_text(line: str) -> str | None:
 
 def patched_files(sent: Any) -> dict[str, str]:
     """The files of a call's patch, and what it does to each: `Add`, `Update` or `Delete`."""
-    return _files_of(patch_of(sent))
+    named = PATCHED.findall(patch_of(sent))
+    return _one_file(sent) or {path.strip(): kind for kind, path in named}
 
 
-def _files_of(patch: str) -> dict[str, str]:
-    return {path.strip(): kind for kind, path in PATCHED.findall(patch)}
+def _one_file(sent: Any) -> dict[str, str]:
+    """The file of a patch that the arguments name, and what it does to it."""
+    match sent:
+        case {"type": str(kind), "path": str(path)} if kind in OF_ONE_FILE:
+            return {path: OF_ONE_FILE[kind]}
+    return {}
 
 
 def target_of(step: Step) -> str | None:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Call, arguments, attachments, content_text
-from forsy_retrace.events import Change, Event, Message, Notice, Skipped, ToolResult, Via
+from forsy_retrace.events import Event, Message, Notice, Skipped, ToolResult, Via
 from forsy_retrace.sdk import named
 
 from .chat import Chat
@@ -52,7 +52,6 @@ OUTPUTS: dict[str, tuple[str, str]] = {
     "tool_search_output": ("tools", "tool_search"),
     "program_output": ("result", "program"),
 }
-PATCHES = {"create_file": "created", "update_file": "modified", "delete_file": "deleted"}
 
 
 def is_item(value: Any) -> bool:
@@ -77,7 +76,6 @@ class Items:
 
     def __init__(self) -> None:
         self.chat = Chat()
-        self.patches: dict[str, Json] = {}
 
     def read(self, item: Any, here: Place) -> Iterator[Told]:
         """At least one event for each item."""
@@ -128,8 +126,6 @@ class Items:
             if isinstance(sent, list):
                 sent = content_text(sent)  # `queries`
             call = Call(ident, tool, sent, f"{path}/{kind.sent}", named if kind.tool else "")
-        if kind.tool == "apply_patch" and isinstance(call.input, dict):
-            self.patches[ident] = call.input
         told = called(call, place)._replace(permitted=bool(asked))
         yield told if text_in(item, kind.known_by) else told._replace(key=None)
         if hosted:
@@ -147,7 +143,7 @@ class Items:
             match output:
                 case [{"stdout": str(printed), "stderr": ""}]:
                     text, where = printed, where.deeper(0, "stdout")
-        if found.outcome == "unknown" and tool == "apply_patch" and item.get("status"):
+        if found.outcome == "unknown" and tool == "apply_patch" and _is_completed(item):
             found = Verdict("ok", "status", f"{base}/status")
         event = ToolResult(
             where.origin(),
@@ -157,8 +153,7 @@ class Items:
             found.rule,
             found.basis,
             found.exit_code,
-            _changes(self.patches.get(ident), found) if tool == "apply_patch" else (),
-            attachments(output, f"{base}/{key}"),
+            attachments=attachments(output, f"{base}/{key}"),
         )
         yield Told(("result", ident, text.strip()) if ident else None, event, tool)
 
@@ -185,12 +180,8 @@ def _permission(item: Json, here: Place) -> Iterator[Told]:
         yield Told(("permitted", ident), event)
 
 
-def _changes(patch: Json | None, found: Verdict) -> tuple[Change, ...]:
-    """What the harness's own patch tool says that it did."""
-    match patch:
-        case {"type": str(kind), "path": str(path)} if kind in PATCHES and found.outcome == "ok":
-            return (Change(path, PATCHES[kind]),)  # type: ignore[arg-type]  # the table's values
-    return ()
+def _is_completed(item: Json) -> bool:
+    return item.get("status") == "completed"
 
 
 def _own_result(item: Json, kind: Kind, ident: str, here: Place) -> Iterator[Told]:
@@ -198,7 +189,7 @@ def _own_result(item: Json, kind: Kind, ident: str, here: Place) -> Iterator[Tol
     base = here.pointer
     failed = item.get("error") or item.get("status") in ("failed", "incomplete")
     # Code that raised has completed too.
-    done = item.get("status") == "completed" and kind.tool != "code_interpreter"
+    done = _is_completed(item) and kind.tool != "code_interpreter"
     found = Verdict("ok", "status", f"{base}/status") if done else Verdict()
     if failed:
         found = verdict(item, base, "error")

@@ -6,6 +6,7 @@ import msgspec
 
 from forsy_retrace.events import Event, Message, Skipped, ToolCall, ToolResult
 
+from .patches import TOOL, changes
 from .place import Told
 
 
@@ -43,7 +44,10 @@ class Pairs:
         chosen = next(one for one in fits if one[1].origin.message == message)
         self.open.remove(chosen)
         self.answered.add((logged, event.output))
-        return msgspec.structs.replace(event, call=chosen[1].call)
+        call = chosen[1]
+        if call.tool == TOOL and event.outcome == "ok" and not event.changes:
+            event = msgspec.structs.replace(event, changes=tuple(changes(call.input)))
+        return msgspec.structs.replace(event, call=call.call)
 
     def _fits(self, one: tuple[str, ToolCall], logged: str, tool: str) -> bool:
         ident, call = one

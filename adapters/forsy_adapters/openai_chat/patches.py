@@ -1,0 +1,31 @@
+"""What the Responses API's `apply_patch` does to its one file."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from forsy_retrace.events import Change, Hunk
+
+TOOL = "apply_patch"
+
+
+def changes(patch: Any) -> Iterator[Change]:
+    """What a call changes, if it works."""
+    match patch:
+        case {"type": "create_file", "path": str(path), "diff": str(diff)}:
+            lines = [line[1:] for line in diff.splitlines() if line.startswith("+")]
+            yield Change(path, "created", after="".join(f"{line}\n" for line in lines))
+        case {"type": "update_file", "path": str(path), "diff": str(diff)}:
+            yield Change(path, "modified", tuple(_hunks(diff)))
+        case {"type": "delete_file", "path": str(path)}:
+            yield Change(path, "deleted")
+
+
+def _hunks(diff: str) -> Iterator[Hunk]:
+    """The pieces of a patch; it names no lines: 0 stands for an unknown one."""
+    held: list[str] = []
+    for line in [*diff.splitlines(), "@@"]:
+        if line[:1] in (" ", "+", "-"):
+            held.append(line)
+        elif held:
+            yield Hunk(0, 0, tuple(held))
+            held = []
