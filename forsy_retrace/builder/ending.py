@@ -8,7 +8,7 @@ from forsy_retrace.trace import Check, Step, Trace
 
 from .cues import SENTENCE
 from .edits import scratch
-from .tools import closing_words, finish_of
+from .tools import closing_words, finish_of, gives_up
 from .unchecked import is_plan, is_prose
 from .variants import thumbs
 
@@ -133,6 +133,10 @@ def _finishes(step: Step) -> bool:
     return step.call is not None and finish_of(step.like, step.call.input) is not None
 
 
+def _gives_up(step: Step) -> bool:
+    return step.call is not None and gives_up(step.like, step.call.input)
+
+
 def _is_submitted(trace: Trace) -> bool:
     """Whether the run's own writer says that the agent handed its work in."""
     return any(
@@ -149,7 +153,7 @@ def _by_call(last: Step, submitted: bool) -> str:
         return "task_complete"
     if last.result is not None and last.result.outcome == "timed_out":
         return "timeout"
-    if last.operation == "ask_user" and last.result is None:
+    if _gives_up(last) or (last.operation == "ask_user" and last.result is None):
         return "agent_blocked"
     return "partial_then_stopped"
 
@@ -172,6 +176,8 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
             "agent_blocked": "The agent's last words wait for the user",
             "partial_then_stopped": "The work stopped in the middle of a turn",
         }[reason]
+        if steps and _gives_up(steps[-1]):
+            words = "The agent gave up"
         return False, f"{words} (step {steps[-1].step if steps else 0}).", "stopped"
     if reason == "user_abandoned":
         return False, f"The last message (step {steps[-1].step}) has no answer.", "unanswered"

@@ -318,6 +318,12 @@ def command_of(tool: str | None, sent: Any) -> tuple[str, str] | None:
     return None
 
 
+def gives_up(like: str, sent: Any) -> bool:
+    """Whether a call ends the work because the agent gives up."""
+    found = FINISHES.get(like.casefold())
+    return found is not None and isinstance(sent, dict) and sent.get(found.ways) in found.gives_up
+
+
 def finish_of(like: str, sent: Any) -> Finish | None:
     """How a call says that the work is done; None for every other call, and where it gives up."""
     name = like
@@ -326,10 +332,7 @@ def finish_of(like: str, sent: Any) -> Finish | None:
         name, *options = line[0].split() if line and len(line[0]) < 80 and line[0].strip() else [""]
         if any(not option.startswith("-") for option in options):
             return None
-    found = FINISHES.get(name.casefold())
-    if found is None or (isinstance(sent, dict) and sent.get(found.ways) in found.gives_up):
-        return None
-    return found
+    return None if gives_up(like, sent) else FINISHES.get(name.casefold())
 
 
 def shell_name(program: str) -> str:

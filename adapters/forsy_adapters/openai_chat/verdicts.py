@@ -8,12 +8,19 @@ from typing import Any
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Outcome
-from forsy_retrace.sdk import number
+from forsy_retrace.sdk import later, number
 
 from .place import Json, opened
 
 FAILED = ("failed", "error", "failure", "incomplete")
 WORKED = ("success", "succeeded", "ok")
+TRY_AGAIN = "Fix the errors and try again."
+"""With which Pydantic AI sends a call back that its tool did not take."""
+DENIED = later(r"""\s*\{\s*(?:'|\\?")success(?:'|\\?")\s*:\s*[Ff]alse\b""")
+"""How an answer inside an answer begins that says no; some are no JSON but what Python shows."""
+CUT = later(r"""\s*\{\s*"error"\s*:\s*"(?P<error>[^"]{0,200})["\n]?""")
+"""How an answer in JSON begins of which the end is lost."""
+ANSWER = '"response": "'
 
 
 def verdict(holder: Json, base: str, key: str) -> Verdict:
@@ -44,12 +51,24 @@ def in_content(content: Any, base: str) -> Verdict:
                 return Verdict(outcome, "exit-code", f"{base}/{name}", value)
         case {"success": bool(flag)}:
             return Verdict("ok" if flag else "failed", "success-field", f"{base}/success")
+        case {"error": "", "response": str(answer)} if DENIED.match(answer):
+            return Verdict("failed", "success-field", f"{base}/response")
         case {"error": str(error), **rest} if error.strip() or rest:
             failed = bool(error.strip())
             return Verdict("failed" if failed else "ok", "error-field", f"{base}/error")
         case {"error": dict(error)} if error:
             return Verdict("failed", "error-field", f"{base}/error")
+        case str(text) if text[-80:].rstrip().endswith(TRY_AGAIN):
+            return Verdict("failed", "sent-back", base)
+        case str(text) if found := CUT.match(text):
+            failed = bool(found["error"].strip()) or bool(DENIED.match(_answer(text)))
+            return Verdict("failed" if failed else "ok", "error-field", base)
     return Verdict()
+
+
+def _answer(text: str) -> str:
+    """The beginning of what an answer in JSON holds, where its end is lost."""
+    return text[:400].partition(ANSWER)[2]
 
 
 def of_shell(output: Any, base: str) -> Verdict:
