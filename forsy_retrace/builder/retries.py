@@ -254,6 +254,23 @@ def _one_argument_changed(old: Attempt, new: Attempt) -> bool:
     return are_alike(before, after, 0.7)
 
 
+def _arguments_mended(old: Attempt, new: Attempt) -> bool:
+    """The same tool at once, after a call that was refused for its arguments."""
+    if old.step.tool != new.step.tool or new.run is not None or new.order - old.order != 1:
+        return False
+    if old.step.success is not False or old.step.parallel_group is not None:
+        return False
+    return REFUSED.search((old.step.output or "")[:SAYS_SO]) is not None
+
+
+REFUSED = later(
+    r"(?i)\bvalidation errors?\b|InputValidationError|did not match schema"
+    r"|invalid (?:tool )?(?:arguments|parameters)\b|failed to parse (?:function )?arguments"
+    r"|missing required (?:argument|parameter|propert)|unexpected keyword argument"
+)
+"""How a harness says that a call's arguments do not fit its tool."""
+
+
 def _looks_for_the_same(old: Attempt, new: Attempt) -> bool:
     """Another lookup of the same words, by whatever tool, soon after."""
     if not old.terms or not new.terms or new.order - old.order > SOON:
@@ -429,6 +446,7 @@ RULES: tuple[Rule, ...] = (
     Rule("plan-offered-again", 0.9, _same_plan),
     Rule("query-with-one-thing-changed", 0.75, _one_thing_changed),
     Rule("one-argument-changed-after-failure", 0.75, _one_argument_changed),
+    Rule("arguments-mended", 0.85, _arguments_mended),
     Rule("same-path-by-another-tool", 0.8, _same_path_by_another_tool),
     Rule("same-name-elsewhere", 0.75, _same_name_elsewhere),
     Rule("same-words-looked-for", 0.7, _looks_for_the_same),
