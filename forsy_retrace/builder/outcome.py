@@ -14,7 +14,13 @@ from forsy_retrace.trace import Step, Trace, put
 
 from .classify import command, ends_as_code
 from .tools import PLAN_EXITS
-from .verdicts import SAYS_DONE, failed_by_its_own_words, found_nothing, showed_differences
+from .verdicts import (
+    SAYS_DONE,
+    SHOWS_IT,
+    failed_by_its_own_words,
+    found_nothing,
+    showed_differences,
+)
 
 
 def outcome(trace: Trace) -> Trace:
@@ -78,6 +84,9 @@ def _call(step: Step, run: Command | None) -> Step:
                 return put(step, {"success": derived(result.rule, basis)}, success=True)
             if step.operation in ("edit", "write") and SAYS_DONE.match(words):
                 ground = inferred("says-it-was-done", 0.9, here)
+                return put(step, {"success": ground}, success=True)
+            if step.like == "Read" and SHOWS_IT.match(words):
+                ground = inferred("shows-what-was-asked", 0.95, here)
                 return put(step, {"success": ground}, success=True)
         case "failed" if found_nothing(result.output, result.exit_code, run):
             ground = inferred("search-without-match", 0.9, here)

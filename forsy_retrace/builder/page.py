@@ -114,6 +114,8 @@ OUTCOME = (
               "A search that exits 1 and prints nothing worked: there was nothing to find.", 0.9),
     _inferred("says-it-was-done",
               "An editing tool that flags nothing, and says that the file was written.", 0.9),
+    _inferred("shows-what-was-asked",
+              "A reading tool that flags nothing, and heads what it shows.", 0.95),
     _inferred("differences-shown",
               "A comparison that exits 1 and prints what differs worked.", 0.85),
     _inferred("plan-taken-up",

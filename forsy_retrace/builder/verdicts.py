@@ -405,6 +405,12 @@ SAYS_DONE = later(
 """How an editing tool begins that says it did what it was asked."""
 
 
+SHOWS_IT = later(
+    r"(?i)\s*Here(?:'|’)s the (?:result of running `cat -n` on |files and directories up to )"
+)
+"""How a reading tool begins that shows what it was asked for."""
+
+
 def failed_by_its_own_words(
     text: str, run: Command | None, tool: str = "", *, untold: bool = False
 ) -> Verdict | None:
