@@ -13,7 +13,7 @@ from .unchecked import is_plan, is_prose
 from .variants import thumbs
 
 BLOCKED = later(
-    r"(?i)\b(?:i (?:can(?:no|')?t|am unable to|'m unable to|could ?n[o']t) (?:proceed|continue|go on|access"
+    r"(?i)\b(?:i(?: can(?:no|')?t| am unable to|['’]m unable to| could ?n[o'’]t) (?:proceed|continue|go on|access"
     r"|complete|do (?:this|that))|unable to (?:proceed|continue)|cannot (?:proceed|continue)"
     r"|i(?:'m| am) blocked|(?<!no longer )(?<!not )blocked until|waiting for (?:your|you to)|need (?:your|you to) .{0,60}(?:before|to (?:proceed|continue)))"
 )
@@ -133,6 +133,14 @@ def _finishes(step: Step) -> bool:
     return step.call is not None and finish_of(step.like, step.call.input) is not None
 
 
+def _blocked(steps: list[Step]) -> str:
+    """How the agent came to a stop."""
+    if not steps or steps[-1].operation == "ask_user":
+        return "The agent's last words wait for the user"
+    gave_up = _gives_up(steps[-1])
+    return "The agent gave up" if gave_up else "The agent's last words say that it can't go on"
+
+
 def _gives_up(step: Step) -> bool:
     return step.call is not None and gives_up(step.like, step.call.input)
 
@@ -173,11 +181,9 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
         words = {
             "error_unrecoverable": "The session ended on an error of the model or the harness",
             "timeout": "The session ended on a time-out",
-            "agent_blocked": "The agent's last words wait for the user",
+            "agent_blocked": _blocked(steps),
             "partial_then_stopped": "The work stopped in the middle of a turn",
         }[reason]
-        if steps and _gives_up(steps[-1]):
-            words = "The agent gave up"
         return False, f"{words} (step {steps[-1].step if steps else 0}).", "stopped"
     if reason == "user_abandoned":
         return False, f"The last message (step {steps[-1].step}) has no answer.", "unanswered"
