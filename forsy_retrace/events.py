@@ -155,7 +155,8 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=Tru
     """Where the input is code: the call that it makes, if it can make no other. Rules take it for
     the call."""
     like: str = ""
-    """The known tool that this call works like, where the tool's name alone does not tell it."""
+    """The known tool that this call works like, or `mcp__SERVER__TOOL`, where the tool's name alone
+    does not tell it."""
     target: str = ""
     """The file or folder that it works on, where its arguments do not name it as others do."""
 

@@ -54,6 +54,10 @@ OUTPUTS: dict[str, tuple[str, str]] = {
 }
 
 
+SAYS_SO = ("apply_patch", "tool_search")
+"""Of these the status is that of the work; of other outputs, that of the item."""
+
+
 def is_item(value: Any) -> bool:
     """An item with a type of this API; a message without a type is a chat message."""
     match value:
@@ -126,7 +130,7 @@ class Items:
             if isinstance(sent, list):
                 sent = content_text(sent)  # `queries`
             call = Call(ident, tool, sent, f"{path}/{kind.sent}", named if kind.tool else "")
-        told = called(call, place)._replace(permitted=bool(asked))
+        told = called(call, place, _of_server(item, tool))._replace(permitted=bool(asked))
         yield told if text_in(item, kind.known_by) else told._replace(key=None)
         if hosted:
             yield from _own_result(item, kind, ident, place)
@@ -143,7 +147,7 @@ class Items:
             match output:
                 case [{"stdout": str(printed), "stderr": ""}]:
                     text, where = printed, where.deeper(0, "stdout")
-        if found.outcome == "unknown" and tool == "apply_patch" and _is_completed(item):
+        if found.outcome == "unknown" and tool in SAYS_SO and _is_completed(item):
             found = Verdict("ok", "status", f"{base}/status")
         event = ToolResult(
             where.origin(),
@@ -178,6 +182,12 @@ def _permission(item: Json, here: Place) -> Iterator[Told]:
     elif not refused:
         event = Skipped(here.origin("user"), "a permission without words")
         yield Told(("permitted", ident), event)
+
+
+def _of_server(item: Json, tool: str) -> str:
+    """The whole name of an MCP server's tool."""
+    server = text_in(item, "server_label")
+    return f"mcp__{server}__{tool}" if server else ""
 
 
 def _is_completed(item: Json) -> bool:

@@ -101,12 +101,12 @@ def reasoning(message: Json, here: Place) -> Iterator[Told]:
         yield thought(detail[key], where.deeper(key).origin()) if key else _hidden(where)
 
 
-def called(call: Call, here: Place) -> Told:
+def called(call: Call, here: Place, like: str = "") -> Told:
     """A call, known again by its id, or by what it asks for."""
     sent = call.input if isinstance(call.input, str) else compact(call.input)
     key = ("call", call.id, call.name, "" if call.id else sent)
     origin = here.to(call.pointer).origin()
-    return Told(key, ToolCall(origin, call.id, call.name, call.input, call.named))
+    return Told(key, ToolCall(origin, call.id, call.name, call.input, call.named, like))
 
 
 def printed(output: Any, here: Place) -> tuple[str, Place]:
