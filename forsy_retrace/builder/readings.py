@@ -1,4 +1,4 @@
-"""How texts are read out of a terminal's stream, where they are no run of its bytes.
+"""How texts are read out of a terminal's stream or of other words, where they are a part of them.
 
 `verify` reads the named bytes again, as their form says, and the text must stand in what they show.
 """
@@ -47,6 +47,11 @@ ROWS = (
         "bracketed-paste",
         "The line that was on the screen when the shell left its line editor, without the prompt.",
         0.9,
+    ),
+    Reading(
+        "fenced-action",
+        "The fenced block that ends the agent's words and that its harness ran, or what stands before.",
+        0.97,
     ),
     Reading(
         "learnt-prompt", "What stands behind a prompt of a shape that returns in the recording.", 0.7

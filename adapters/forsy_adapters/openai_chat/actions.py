@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import msgspec
 
 from forsy_retrace.dialects import Call, attachments, content_text
-from forsy_retrace.events import Fact, ToolCall, ToolResult
+from forsy_retrace.events import Fact, Origin, ToolCall, ToolResult
 
 from .place import Json, Place, Told
 from .speech import called
-from .swe_agent import FILES, PLACE, SweAgent
+from .swe_agent import FILES, PLACE, Seen, SweAgent
 from .verdicts import verdict
 
 
@@ -44,10 +44,15 @@ def observed(run: SweAgent, holder: Json, key: str, here: Place, call: str = "")
     )
     yield Told(("result", call, text.strip()), event)
     yield from moved(seen.moved, where)
+    yield from shown(seen, where.origin("system"))
+
+
+def shown(seen: Seen, here: Origin) -> Iterator[Told]:
+    """What an observation tells of the whole run."""
     if any(change.kind != "shown" for change in seen.changes):
-        yield Told(None, Fact(where.origin("system"), "shows", FILES))
+        yield Told(None, Fact(here, "shows", FILES))
     if seen.taken:
-        yield submitted(seen.taken, where)
+        yield Told(None, Fact(here, "submission", seen.taken))
 
 
 def moved(cwd: str, here: Place) -> Iterator[Told]:
@@ -56,8 +61,3 @@ def moved(cwd: str, here: Place) -> Iterator[Told]:
         origin = here.origin("system")
         yield Told(("cwd", cwd), Fact(origin, "cwd", cwd))
         yield Told(None, Fact(origin, "shows", PLACE))
-
-
-def submitted(work: str, here: Place) -> Told:
-    """What the harness took from the agent as its work."""
-    return Told(None, Fact(here.origin("system"), "submission", work))

@@ -21,6 +21,8 @@ TIMES = ("timestamp", "created_at", "created")
 DEMONSTRATION = "injected: demonstration"
 INJECTED = ("This is not the first time you try this task, all previous trails failed.",)
 """Openings of what a driver writes in the user's role (ToolBench)."""
+SHOWN_HOW = "Here is a demonstration of how to correctly accomplish this task"
+"""How SWE-agent opens a demonstration in the user's role."""
 
 
 def is_message(value: Any) -> bool:
@@ -120,7 +122,8 @@ def _placed(message: Json, here: Place) -> Place:
 
 def _human(message: Json, here: Place) -> Iterator[Told]:
     content = message.get("content")
-    if message.get("is_demo") is True or message.get("message_type") == "demonstration":
+    is_marked = message.get("is_demo") is True or message.get("message_type") == "demonstration"
+    if is_marked or content_text(content).startswith(SHOWN_HOW):
         yield Told(("user", "demo"), Skipped(here.origin("user"), DEMONSTRATION))
         return
     if content_text(content).startswith(INJECTED):

@@ -10,6 +10,7 @@ from forsy_retrace.events import Event, Fact, Notice, Origin, SessionStart, Skip
 from forsy_retrace.sdk import compact
 from forsy_retrace.source import Record
 
+from .fenced import acted
 from .pairs import paired
 from .place import Key, Place, Told
 from .talks import Talk
@@ -161,7 +162,7 @@ class Sessions:
             if ident and session.told:
                 first = session.told[0].event.origin
                 yield SessionStart(Origin(first.evidence.at(""), first.at, "system"), ident, prior)
-            yield from paired(session.told)
+            yield from paired(list(acted(session.told)))
 
 
 def _with_words_first(sessions: list[Session]) -> list[Session]:

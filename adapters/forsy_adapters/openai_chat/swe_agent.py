@@ -6,6 +6,7 @@ Behind an observation stand the open file and the working directory. There is no
 the harness says in words is all. Learnt from SWE-agent 0.5 to 1.1.
 """
 
+import re
 import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -106,6 +107,16 @@ class Window:
         return Change(self.path, "shown", after=after, start=self.first, total=self.total)
 
 
+def ends_in_prompt(text: str) -> bool:
+    """Whether the harness's prompt stands behind a text."""
+    return _behind(text) is not None
+
+
+def _behind(text: str) -> re.Match[str] | None:
+    is_there = "bash-$" in text[-20:]
+    return BEHIND.search(text, max(0, len(text) - LONGEST)) if is_there else None
+
+
 class SweAgent:
     """Follows one run: what it does, which file is open, what is known of its lines."""
 
@@ -132,8 +143,7 @@ class SweAgent:
 
     def stands(self, text: str) -> tuple[str, str]:
         """A text without what the harness wrote behind it; the working directory if it is new."""
-        is_there = "bash-$" in text[-20:]
-        behind = BEHIND.search(text, max(0, len(text) - LONGEST)) if is_there else None
+        behind = _behind(text)
         if behind is None:
             return text, ""
         if behind["file"]:

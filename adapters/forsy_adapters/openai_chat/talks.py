@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from forsy_retrace.events import Fact, Message
 from forsy_retrace.sdk import number, when
 
-from .actions import submitted
 from .answers import REPLIES, answered, is_talk, read_list
 from .ends import failure
 from .items import Items
@@ -140,7 +139,8 @@ def _ending(value: Json, here: Place) -> Iterator[Told]:
     if facts:
         yield Told(None, Fact(here.origin("system"), "run_end", facts))
     if work := text_in(info, "submission"):
-        yield submitted(work, here.deeper("info", "submission"))
+        where = here.deeper("info", "submission")
+        yield Told(None, Fact(where.origin("system"), "submission", work))
     for key, beside in GRADES.items():
         if key in facts and any(value.get(listed) for listed in beside):
             grade = facts[key]
