@@ -18,6 +18,8 @@ COLOURS = later(r"\x1b\[[0-?]*[ -/]*[@-~]")
 PROMPT = later(r"(?:\A|\n)(?:\([A-Z][a-z ]{2,40}: .*\)\n){1,6}bash-\$\s*\Z")
 """What SWE-agent writes behind each output: the open file, where it stands, and a prompt."""
 MOST_PROMPT = 4000
+STATUS = later(r"<returncode>-?\d{1,10}</returncode>\s*<output>\n?")
+"""What mini-swe-agent writes above each output."""
 
 
 class Step(msgspec.Struct, frozen=True, gc=False):
@@ -79,7 +81,10 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
 
 def shown_of(output: str) -> str:
-    """An output without the prompt that its harness writes behind each."""
+    """An output without what its harness writes around each: the exit status, a prompt."""
+    if output[:1] == "<" and (head := STATUS.match(output)):
+        whole = output.rstrip()
+        return whole[head.end() : -len("</output>")] if whole.endswith("</output>") else output
     if not output[-20:].rstrip().endswith("bash-$"):
         return output
     behind = PROMPT.search(output, max(0, len(output) - MOST_PROMPT))

@@ -72,6 +72,7 @@ def _call(step: Step, run: Command | None) -> Step:
     assert result is not None
     basis = result.origin.evidence.at(result.basis)
     here = result.origin.evidence
+    shown = None if result.output is None else step.printed
     match result.outcome:
         case "ok" | "unknown":
             untold = result.outcome == "unknown"
@@ -88,10 +89,10 @@ def _call(step: Step, run: Command | None) -> Step:
             if step.like == "Read" and SHOWS_IT.match(words):
                 ground = inferred("shows-what-was-asked", 0.95, here)
                 return put(step, {"success": ground}, success=True)
-        case "failed" if found_nothing(result.output, result.exit_code, run):
+        case "failed" if found_nothing(shown, result.exit_code, run):
             ground = inferred("search-without-match", 0.9, here)
             return put(step, {"success": ground}, success=True)
-        case "failed" if showed_differences(result.output, result.exit_code, run):
+        case "failed" if showed_differences(shown, result.exit_code, run):
             ground = inferred("differences-shown", 0.85, here)
             return put(step, {"success": ground}, success=True)
         case "failed" | "rejected" | "blocked" | "interrupted" | "timed_out":

@@ -344,7 +344,8 @@ def _joined(parts: Sequence[Message | Thinking]) -> tuple[str | None, Ground | N
 
 def copied(*origins: Origin) -> Ground:
     """Copied from these places; joined, where a stream spreads a value over several."""
-    if (row := READINGS.get(origins[0].reading)) is not None:
+    row = next((READINGS[one.reading] for one in origins if one.reading in READINGS), None)
+    if row is not None:
         return row.ground(*(place for one in origins for place in one.pieces or (one.evidence,)))
     if any(one.pieces for one in origins):
         places = (place for one in origins for place in one.pieces or (one.evidence,))

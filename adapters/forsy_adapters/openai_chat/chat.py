@@ -12,6 +12,7 @@ from .ends import finish
 from .place import Json, Place, Told, text_in
 from .speech import called, executed, offered, reasoning, said, spoken
 from .swe_agent import SweAgent
+from .usage import ran
 from .verdicts import verdict
 
 AGENT = ("assistant", "model", "ai")
@@ -19,8 +20,11 @@ PROMPT = ("system", "developer")
 ROLES = ("user", "tool", "function", *PROMPT, *AGENT)
 TIMES = ("timestamp", "created_at", "created")
 DEMONSTRATION = "injected: demonstration"
-INJECTED = ("This is not the first time you try this task, all previous trails failed.",)
-"""Openings of what a driver writes in the user's role (ToolBench)."""
+INJECTED = (
+    "This is not the first time you try this task, all previous trails failed.",
+    "Please always provide EXACTLY ONE action in triple backticks, found ",
+)
+"""Openings of what a driver writes in the user's role: ToolBench, mini-swe-agent."""
 SHOWN_HOW = "Here is a demonstration of how to correctly accomplish this task"
 """How SWE-agent opens a demonstration in the user's role."""
 
@@ -69,6 +73,9 @@ class Chat:
                 yield from observed(self.run, message, "content", here, ident)
             case "tool" | "function":
                 yield from _results(message, here)
+            case "exit" if text := text_in(message, "content"):
+                where = here.deeper("content")
+                yield Told(None, Fact(where.origin("system"), "submission", text))
             case "session_meta":
                 yield from offered(message, here)
             case str() if role in PROMPT:
@@ -88,6 +95,9 @@ class Chat:
         model = message.get("model")
         if isinstance(model, str) and model:
             yield Told(None, Fact(here.deeper("model").origin(), "model", model))
+        match message.get("extra"):
+            case {"response": dict(reply)}:
+                yield from ran(reply, here.deeper("extra", "response"))
         yield from reasoning(message, here)
         found = list(calls(message, here.pointer))
         action = text_in(message, "action")
@@ -112,8 +122,8 @@ class Chat:
 def _placed(message: Json, here: Place) -> Place:
     """The message's own time and id, where it has them."""
     times = [when(message.get(key)) for key in TIMES]
-    extra = message.get("_metadata")
-    times.append(when(extra.get("timestamp")) if isinstance(extra, dict) else None)
+    for extra in (message.get("_metadata"), message.get("extra")):
+        times.append(when(extra.get("timestamp")) if isinstance(extra, dict) else None)
     at = next((time for time in times if time), here.at)
     ident = message.get("id")
     known = ident if isinstance(ident, str) and ident else None

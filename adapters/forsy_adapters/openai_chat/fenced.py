@@ -1,7 +1,8 @@
-"""SWE-agent's chat logs: an action is the fenced block that ends the agent's words.
+"""Chat logs of SWE-agent and mini-swe-agent: an action is the fenced block that ends the words.
 
-What it printed comes in the user's role, and ends in the harness's prompt; by that such a log is
-known. Of 69 messages beside which trajectories log the action, all 69 end in it.
+What it printed comes in the user's role, and ends in the harness's prompt or begins with the exit
+status; by that such a log is known. Of 69 messages beside which trajectories log the action, all
+69 end in it.
 """
 
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from forsy_retrace.sdk import later
 from .actions import shown
 from .place import Told
 from .swe_agent import SweAgent, ends_in_prompt
+from .verdicts import in_content, is_output
 
 BLOCK = later(r"(?m)^```[\w+-]*[ \t]*\n(?P<action>(?:(?!```).*\n)*)```\s*\Z")
 """The fenced block that ends a text."""
@@ -32,7 +34,7 @@ def acted(told: list[Told]) -> Iterator[Told]:
             case Message(role="agent") if at in blocks:
                 yield from _action(one.event, blocks[at], run)
                 waits = True
-            case Message(role="user", text=text) if waits and ends_in_prompt(text):
+            case Message(role="user", text=text) if waits and _is_output(text):
                 yield from _observation(one.event, run)
                 waits = False
             case Message(text=text):
@@ -54,7 +56,7 @@ def _blocks(told: list[Told]) -> dict[int, int]:
             case Message(role="agent"):
                 words = at
             case Message(role="user", text=text):
-                if words is not None and ends_in_prompt(text):
+                if words is not None and _is_output(text):
                     found |= _block(told, words)
                 words = None
             case Fact() | Skipped():
@@ -62,6 +64,10 @@ def _blocks(told: list[Told]) -> dict[int, int]:
             case _:
                 words = None
     return {**found, **_block(told, words)} if found and words is not None else found
+
+
+def _is_output(text: str) -> bool:
+    return ends_in_prompt(text) or is_output(text)
 
 
 def _block(told: list[Told], at: int) -> dict[int, int]:
@@ -86,7 +92,16 @@ def _observation(said: Message, run: SweAgent) -> Iterator[Told]:
     """What a block printed."""
     origin: Origin = replace(said.origin, actor="agent")
     seen = run.observes(said.text, origin.evidence.pointer)
-    found = seen.verdict
-    result = ToolResult(origin, "", said.text, found.outcome, found.rule, found.basis)
-    yield Told(None, replace(result, changes=seen.changes))
+    found = in_content(said.text, origin.evidence.pointer) if is_output(said.text) else seen.verdict
+    result = ToolResult(
+        origin,
+        "",
+        said.text,
+        found.outcome,
+        found.rule,
+        found.basis,
+        found.exit_code,
+        seen.changes,
+    )
+    yield Told(None, result)
     yield from shown(seen, replace(origin, actor="system"))

@@ -4,26 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.events import Fact, Skipped
-from forsy_retrace.sdk import number, when
+from forsy_retrace.sdk import when
 
 from .chat import Chat
 from .ends import failure, finish, incomplete
 from .items import Items
 from .place import Json, Place, Told, opened, text_in
 from .speech import beside, choice_branch, offered
-
-USAGE = (
-    ("input_tokens", ("prompt_tokens", "input_tokens")),
-    ("output_tokens", ("completion_tokens", "output_tokens")),
-)
-DETAILS = (
-    ("cached_input_tokens", ("prompt_tokens_details", "input_tokens_details"), "cached_tokens"),
-    (
-        "reasoning_output_tokens",
-        ("completion_tokens_details", "output_tokens_details"),
-        "reasoning_tokens",
-    ),
-)
+from .usage import ran
 
 
 def is_completion(value: Any) -> bool:
@@ -87,32 +75,9 @@ def instructions(holder: Json, here: Place) -> Iterator[Told]:
 
 def about(reply: Json, here: Place) -> Iterator[Told]:
     """Model, usage, and how the reply ended."""
-    model = reply.get("model")
-    if isinstance(model, str) and model:
-        yield Told(None, Fact(here.deeper("model").origin(), "model", model))
-    counted = usage(reply.get("usage"))
-    if counted:
-        yield Told(None, Fact(here.deeper("usage").origin(), "usage", counted))
+    yield from ran(reply, here)
     yield from failure(reply, here)
     yield from incomplete(reply, here)
-
-
-def usage(value: Any) -> dict[str, int]:
-    """Token counts under one set of names; cached and reasoning ones are a part of the others."""
-    if not isinstance(value, dict):
-        return {}
-    found = {}
-    for name, keys in USAGE:
-        count = next((n for key in keys if (n := number(value.get(key))) is not None), None)
-        if count is not None:
-            found[name] = count
-    for name, places, key in DETAILS:
-        for place in places:
-            details = value.get(place)
-            count = number(details.get(key)) if isinstance(details, dict) else None
-            if count:
-                found[name] = count
-    return found
 
 
 def body(value: Any, here: Place) -> tuple[Any, Place]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from forsy_retrace.events import Fact, Message
 from forsy_retrace.sdk import number, when
 
+from .actions import moved
 from .answers import REPLIES, answered, is_talk, read_list
 from .ends import failure
 from .items import Items
@@ -26,6 +27,7 @@ GRADES = {
 }
 IDS = ("session_id", "conversation_id", "thread_id", "chat_id")
 DEPTH = 6
+MINI = "mini-swe-agent"
 
 
 class Talk(NamedTuple):
@@ -94,7 +96,7 @@ def _listed(value: list[Any], here: Place, depth: int) -> Iterator[Talk]:
 
 def _asked(value: Json, here: Place) -> Iterator[Talk]:
     """A request, or a whole conversation with what is known of it; its reply may stand beside."""
-    told = [*offered(value, here), *instructions(value, here)]
+    told = [*_setting(value, here), *offered(value, here), *instructions(value, here)]
     found = False
     for key in LISTS:
         listed = opened(value.get(key))
@@ -128,6 +130,19 @@ def _asked(value: Json, here: Place) -> Iterator[Talk]:
     told += about(facts, here._replace(message=here.name))
     told += _ending(value, here)
     yield Talk(told, _conversation(value), text_in(value, "previous_response_id"), answer)
+
+
+def _setting(value: Json, here: Place) -> Iterator[Told]:
+    """What mini-swe-agent says of itself, and where its commands run."""
+    if not text_in(value, "trajectory_format").startswith(MINI):
+        return
+    origin, info = here.deeper("info").origin("system"), value.get("info")
+    yield Told(None, Fact(origin, "harness", MINI))
+    if version := text_in(info, "mini_version"):
+        yield Told(None, Fact(origin, "version", version))
+    match info:
+        case {"config": {"environment": {"cwd": str(cwd)}}}:
+            yield from moved(cwd, here.deeper("info", "config", "environment", "cwd"))
 
 
 def _ending(value: Json, here: Place) -> Iterator[Told]:

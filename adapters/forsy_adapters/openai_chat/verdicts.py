@@ -20,6 +20,15 @@ DENIED = later(r"""\s*\{\s*(?:'|\\?")success(?:'|\\?")\s*:\s*[Ff]alse\b""")
 """How an answer inside an answer begins that says no; some are no JSON but what Python shows."""
 CUT = later(r"""\s*\{\s*"error"\s*:\s*"(?P<error>[^"]{0,200})["\n]?""")
 """How an answer in JSON begins of which the end is lost."""
+RETURNED = later(
+    r"\s*(?:<exception>(?P<why>[^<]{0,2000})</exception>\s*)?"
+    r"<returncode>(?P<code>-?\d{1,10})</returncode>"
+)
+"""How mini-swe-agent heads what a command printed."""
+KILLED = later(
+    r"The last command <command>[^\0]{1,20000}?</command> timed out and has been killed\."
+)
+"""The same, of a command that took too long."""
 ANSWER = '"response": "'
 
 
@@ -58,12 +67,24 @@ def in_content(content: Any, base: str) -> Verdict:
             return Verdict("failed" if failed else "ok", "error-field", f"{base}/error")
         case {"error": dict(error)} if error:
             return Verdict("failed", "error-field", f"{base}/error")
+        case str(text) if found := RETURNED.match(text):
+            late = "timed out" in (found["why"] or "")
+            outcome = "failed" if int(found["code"]) else "ok"
+            rule = "timed-out" if late else "exit-code"
+            return Verdict("timed_out" if late else outcome, rule, base, int(found["code"]))
+        case str(text) if KILLED.match(text):
+            return Verdict("timed_out", "timed-out", base)
         case str(text) if text[-80:].rstrip().endswith(TRY_AGAIN):
             return Verdict("failed", "sent-back", base)
         case str(text) if found := CUT.match(text):
             failed = bool(found["error"].strip()) or bool(DENIED.match(_answer(text)))
             return Verdict("failed" if failed else "ok", "error-field", base)
     return Verdict()
+
+
+def is_output(text: str) -> bool:
+    """Whether a text is what mini-swe-agent shows of a command's run."""
+    return bool(RETURNED.match(text) or KILLED.match(text))
 
 
 def _answer(text: str) -> str:
