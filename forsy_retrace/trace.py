@@ -16,7 +16,10 @@ Json = Any
 COLOURS = later(r"\x1b\[[0-?]*[ -/]*[@-~]")
 """The sequences by which a program colours and rewrites what it prints."""
 PROMPT = later(r"(?:\A|\n)(?:\([A-Z][a-z ]{2,40}: .*\)\n){1,6}bash-\$\s*\Z")
-"""What SWE-agent writes behind each output: the open file, where it stands, and a prompt."""
+"""What SWE-agent writes behind each output: the open file, where it stands, and a prompt.
+
+Later versions write `OBSERVATION:` above it instead.
+"""
 MOST_PROMPT = 4000
 STATUS = later(r"<returncode>-?\d{1,10}</returncode>\s*<output>\n?")
 """What mini-swe-agent writes above each output."""
@@ -85,6 +88,7 @@ def shown_of(output: str) -> str:
     if output[:1] == "<" and (head := STATUS.match(output)):
         whole = output.rstrip()
         return whole[head.end() : -len("</output>")] if whole.endswith("</output>") else output
+    output = output.removeprefix("OBSERVATION:\n")
     if not output[-20:].rstrip().endswith("bash-$"):
         return output
     behind = PROMPT.search(output, max(0, len(output) - MOST_PROMPT))

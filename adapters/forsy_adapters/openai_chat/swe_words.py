@@ -17,6 +17,7 @@ class Says(NamedTuple):
     words: Any
 
 
+HEAD = "OBSERVATION:\n"
 EDITS = ("edit", "insert")
 SHOWS = ("open", "goto", "scroll_down", "scroll_up", "create")
 SEARCHES = ("find_file", "search_dir", "search_file")
@@ -46,6 +47,12 @@ SAYS: tuple[Says, ...] = (
             r"|Your search and replace strings are the same\.|Search text must not be empty\."
         ),
     ),
+    Says(
+        "edit-refused",
+        (),
+        "failed",
+        later(r"No replacement was performed\b|Invalid `[a-z_]{1,20}` parameter: "),
+    ),
     Says("file-updated", EDITS, "ok", later(r"(?:Text replaced|Replaced \d+ occurrences)\.")),
     Says("file-updated", EDITS, "ok", later(r"(?s)(?:\[File: .*\n)?File updated\. Please review")),
     Says("window-shown", SHOWS, "ok", later(r"(?:Warning: .*\n){0,2}\[File: .+ lines total\)\]")),
@@ -67,7 +74,7 @@ SAYS: tuple[Says, ...] = (
 
 def told(command: str, text: str, base: str) -> Verdict:
     """What the harness says of a command's run, where it says anything."""
-    text = text.lstrip("\r\n")
+    text = text.lstrip("\r\n").removeprefix(HEAD).lstrip("\r\n")
     if TIMED_OUT.search(text, max(0, len(text) - TAIL)):
         return Verdict("timed_out", "timed-out", base)
     said = (row for row in SAYS if not row.commands or command in row.commands)

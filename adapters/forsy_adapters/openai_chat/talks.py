@@ -14,7 +14,7 @@ from .place import Json, Place, Told, opened, text_in
 from .replies import about, body, instructions, is_completion, is_response
 from .speech import offered
 from .streams import is_chunk, is_stream_event
-from .trajectories import rest
+from .trajectories import place, rest
 
 LISTS = ("messages", "history", "traj", "trajectory", "conversation", "dialogue", "conversations")
 TIMES = ("timestamp", "created_at", "started_at", "time")
@@ -101,6 +101,8 @@ def _asked(value: Json, here: Place) -> Iterator[Talk]:
     for key in LISTS:
         listed = opened(value.get(key))
         if is_talk(listed):
+            if key == "history":
+                told += place(value.get("trajectory"), here.deeper("trajectory"))
             told += read_list(listed, here.deeper(key))
             if key == "history":
                 told += rest(listed, value.get("trajectory"), here.deeper("trajectory"))

@@ -6,9 +6,9 @@ from typing import Any
 from forsy_retrace.dialects import calls
 from forsy_retrace.events import Skipped
 
-from .actions import acted, observed
+from .actions import acted, moved, observed
 from .chat import AGENT
-from .place import Place, Told, text_in
+from .place import Json, Place, Told, opened, text_in
 from .speech import said
 from .swe_agent import SweAgent
 
@@ -29,6 +29,18 @@ def rest(history: list[Any], steps: Any, here: Place) -> Iterator[Told]:
     for index, step in enumerate(steps[len(done) :], len(done)):
         where = here.deeper(index)
         yield from _step(run, step, where._replace(message=where.name))
+
+
+def place(steps: Any, here: Place) -> Iterator[Told]:
+    """The working directory of the whole run, where all its steps log the same."""
+    states = [opened(step.get("state")) for step in _dicts(steps)]
+    found = {text_in(state, "working_dir") for state in states}
+    if len(found) == 1:
+        yield from moved(found.pop(), here.deeper(0, "state"))
+
+
+def _dicts(steps: Any) -> list[Json]:
+    return [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
 
 
 def _acts(message: Any) -> bool:
