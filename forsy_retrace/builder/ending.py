@@ -8,6 +8,7 @@ from forsy_retrace.trace import Check, Step, Trace
 
 from .cues import SENTENCE
 from .edits import scratch
+from .files import LATE
 from .tools import closing_words, finish_of, gives_up
 from .unchecked import is_plan, is_prose
 from .variants import thumbs
@@ -43,8 +44,6 @@ DENIED = later(
 """What turns the words of a failure behind it round."""
 
 
-TIMED_OUT = later(r"(?i)\btim(?:ed|e) ?out\b")
-"""A harness's words for a limit of time."""
 BARE = "Commands alone: nothing in the log tells what they were for."
 UNTOLD = "Commands and what they were for: nothing in the log tells whether that was reached."
 
@@ -124,7 +123,7 @@ CUTS = (*LENGTHS, "content_filter")
 def _by_error(last: Step, main: list[Step]) -> str:
     if last.via == "interrupted" or (last.via == "limit" and last.output in CUTS):
         return "partial_then_stopped"
-    if last.via == "limit" and TIMED_OUT.search((last.output or "")[:400]):
+    if last.via == "limit" and LATE.search((last.output or "")[:400]):
         return "timeout"
     return "error_unrecoverable"
 

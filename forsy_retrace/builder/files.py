@@ -29,6 +29,8 @@ TELLS = re.compile(
 """What a line that names an error looks like."""
 
 
+LATE = later(r"(?i)\btim(?:ed|e) ?out\b")
+"""Words for a limit of time."""
 BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
 """How a runner announces what it is about to do."""
 FINE = later(
@@ -235,6 +237,8 @@ def first_error(step: Step) -> str:
     lines = [line for line in lines if not FINE.search(line)] or lines
     run = command(step)
     programs = run.programs if run else frozenset[str]()
+    if step.told and step.told.outcome == "timed_out":  # what was printed until then is no reason
+        lines = [line for line in lines if LATE.search(line)] or lines
     telling = next((x for x in lines if TELLS.search(x) or x.partition(":")[0] in programs), "")
     code = step.told.exit_code if step.told else None
     few = 0 if step.actor == SHELL else FEW
