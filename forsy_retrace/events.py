@@ -129,7 +129,7 @@ class Thinking(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=Tru
 
 
 class Meant(msgspec.Struct, frozen=True, gc=False):
-    """A call that code makes which an agent sent: the tool, and its arguments."""
+    """What a call comes to: the tool, and its arguments."""
 
     tool: str
     input: Any
@@ -152,13 +152,8 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=Tru
     """Where the tool's name stands, as a part of a text; empty: `name` beside the input; None:
     nowhere as it is, the record tells the tool by its kind or in parts."""
     meant: Meant | None = None
-    """Where the input is code: the call that it makes, if it can make no other. Rules take it for
-    the call."""
-    like: str = ""
-    """The known tool that this call works like, or `mcp__SERVER__TOOL`, where the tool's name alone
-    does not tell it."""
-    target: str = ""
-    """The file or folder that it works on, where its arguments do not name it as others do."""
+    """The call that rules take this one for: what code makes, if it can make no other, or the tool
+    of the builder's tables that a harness's own command works like."""
 
 
 class ToolResult(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):

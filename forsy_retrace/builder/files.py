@@ -13,7 +13,7 @@ from forsy_retrace.trace import Step, Touch, Trace, put
 from .classify import command
 from .outcome import never_ran
 from .printed import bare_output, unread
-from .tools import PLAN_EXITS, target_of
+from .tools import PLAN_EXITS, path_of
 from .touches import absolute, shown, touches
 from .variants import Lines
 
@@ -166,7 +166,7 @@ def _observed(
     if place.get(step.actor) != here and any(here):
         place[step.actor] = here
         said.append(_place(step))
-    path = target_of(step)
+    path = path_of(step.call.input) if step.call else None
     if path is not None:
         path = absolute(path, step.cwd)
         past = known.get((step.actor, path), [])

@@ -18,7 +18,7 @@ from forsy_retrace.trace import Step, Tokens, shown_of
 from .classify import command
 from .distinctive import SHORTEST, values
 from .outcome import never_ran
-from .tools import target_of
+from .tools import path_of
 from .touches import absolute, line_changes, replacements
 from .wanted import MAX_TEXT, Wanted, last_part, ways_to_show
 
@@ -129,7 +129,7 @@ class Flow:
             name = absolute(hit["path"], folder)
             self.hits.setdefault(name, []).append((int(hit["line"]), step.step))
             self.entries.setdefault(name, step.step)
-        target = target_of(step)
+        target = path_of(step.call.input) if step.call else None
         if target is not None and step.like == "Grep":
             whole = absolute(target, step.cwd)
             for hit in HIT_PLAIN.finditer(text):
@@ -211,5 +211,5 @@ def _folder(step: Step) -> str | None:
             if simple.operation == "search" and len(simple.reads) == 1:
                 return absolute(simple.reads[0], base)
         return base
-    target = target_of(step)
+    target = path_of(step.call.input) if step.call else None
     return absolute(target, step.cwd) if target else step.cwd

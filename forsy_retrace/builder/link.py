@@ -17,7 +17,7 @@ from .check import meant_to_fail
 from .flow import Flow, Source, values_given
 from .outcome import never_ran
 from .retries import Again, Retries
-from .tools import target_of
+from .tools import path_of
 from .touches import EDITORS, WRITERS
 from .variants import Lines, branch_of, variants
 from .wanted import Wanted
@@ -429,7 +429,7 @@ def _steps(numbers: Iterable[int]) -> str:
 
 def _is_named(step: Step, words: str) -> bool:
     """Whether words name the file that a call works on."""
-    path = target_of(step)
+    path = path_of(step.call.input) if step.call else None
     return path is not None and posixpath.basename(path) in words
 
 

@@ -19,7 +19,7 @@ from forsy_retrace.trace import Check, Step
 from .classify import command
 from .likeness import are_alike
 from .printed import unread
-from .tools import PLAN_EXITS, patch_of, patched_files, target_of
+from .tools import PLAN_EXITS, patch_of, patched_files, path_of
 from .touches import EDITORS, READERS, WRITERS, absolute, replacements
 from .untold import Likely, is_mended, untold
 
@@ -54,7 +54,7 @@ def _attempt(step: Step, order: int, check: Check | None) -> Attempt:
     run = command(step)
     sent = step.call.input if step.call else None
     patched = list(patched_files(sent))
-    named = patched[0] if len(patched) == 1 else target_of(step)
+    named = patched[0] if len(patched) == 1 else path_of(sent)
     path = absolute(named, step.cwd) if named else None
     paths = {path} if path else {absolute(one, step.cwd) for one in patched}
     if run is not None:

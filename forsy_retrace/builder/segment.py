@@ -187,8 +187,7 @@ class _Segments:
             grounds,
             actor=here.actor,
             tool=event.tool or None,
-            like=event.like
-            or like(does.tool, does.input, self.tools, self.facts.get("shell", "")),
+            like=like(does.tool, does.input, self.tools, self.facts.get("shell", "")),
             input=_sent(event.input),
             reasoning=text,
             started_at=here.at,

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from forsy_retrace.patterns import later
-from forsy_retrace.trace import Step
 
 
 class Kind(NamedTuple):
@@ -403,11 +402,6 @@ def _one_file(sent: Any) -> dict[str, str]:
         case {"type": str(kind), "path": str(path)} if kind in OF_ONE_FILE:
             return {path: OF_ONE_FILE[kind]}
     return {}
-
-
-def target_of(step: Step) -> str | None:
-    """The file or folder that a call works on; None where the log does not name it."""
-    return None if step.call is None else step.call.target or path_of(step.call.input)
 
 
 def path_of(sent: Any) -> str | None:

@@ -12,7 +12,7 @@ from forsy_retrace.trace import Step, Touch, Trace
 from .classify import command
 from .outcome import never_ran
 from .printed import behind_the_end, numbered, unread
-from .tools import command_of, patch_of, target_of, whole_text
+from .tools import command_of, patch_of, path_of, whole_text
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
 WRITERS = ("Write", "create_file", "write_file")
@@ -100,7 +100,7 @@ def _of_call(step: Step) -> Iterator[Touch]:
         return
     for change in recorded:
         yield from _recorded(step, change)
-    named = target_of(step)
+    named = path_of(step.call.input) if step.call else None
     if recorded or named is None:
         return
     path = absolute(named, step.cwd)

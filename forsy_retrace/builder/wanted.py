@@ -8,7 +8,7 @@ from forsy_retrace.trace import Step
 
 from . import distinctive
 from .classify import command
-from .tools import target_of
+from .tools import path_of
 from .touches import absolute, replacements, shown
 
 MAX_TEXT = 400_000
@@ -144,7 +144,7 @@ def _texts(value: object) -> Iterator[str]:
 def _paths(step: Step) -> Iterator[str]:
     """The files and folders that a call names."""
     assert step.call is not None
-    named = target_of(step)
+    named = path_of(step.call.input) if step.call else None
     if named is not None:
         yield absolute(named, step.cwd)
     run = command(step)

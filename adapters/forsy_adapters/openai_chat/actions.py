@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-import msgspec
-
 from forsy_retrace.dialects import Call, attachments, content_text
-from forsy_retrace.events import Fact, Origin, ToolCall, ToolResult
+from forsy_retrace.events import Fact, Origin, ToolResult
 
 from .place import Json, Place, Told
 from .speech import called
@@ -17,10 +15,8 @@ def acted(run: SweAgent, action: str, here: Place, call: Call | None = None) -> 
     """What the agent does: a call of a tool, or the line that stands here."""
     act = run.acts(action, call)
     named = here.pointer if act.name else None
-    told = called(call or Call("", act.name or "shell", action, here.pointer, named), here)
-    assert isinstance(told.event, ToolCall)
-    event = msgspec.structs.replace(told.event, like=act.like, target=act.target)
-    return told._replace(event=event)
+    one = call or Call("", act.name or "shell", action, here.pointer, named)
+    return called(one, here, act.meant(one.input))
 
 
 def observed(run: SweAgent, holder: Json, key: str, here: Place, call: str = "") -> Iterator[Told]:

@@ -85,7 +85,7 @@ def _action(words: Message, start: int, run: SweAgent) -> Iterator[Told]:
         yield Told(None, replace(words, origin=origin, text=before))
     act = run.acts(action)
     named = origin.evidence.pointer if act.name else None
-    yield Told(None, ToolCall(origin, "", act.name or "shell", action, named, act.like, act.target))
+    yield Told(None, ToolCall(origin, "", act.name or "shell", action, named, act.meant(action)))
 
 
 def _observation(said: Message, run: SweAgent) -> Iterator[Told]:

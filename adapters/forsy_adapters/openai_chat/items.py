@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Call, arguments, attachments, content_text
-from forsy_retrace.events import Event, Message, Notice, Skipped, ToolResult, Via
+from forsy_retrace.events import Event, Meant, Message, Notice, Skipped, ToolResult, Via
 from forsy_retrace.sdk import named
 
 from .chat import Chat
@@ -130,7 +130,7 @@ class Items:
             if isinstance(sent, list):
                 sent = content_text(sent)  # `queries`
             call = Call(ident, tool, sent, f"{path}/{kind.sent}", named if kind.tool else "")
-        told = called(call, place, _of_server(item, tool))._replace(permitted=bool(asked))
+        told = called(call, place, _of_server(item, call))._replace(permitted=bool(asked))
         yield told if text_in(item, kind.known_by) else told._replace(key=None)
         if hosted:
             yield from _own_result(item, kind, ident, place)
@@ -184,10 +184,12 @@ def _permission(item: Json, here: Place) -> Iterator[Told]:
         yield Told(("permitted", ident), event)
 
 
-def _of_server(item: Json, tool: str) -> str:
-    """The whole name of an MCP server's tool."""
-    server = text_in(item, "server_label")
-    return f"mcp__{server}__{tool}" if server else ""
+def _of_server(item: Json, call: Call) -> Meant | None:
+    """A call of an MCP server's tool, by its whole name."""
+    server, space = text_in(item, "server_label"), text_in(item, "namespace")
+    if not server and not space.startswith("mcp__"):
+        return None
+    return Meant(f"mcp__{server}__{call.name}" if server else f"{space}__{call.name}", call.input)
 
 
 def _is_completed(item: Json) -> bool:

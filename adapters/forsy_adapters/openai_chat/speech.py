@@ -8,6 +8,7 @@ from forsy_retrace.dialects import Call, arguments, content_text, part_text
 from forsy_retrace.events import (
     Event,
     Fact,
+    Meant,
     Message,
     Origin,
     Skipped,
@@ -101,12 +102,12 @@ def reasoning(message: Json, here: Place) -> Iterator[Told]:
         yield thought(detail[key], where.deeper(key).origin()) if key else _hidden(where)
 
 
-def called(call: Call, here: Place, like: str = "") -> Told:
+def called(call: Call, here: Place, meant: Meant | None = None) -> Told:
     """A call, known again by its id, or by what it asks for."""
     sent = call.input if isinstance(call.input, str) else compact(call.input)
     key = ("call", call.id, call.name, "" if call.id else sent)
     origin = here.to(call.pointer).origin()
-    return Told(key, ToolCall(origin, call.id, call.name, call.input, call.named, like))
+    return Told(key, ToolCall(origin, call.id, call.name, call.input, call.named, meant))
 
 
 def printed(output: Any, here: Place) -> tuple[str, Place]:

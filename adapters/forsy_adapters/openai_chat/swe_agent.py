@@ -9,11 +9,11 @@ the harness says in words is all. Learnt from SWE-agent 0.5 to 1.1.
 import re
 import shlex
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Call
-from forsy_retrace.events import Change, Hunk
+from forsy_retrace.events import Change, Hunk, Meant
 from forsy_retrace.sdk import later, number
 
 from .place import text_in
@@ -75,9 +75,13 @@ class Act(NamedTuple):
     text: str = ""
     """What an edit puts in place of these lines."""
 
-    @property
-    def like(self) -> str:
-        return OWN[self.name].like if self.name else ""
+    def meant(self, sent: Any) -> Meant | None:
+        """The known tool that a command of the harness works like, with the file it works on."""
+        if not self.name:
+            return None
+        given = sent if isinstance(sent, dict) else {"text": sent}
+        named = {"file_path": self.target} if self.target else {}
+        return Meant(OWN[self.name].like, {**given, **named})
 
 
 class Seen(NamedTuple):
