@@ -7,15 +7,14 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 import msgspec
 
 from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .edits import scratch
-from .files import patched
-from .touches import shown
+from .files import edited
+from .touches import shown, whole
 from .unchecked import is_plan
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed")
@@ -30,13 +29,6 @@ TEST = re.compile(
 CONFIGS = (".toml", ".yaml", ".yml", ".json", ".ini", ".cfg", ".env", ".lock")
 MAX_DIFF = 200_000
 """Characters of a diff kept for one file."""
-
-
-class State(NamedTuple):
-    """A file as the steps so far leave it; `text` is None where the log does not hold it whole."""
-
-    text: str | None
-    whole_since: int | None
 
 
 def artifacts(trace: Trace) -> Trace:
@@ -88,11 +80,11 @@ def _artifact(
     if not changes:
         what = f"Read as evidence in {_listed(steps)}."
         return Artifact(name, "observed", "evidence", steps, what, "Read, not changed.", "unseen")
-    state = replay(touched)
+    content = replay(touched)
     verbs = list(_verbs(changes))
     kind = "modified" if back and verbs[-1] == "deleted" else _type(verbs)
     diff = _diff(changes)
-    grade = "full" if state.text is not None else ("partial" if diff else "unseen")
+    grade = "full" if content is not None else ("partial" if diff else "unseen")
     told = any(trace.steps[number - 1].success is not None for number in steps)
     what = _history(changes, verbs)
     if not told:
@@ -105,50 +97,27 @@ def _artifact(
         what,
         _state(changes, trace, grade, back) if told else ASKED[grade],
         grade,
-        content=state.text if kind != "deleted" else None,
+        content=content if kind != "deleted" else None,
         diff=diff,
     )
 
 
-def replay(touched: list[Touch]) -> State:
+def replay(touched: list[Touch]) -> str | None:
     """The file's content after all that the log shows, where each link of the chain holds."""
     text: str | None = None
-    since: int | None = None
     for touch in touched:
-        before = text
         if touch.kind == "write":
             text = touch.new
         elif touch.kind == "edit":
             base = text
             if touch.change is not None and touch.change.before is not None:
                 base = touch.change.before
-            text = _edited(base, touch)
+            text = edited(base, touch)
         elif touch.kind in ("delete", "changed", "generated", "removed"):
             text = None
-        elif touch.kind == "read" and text is None and _is_whole(touch):
-            text = touch.change.after if touch.change else None
-        if text is not None and before is None:
-            since = touch.step
-    return State(text, since)
-
-
-def _is_whole(touch: Touch) -> bool:
-    change = touch.change
-    if change is None or change.after is None or change.start != 1 or change.total is None:
-        return False
-    return len(change.after.splitlines()) >= change.total
-
-
-def _edited(base: str | None, touch: Touch) -> str | None:
-    """The text after an edit; None where its before-text is not in the base just once."""
-    if base is not None and touch.change is not None and touch.change.hunks:
-        return patched(base, touch.change.hunks)
-    if base is None or touch.old is None or touch.new is None:
-        return None
-    old, new = touch.old, touch.new
-    if old and base.count(old) == 1:
-        return base.replace(old, new)
-    return None
+        elif touch.kind == "read" and (held := whole(touch.change)) is not None:
+            text = held
+    return text
 
 
 def _verbs(changes: list[Touch]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from .classify import command
 from .outcome import never_ran
 from .printed import bare_output, unread
 from .tools import PLAN_EXITS, path_of
-from .touches import absolute, shown, touches
+from .touches import absolute, shown, touches, whole
 from .variants import Lines
 
 COMMIT = re.compile(r"^\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
@@ -125,16 +125,26 @@ def _sides(touch: Touch) -> tuple[str | None, str | None]:
     if change is None or change.kind == "created":
         return None, None
     if change.kind == "shown":
-        whole = change.after if change.start == 1 and change.total is not None else None
-        if whole is None or len(whole.splitlines()) < (change.total or 0):
-            return None, None
-        return whole, whole
-    if change.before is None or not change.hunks:
-        return change.before, None
-    return change.before, patched(change.before, change.hunks)
+        text = whole(change)
+        return text, text
+    return change.before, edited(change.before, touch)
 
 
-def patched(text: str, hunks: tuple[Hunk, ...]) -> str | None:
+def edited(base: str | None, touch: Touch) -> str | None:
+    """A text after an edit; None where neither what it replaces nor its patch fits.
+
+    A text that was only taken out may have taken the end of its line along, as the patch shows.
+    """
+    if base is None:
+        return None
+    hunks = touch.change.hunks if touch.change is not None else ()
+    told = touch.new if touch.new or not hunks else None
+    if touch.old and told is not None and base.count(touch.old) == 1:
+        return base.replace(touch.old, told)
+    return _patched_text(base, hunks) if hunks else None
+
+
+def _patched_text(text: str, hunks: tuple[Hunk, ...]) -> str | None:
     """A text after a patch; None where the patch does not fit it."""
     lines = text.split("\n")
     for hunk in reversed(hunks):

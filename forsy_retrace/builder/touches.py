@@ -242,6 +242,17 @@ def _gained(step: Step, path: str, change: Change) -> Iterator[Touch]:
         yield _touch(step, path, "read", change=change)
 
 
+def whole(change: Change | None) -> str | None:
+    """The text of a file that was shown from its beginning to its end.
+
+    What stands behind the end of the last line counts as a line, though it is mostly empty.
+    """
+    if change is None or change.kind != "shown" or change.start != 1 or change.total is None:
+        return None
+    text = change.after
+    return text if text is not None and text.count("\n") + 1 >= change.total else None
+
+
 def _recorded(step: Step, change: Change) -> Iterator[Touch]:
     path = absolute(change.path, step.cwd)
     if change.kind == "shown":

@@ -19,8 +19,9 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.sdk import between, later, media_of, named, pointer, strings, text_of, words
 
+from .changes import changes
 from .lines import AGENT_TOOLS, Json, Line
-from .results import background, changes, exit_code, verdict
+from .results import background, exit_code, verdict
 from .threads import Threads
 from .words import pieces, sender, with_rejection
 

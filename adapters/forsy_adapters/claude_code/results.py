@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from forsy_retrace.events import Change, Hunk, Origin, Outcome, ToolResult
-from forsy_retrace.sdk import between, later, number, when
+from forsy_retrace.events import Origin, Outcome, ToolResult
+from forsy_retrace.sdk import between, later, when
 from forsy_retrace.source import Evidence
 
 
@@ -149,64 +149,3 @@ def background(extra: Any) -> str:
         case {"backgroundTaskId": str(task)}:
             return task
     return ""
-
-
-def changes(extra: Any) -> Iterator[Change]:
-    """The files that a structured result records."""
-    match extra:
-        case {"file": {"filePath": str(path), "content": str(shown), **file}}:
-            yield Change(
-                path,
-                "shown",
-                after=shown,
-                start=number(file.get("startLine")) or 1,
-                total=number(file.get("totalLines")),
-                pointer="/toolUseResult/file/content",
-            )
-        case {"filePath": str(path), "oldString": str(), "newString": str()} | {
-            "filePath": str(path),
-            "edits": list(),
-        }:
-            before = extra.get("originalFile", extra.get("originalFileContents"))
-            yield Change(
-                path,
-                "modified",
-                hunks=tuple(hunks(extra.get("structuredPatch"))),
-                before=before if isinstance(before, str) else None,
-                pointer="/toolUseResult/structuredPatch",
-            )
-        case {"bashEditDiff": dict(diff)}:
-            yield from _of_shell(diff)
-        case {"type": "create" | "update" as kind, "filePath": str(path), "content": str(after)}:
-            before = extra.get("originalFile")
-            yield Change(
-                path,
-                "created" if kind == "create" else "modified",
-                hunks=tuple(hunks(extra.get("structuredPatch"))),
-                before=before if isinstance(before, str) else None,
-                after=after,
-                pointer="/toolUseResult/content",
-            )
-
-
-def _of_shell(diff: dict[str, Any]) -> Iterator[Change]:
-    """The files that a command changed (2.1.269): none where another might have done it too."""
-    files = diff.get("files")
-    if diff.get("shared") is True or not isinstance(files, list):
-        return
-    for index, file in enumerate(files):
-        match file:
-            case {"filePath": str(path), "hunks": list(told)}:
-                made, gone = file.get("created") is True, file.get("deleted") is True
-                pointer = f"/toolUseResult/bashEditDiff/files/{index}/hunks"
-                kind: Any = "deleted" if gone else "created" if made else "modified"
-                yield Change(path, kind, tuple(hunks(told)), pointer=pointer)
-
-
-def hunks(patch: Any) -> Iterator[Hunk]:
-    """The pieces of a `structuredPatch`."""
-    for hunk in patch if isinstance(patch, list) else ():
-        match hunk:
-            case {"oldStart": int(old), "newStart": int(new), "lines": list(lines)}:
-                if all(isinstance(line, str) for line in lines):
-                    yield Hunk(old, new, tuple(lines))
