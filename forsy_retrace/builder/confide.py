@@ -29,7 +29,7 @@ from forsy_retrace.sdk import Shows
 from forsy_retrace.trace import Deduction, Step, Trace, shown_of
 
 from .outcome import never_ran
-from .tools import command_of
+from .tools import closing_words, command_of
 
 HIGHEST = 90
 """A trace made from a log never claims more."""
@@ -65,7 +65,7 @@ class Told:
         self.several_tools = len({_tool(step) for step in trace.steps if step.call}) > 1
         self.events = [e for e in trace.session.events if _lane(e.origin.actor) == MAIN]
         """What the main log holds: a subagent's own log is judged by its calls alone."""
-        self.answered = _answered(self.events)
+        self.answered = _answered(self.events) or any(map(_finishes, trace.steps))
         self.calls: dict[str, list[Step]] = {}
         for step in trace.steps:
             if step.call is not None:
@@ -178,6 +178,13 @@ def _answered(events: list[Event]) -> bool:
             case ToolCall() | Notice(kind="interrupted" | "model error" | "limit"):
                 held = False
     return held
+
+
+def _finishes(step: Step) -> bool:
+    """Whether the main agent ended its work with a call that carries its answer."""
+    if step.call is None or _lane(step.actor) != MAIN:
+        return False
+    return bool(closing_words(step.like, step.call.input))
 
 
 def _borne_out(told: Told) -> dict[int, float]:

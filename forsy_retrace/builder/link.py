@@ -336,26 +336,27 @@ class _Linker:
         causes, kind, note, sure = position
         check = self.trace.checks.get(step.step)
         notes = [note] if note else []
-        confidence = sure
+        rule, confidence = "position", sure
         retried = again.step if again is not None else step.retry_of
         if given:
             causes = [*causes, *(source.step for source in given)]
             notes += [f"{_quoted(s.value, step)} came from step {s.step}." for s in given]
-            low = min(source.confidence for source in given)
+            rule, low = given[0].rule, min(source.confidence for source in given)
             confidence = low if confidence is None else min(confidence, low)
             if kind == "dependency_on_tool_result" and len(set(causes)) > 1:
                 kind = "dependency_on_multiple_prior_steps"
         if again is not None:
             causes = [*causes, again.step]
             notes.append(_attempts(step, self.steps[again.step]))
-            confidence = again.confidence
+            rule, confidence = rule if given else again.rule, again.confidence
             if self.steps[again.step].success is False:
                 kind = "retry_after_failure"
         kind = self._under(step, lane, kind, notes)
         if check is not None and check.edits:
-            causes = list(check.edits)
             notes.append(f"Checks the edits of {_steps(check.edits)} ({check.kind}).")
-            kind, confidence = "verification_of_prior_step", check.confidence
+            if edits := [edit for edit in check.edits if not self._beside(edit, step)]:
+                causes, rule = edits, check.rule
+                kind, confidence = "verification_of_prior_step", check.confidence
         grounds: dict[str, Ground] = {}
         if again is not None:
             grounds["retry_of"] = inferred(
@@ -367,10 +368,13 @@ class _Linker:
             return put(step, {"causal_note": derived("position")}, causal_note=" ".join(notes))
         if not found:
             return step
-        rules = [source.rule for source in given] + ([again.rule] if again else [])
-        rule = check.rule if check is not None and check.edits else (rules or ["position"])[0]
         ground = derived("position") if confidence is None else inferred(rule, confidence)
         return _caused(step, found, kind or "other", " ".join(notes), ground)
+
+    def _beside(self, other: int, step: Step) -> bool:
+        """Whether a step is a call of the same message: none of them was caused by another."""
+        group = self.steps[other].parallel_group
+        return group is not None and group == step.parallel_group
 
     def _under(self, step: Step, lane: _Lane, kind: str | None, notes: list[str]) -> str | None:
         """Delegations, and calls under a plan item that a plan tool logged as in progress."""
