@@ -20,7 +20,7 @@ from forsy_retrace.trace import Check, Step, Touch, Trace, put
 from .classify import command
 from .edits import EDITS, Standing, Stash, edits_of, scratch
 from .outcome import never_ran
-from .printed import bare_output
+from .printed import bare_output, scripts
 from .touches import absolute
 from .unchecked import Unchecked, is_prose
 from .verdicts import no_test_ran, read_summary
@@ -119,9 +119,10 @@ class _Checker:
         if step.success and kind == "run" and run.masked and run.told:
             # `go build -o shop && ./shop | head` shows that the build passed, no more.
             kind, *_ = kinds = run.told
+        lines = scripts(step)
         # A line may hold several checks; it is known by the first that has something to check.
         for other in dict.fromkeys(kinds):
-            edits = self._waiting(other, run)
+            edits = self._waiting(other, run, lines)
             if edits:
                 kind = other
                 break
@@ -135,9 +136,9 @@ class _Checker:
         fresh = bool(edits)
         return Check(step.step, kind, edits, passed, fresh, summary, rule, confidence)
 
-    def _waiting(self, kind: str, run: Command) -> tuple[int, ...]:
+    def _waiting(self, kind: str, run: Command, lines: tuple[str, ...]) -> tuple[int, ...]:
         """The edits that a check of this kind looks at: none that was stashed away."""
-        edits = self.unchecked.by(kind, run, self.standing.replaced)
+        edits = self.unchecked.by(kind, run, self.standing.replaced, lines)
         return tuple(edit for edit in edits if edit > self.stash.away_since)
 
     def _runs_edited(self, step: Step, run: Command) -> bool:

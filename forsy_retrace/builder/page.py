@@ -273,7 +273,8 @@ SECTIONS: tuple[Section, ...] = (
         "check",
         "Which edits does it check, and did they pass?",
         "A check covers the edits in effect that have not passed one of its kind, as far as the"
-        " names of files and tools tell. The rule stands at `operation` where it made the step"
+        " names of files and tools tell, and the line that a script is shown to stand for. The rule"
+        " stands at `operation` where it made the step"
         " `verify`, and at `caused_by` where the step checks an edit.",
         CHECK,
     ),

@@ -29,6 +29,10 @@ BEHIND = later(r"\s*<system-reminder>Warning: the file exists but is shorter tha
 """What Claude Code writes where a read was to begin behind the end of its file."""
 NUMBERED = later(r" *(\d{1,9})(?:→|\t)")
 """What stands before each line of a file that a read shows."""
+ANNOUNCED = later(r"(?m)^(?:> [^\n]{1,200}\n> |(?:\[[\w:.-]{1,60}\] )?\$ )(?P<line>[^\n]{1,400})$")
+"""How npm, pnpm, Yarn, Bun and mise show the line that a script stands for."""
+BEGINNING = 4000
+"""Characters of an output in which the lines of scripts are looked for."""
 SHORT = 2000
 """Characters of an output that may say no more than that."""
 COMPLAINT = later(
@@ -90,6 +94,14 @@ def numbered(step: Step, path: str, first: int, limit: int | None) -> Change | N
     if len(shown) > 1 and not shown[-1] and (limit is None or len(shown) < limit):
         shown.pop()
     return Change(path, "shown", after="\n".join(shown), start=first) if shown else None
+
+
+def scripts(step: Step) -> tuple[str, ...]:
+    """The lines that the scripts of a call stand for, where their runner shows them."""
+    text = step.printed[:BEGINNING]
+    if "> " not in text and "$ " not in text:
+        return ()
+    return tuple(found["line"] for found in ANNOUNCED.finditer(text))
 
 
 def unread(step: Step) -> Unread:

@@ -5,10 +5,13 @@ import re
 from collections.abc import Container, Iterable
 from typing import NamedTuple
 
-from forsy_retrace.commands import Command
+from forsy_retrace.commands import Command, classify
 from forsy_retrace.patterns import later
 
-PROSE = (".md", ".mdx", ".txt", ".rst", ".adoc", ".log", ".csv")
+PROSE = (
+    *(".md", ".mdx", ".txt", ".rst", ".adoc", ".log", ".csv", ".example", "license"),
+    *(".gitignore", ".gitattributes", ".gitkeep", ".editorconfig"),
+)
 """Files that no test, type-check or build can be broken by, as far as a name tells."""
 
 LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
@@ -23,7 +26,7 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
         (".py", ".pyi", ".toml", ".cfg", ".ini", ".json", ".yaml", ".yml"),
     ),
     (
-        later(r"^(?:tsc|eslint|jest|vitest|biome|prettier|next|vite)\b"),
+        later(r"^(?:tsc|eslint|jest|vitest|biome|prettier|next|vite|knip|bun (?:test|build))\b"),
         (
             ".ts",
             ".tsx",
@@ -42,6 +45,8 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
         ),
     ),
     (later(r"^(?:cargo|rustc|clippy)\b"), (".rs", ".toml")),
+    (later(r"^mix (?:format|credo)\b"), (".ex", ".exs", ".heex")),
+    (later(r"^mix\b"), (".ex", ".exs", ".heex", ".eex", ".leex", ".json", ".sql")),
     (later(r"^(?:shellcheck|bash)\b"), (".sh", ".bash")),
 )
 
@@ -56,7 +61,7 @@ PLANS = later(r"[/\\]\.claude[/\\](?:plans|projects)[/\\]")
 
 
 class File(NamedTuple):
-    """A path, and its ending in small letters."""
+    """A path, and its ending, or its name where it has none, in small letters."""
 
     path: str
     ending: str
@@ -102,9 +107,14 @@ class Unchecked:
             if any(reach.holds(file) for file in self.made[edit]):
                 waiting.add(edit)
 
-    def by(self, kind: str, run: Command, replaced: Container[int]) -> tuple[int, ...]:
-        """The edits, but for those replaced, that this run checks, in order."""
-        reach, named = _reach(kind, run), _named(kind, run)
+    def by(
+        self, kind: str, run: Command, replaced: Container[int], lines: Iterable[str] = ()
+    ) -> tuple[int, ...]:
+        """The edits, but for those replaced, that this run checks, in order.
+
+        `lines` are what the scripts stand for that it runs, where it shows them.
+        """
+        reach, named = _reach(kind, run, lines), _named(kind, run)
         waiting = self._waiting(kind, reach)
         waiting -= {edit for edit in waiting if edit in replaced}
         found = waiting - self._covered(kind, run)
@@ -153,14 +163,32 @@ class Unchecked:
 
 
 def _file(path: str) -> File:
-    return File(path, posixpath.splitext(path)[1].lower())
+    name = posixpath.basename(path)
+    return File(path, (posixpath.splitext(name)[1] or name).lower())
 
 
-def _reach(kind: str, run: Command) -> Reach:
-    endings = next((known for tool, known in LANGUAGES if tool.match(run.main)), None)
+def _reach(kind: str, run: Command, lines: Iterable[str]) -> Reach:
     tools = [one.name for one in run.simples if one.check == "build"] or [run.main]
+    endings = _endings(run.main)
+    if endings is None and (held := _tools(kind, lines)):
+        tools, known = held, [_endings(tool) for tool in held]
+        endings = None if None in known else sum((one or () for one in known), ())
     bare = kind in ("build", "run") and all(map(BUILDS_WITHOUT_TESTS.match, tools))
     return Reach(endings, kind == "lint", not bare)
+
+
+def _endings(tool: str) -> tuple[str, ...] | None:
+    """The files of a tool's language; None where it has none, or is not known."""
+    return next((endings for known, endings in LANGUAGES if known.match(tool)), None)
+
+
+def _tools(kind: str, lines: Iterable[str]) -> list[str]:
+    """The checks of a kind that scripts run, or all of theirs; none where they run a program."""
+    ran = [one for line in lines for one in classify(line).simples]
+    if any(one.rule == "run-program" for one in ran):
+        return []
+    found = [one for one in ran if one.check and not one.rule.startswith("script")]
+    return [one.name for one in found if one.check == kind] or [one.name for one in found]
 
 
 def _named(kind: str, run: Command) -> tuple[str, ...]:
