@@ -113,8 +113,8 @@ class Touch(msgspec.Struct, frozen=True, gc=False):
     path: str
     """Absolute where the log allows it."""
     kind: str
-    """`read`, `edit`, `write`, `delete`, `generated`, `removed` by a command, or `changed` where
-    only the fact is known."""
+    """`read`, `edit`, `write`, `delete`, `generated`, `removed` by a command, `changed` where only
+    the fact is known, or `folder` where it is one that a command made."""
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     """Lines, without their ends."""

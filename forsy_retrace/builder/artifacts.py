@@ -75,6 +75,8 @@ def _artifact(
     used = [touch for touch in touched if trace.steps[touch.step - 1].eval == 1]
     if not changes and not used:
         return None
+    if any(touch.kind == "folder" for touch in touched) and {t.kind for t in changes} <= set(GONE):
+        return None
     steps = tuple(sorted({touch.step for touch in changes or used}))
     name = shown(path, cwd)
     if not changes:

@@ -11,9 +11,10 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
 
 from .classify import command
+from .edits import EDITS
 from .outcome import never_ran
 from .printed import bare_output, unread
-from .tools import PLAN_EXITS, path_of
+from .tools import PLAN_EXITS, patch_of, path_of
 from .touches import absolute, shown, touches, whole
 from .variants import Lines
 
@@ -58,9 +59,10 @@ def files(trace: Trace) -> Trace:
     for step in trace.steps:
         received = lines.of(step)
         if step.action != "user_message":
-            outside = contents.take(by_step.get(step.step, ()), step)
-            step = _observed(step, known, received.before(step), place, outside)
-            step = _changed(step, by_step.get(step.step, []))
+            touched = by_step.get(step.step, [])
+            outside = contents.take(touched, step)
+            step = _observed(step, touched, known, received.before(step), place, outside)
+            step = _changed(step, touched)
             received.take(step)
         lines.end(step)
         for touch in by_step.get(step.step, ()):
@@ -164,6 +166,7 @@ def _same(one: str, other: str) -> bool:
 
 def _observed(
     step: Step,
+    touched: list[Touch],
     known: dict[tuple[str, str], list[Touch]],
     last: Step | None,
     place: dict[str, tuple[str | None, str | None]],
@@ -176,9 +179,7 @@ def _observed(
     if place.get(step.actor) != here and any(here):
         place[step.actor] = here
         said.append(_place(step))
-    path = path_of(step.call.input) if step.call else None
-    if path is not None:
-        path = absolute(path, step.cwd)
+    for path in _targets(step, touched):
         past = known.get((step.actor, path), [])
         sentence = _target(past, shown(path, step.cwd))
         if sentence:
@@ -194,6 +195,20 @@ def _observed(
         return step
     ground = derived("logged-state", _here(step), steps=tuple(sorted(set(because))))
     return put(step, {"observation": ground}, observation=" ".join(said))
+
+
+MOST = 5
+"""Files of one patch that an observation speaks of."""
+
+
+def _targets(step: Step, touched: Iterable[Touch]) -> list[str]:
+    """The files that a call names, or that the patch which it sends did something to."""
+    sent = step.call.input if step.call else None
+    if (path := path_of(sent)) is not None:
+        return [absolute(path, step.cwd)]
+    if not patch_of(sent):
+        return []
+    return list(dict.fromkeys(touch.path for touch in touched if touch.kind in EDITS))[:MOST]
 
 
 def _how(last: Step) -> str:
@@ -218,6 +233,18 @@ def _place(step: Step) -> str:
     return f"Working directory {step.cwd}." if step.cwd else f"Branch {step.git_branch}."
 
 
+WAS = {
+    "edit": "edited",
+    "changed": "edited",
+    "write": "written",
+    "generated": "written",
+    "folder": "made",
+    "delete": "deleted",
+    "removed": "removed",
+}
+"""What was done to a file, by what its touch says."""
+
+
 def _target(past: list[Touch], name: str) -> str:
     """`src/a.py was last read in step 7 (lines 1-200) and edited in step 9.`"""
     read = next((touch for touch in reversed(past) if touch.kind == "read"), None)
@@ -227,8 +254,7 @@ def _target(past: list[Touch], name: str) -> str:
         lines = f" (lines {read.first}-{read.last})" if read.first and read.last else ""
         parts.append(f"last read in step {read.step}{lines}")
     if edit is not None:
-        verb = {"write": "written", "delete": "deleted"}.get(edit.kind, "edited")
-        parts.append(f"{verb} in step {edit.step}")
+        parts.append(f"{WAS[edit.kind]} in step {edit.step}")
     return f"{name} was {' and '.join(parts)}." if parts else ""
 
 
@@ -297,7 +323,7 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         return f"No change: the call never ran, it was {why}.", "never-ran"
     if step.result.outcome == "interrupted":
         return "Interrupted by the user; no change recorded.", "interrupted"
-    changes = [t for t in touched if t.kind in ("edit", "write", "delete") and t.change]
+    changes = [t for t in touched if t.kind in EDITS and t.change]
     if changes:
         return " ".join(_patched(touch, step) for touch in changes), "recorded-patch"
     run = command(step)

@@ -33,6 +33,8 @@ MOVES = frozenset(
     ["mv", "rename", "git mv", "move-item", "move", "mi", "rename-item", "rni", "ren"]
 )
 """Commands that take away what they also read."""
+MAKES_FOLDERS = frozenset(["mkdir", "md"])
+"""Commands whose targets are folders with nothing in them."""
 
 UNRESOLVED = frozenset("*?$`{}<>|&;")
 """Marks of a path that only the shell could have resolved."""
@@ -130,6 +132,8 @@ def _written(simple: Simple, path: str) -> str:
     """What a simple command does to one of its targets."""
     if simple.name in REMOVES or (simple.name in MOVES and path in simple.reads):
         return "removed"
+    if simple.name in MAKES_FOLDERS:
+        return "folder"
     return WRITTEN_BY.get(simple.operation, "generated")
 
 
