@@ -24,7 +24,7 @@ COMMIT = re.compile(r"^\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
 
 TELLS = re.compile(
     r"(?i)^(?:\S+: )?(?:fatal|panic|exception)\b|\w(?:Error|Exception)\b:|\[rejected\]"
-    r"|(?<!\b0 )(?<!\bno )(?<![-\w])errors?\b(?!-)|no such file|not found|denied|cannot |can't |could not|failed|invalid|unknown|\*\*\* |nothing to commit"
+    r"|(?<!\b0 )(?<!\bno )(?<![-\w])errors?\b(?!-)|no such file|not found|no matches found|denied|cannot |can't |could not|failed|invalid|unknown|\*\*\* |nothing to commit"
     r"|timed out|missing|not allowed|already exists|does not contain|undefined"
 )
 """What a line that names an error looks like."""
@@ -35,7 +35,7 @@ LATE = later(r"(?i)\btim(?:ed|e) ?out\b")
 BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
 """How a runner announces what it is about to do."""
 FINE = later(
-    r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:internal|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
+    r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:[\w/]+:\d+|^% Total\b|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
     r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:"
 )
 """A line that names no error: of what is only warned, of what passed, and of where Node stopped."""
