@@ -25,7 +25,7 @@ ROWS: tuple[Row, ...] = (
         "weighs-options",
         ("alternative", "another ", "option", "other approach"),
         later(
-            r"(?i)\b(?:alternatively|(?<!try )(?<!take )(?<!use )another (?:option|approach|way)|other (?:options|approaches)"
+            r"(?i)\b(?:alternatively|(?<!try )(?<!take )(?<!use )another (?:option|approach|way)|(?<!to )other (?:options|approaches)"
             r"|option [a1]\b.{3,200}\boption [b2]|one option|two options|the alternative)\b"
         ),
         0.7,
@@ -33,7 +33,9 @@ ROWS: tuple[Row, ...] = (
     Row(
         "could-but",
         (" could", " might"),
-        later(r"(?i)\b(?:i|we) (?:could|might)(?: also)?\b.{3,200}\b(?:but|however|though)\b"),
+        later(
+            r"(?i)\b(?:i|we) (?:could|might)(?: also)?\b.{3,200}\b(?:but|however|(?<!even )though)\b"
+        ),
         0.75,
     ),
     Row(
@@ -49,7 +51,11 @@ ROWS: tuple[Row, ...] = (
 )
 """Sentences of these shapes are copied, in their order; nothing is made up of them."""
 
-SENTENCE = later(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
+SENTENCE = later(
+    r"[^.!?\n]+(?:[.!?](?!['\"”’)]?(?:\s|$))[^.!?\n]*)*(?:[.!?](?:['\"”’)](?=\s|$))?)?", re.M
+)
+NAMED = later(r"`([^`\n]{2,80})`|\b([a-z]\w*[A-Z]\w*|\w+_\w+|\d{4,})\b")
+"""What a sentence calls by its name: code, an identifier, a long number."""
 
 
 def alternatives(trace: Trace) -> Trace:
@@ -66,7 +72,7 @@ def _weighed(step: Step) -> Step:
     rows: list[Row] = []
     for sentence in SENTENCE.findall(step.reasoning) if likely else ():
         row = next((row for row in likely if row.pattern.search(sentence)), None)
-        if row is not None:
+        if row is not None and not (row.rule == "weighs-options" and _is_done(step, sentence)):
             found.append(sentence.strip())
             rows.append(row)
     if not found:
@@ -75,3 +81,10 @@ def _weighed(step: Step) -> Step:
     evidence = step.grounds["reasoning"].evidence
     ground = inferred(weakest.rule, weakest.confidence, *evidence)
     return put(step, {"alternatives_considered": ground}, alternatives_considered="\n".join(found))
+
+
+def _is_done(step: Step, sentence: str) -> bool:
+    """Whether all that a sentence calls by its name is what the step itself sends."""
+    sent = f"{step.tool} {step.input}"
+    names = ["".join(name) for name in NAMED.findall(sentence)]
+    return step.call is not None and bool(names) and all(name in sent for name in names)
