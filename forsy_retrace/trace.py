@@ -120,7 +120,8 @@ class Touch(msgspec.Struct, frozen=True, gc=False):
     """Lines, without their ends."""
     old: str | None = None
     new: str | None = None
-    """The texts that an edit was asked to replace and to put in; all of a written file."""
+    """The texts that an edit was asked to replace and to put in, or to put at the end, where it
+    replaces the empty text; all of a written file."""
     change: Change | None = None
     first: int | None = None
     last: int | None = None

@@ -140,6 +140,8 @@ def edited(base: str | None, touch: Touch) -> str | None:
     if base is None:
         return None
     hunks = touch.change.hunks if touch.change is not None else ()
+    if touch.old == "" and touch.new is not None and not hunks:
+        return base + touch.new
     told = touch.new if touch.new or not hunks else None
     if touch.old and told is not None and base.count(touch.old) == 1:
         return base.replace(touch.old, told)
@@ -335,7 +337,9 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         return f"No change recorded: the call failed{how}.", "failed"
     if step.success is None:
         return "", ""
+    unseen = {t.path for t in touched if t.kind in UNSEEN}
     asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
+    asked = [t for t in asked if t.path not in unseen]
     if asked:
         return " ".join(_patched(touch, step) for touch in asked), "arguments-of-the-edit"
     if step.actor == SHELL or unread(step).is_all:
@@ -345,6 +349,10 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     if step.operation == "search":
         return f"{_context(step)} gained its matches.", "context-gained"
     return "", ""
+
+
+UNSEEN = ("changed", "generated", "removed")
+"""What a shell line does to a file without showing it."""
 
 
 def _patched(touch: Touch, step: Step) -> str:

@@ -353,11 +353,6 @@ FED = later(
 )
 """A here-document that feeds a patch to the command that applies it."""
 MOST_FED = 400_000
-POURED = later(
-    r"\s*cat[ \t]*(?:>[ \t]*[^\s<>|&;]+[ \t]*)?<<[ \t]*(?P<quote>['\"])(?P<end>\w+)(?P=quote)[ \t]*"
-    r"(?:>[ \t]*[^\s<>|&;]+[ \t]*)?\n(?P<text>(?s:.*\n)?)(?P=end)\s*"
-)
-"""A here-document that the shell leaves as it is, poured into a file, and nothing else."""
 
 
 def sent_patch(sent: Any) -> str:
@@ -382,12 +377,6 @@ def patch_of(sent: Any) -> str:
             fed = FED.search(line[:MOST_FED]) if "*** Begin Patch" in line else None
             return fed[1] if fed else ""
     return sent_patch(sent)
-
-
-def whole_text(line: str) -> str | None:
-    """What a line that is no more than `cat > FILE <<'EOF'` writes; None for any other line."""
-    found = POURED.fullmatch(line) if len(line) <= MOST_FED else None
-    return None if found is None or f"\n{found['end']}\n" in f"\n{found['text']}" else found["text"]
 
 
 def patched_files(sent: Any) -> dict[str, str]:

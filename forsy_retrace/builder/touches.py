@@ -4,7 +4,7 @@ import difflib
 import posixpath
 from collections.abc import Iterator
 
-from forsy_retrace.commands import Command, Simple
+from forsy_retrace.commands import Simple
 from forsy_retrace.events import SHELL, Change
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
@@ -12,7 +12,7 @@ from forsy_retrace.trace import Step, Touch, Trace
 from .classify import command
 from .outcome import never_ran
 from .printed import behind_the_end, numbered, unread
-from .tools import command_of, patch_of, path_of, whole_text
+from .tools import patch_of, path_of
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
 WRITERS = ("Write", "create_file", "write_file")
@@ -82,27 +82,28 @@ def _of_call(step: Step) -> Iterator[Touch]:
         known = {absolute(one.path, step.cwd): one for one in recorded if one.kind != "shown"}
         cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         missed = unread(step)
-        poured = _poured(step, run)
-        target = absolute(poured[0], cwd) if poured else ""
+        poured = {one.at: one.text for one in run.poured}
         for change in recorded:
-            if change is not known.get(target):
+            if change is not known.get(absolute(change.path, step.cwd)):
                 yield from _recorded(step, change)
-        if poured is not None:
-            added = tuple(poured[1].splitlines())
-            made = known.get(target)
-            yield _touch(step, target, "write", new=poured[1], added=added, change=made)
-            return
         for at, simple in enumerate(run.simples):
             for path in simple.writes:
-                if _is_file(path) and absolute(path, cwd) not in known:
-                    yield _touch(step, absolute(path, cwd), _written(simple, path))
+                if not _is_file(path):
+                    continue
+                kind, text, target = _written(simple, path), poured.get(at), absolute(path, cwd)
+                if text is not None and (kind == "write" or target not in known):
+                    yield _poured(step, target, kind, text, known.pop(target, None))
+                elif target not in known:
+                    yield _touch(step, target, kind)
             for path in simple.reads if simple.shows else ():
                 if _is_file(path) and not missed.holds(at, simple.words[0], path):
                     yield _touch(step, absolute(path, cwd), "read")
+        for change in known.values():
+            yield from _recorded(step, change)
         return
     for change in recorded:
         yield from _recorded(step, change)
-    named = path_of(step.call.input) if step.call else None
+    named = path_of(sent)
     if recorded or named is None:
         return
     path = absolute(named, step.cwd)
@@ -114,14 +115,12 @@ def _of_call(step: Step) -> Iterator[Touch]:
         yield from _asked(step, path)
 
 
-def _poured(step: Step, run: Command) -> tuple[str, str] | None:
-    """The file and its whole content, where a line is no more than a here-document for it."""
-    line = command_of(step.like, step.call.input) if step.call else None
-    writes = [path for simple in run.simples for path in simple.writes if _is_file(path)]
-    if line is None or len(run.simples) != 1 or len(writes) != 1:
-        return None
-    text = whole_text(line[0])
-    return None if text is None or ">>" in line[0].partition("\n")[0] else (writes[0], text)
+def _poured(step: Step, path: str, kind: str, text: str, change: Change | None) -> Touch:
+    """A file that got a here-document as its content, or at its end."""
+    lines = tuple(text.splitlines())
+    if kind == "write":
+        return _touch(step, path, kind, new=text, added=lines, change=change)
+    return _touch(step, path, "edit", old="", new=text, added=lines)
 
 
 def _is_file(path: str) -> bool:

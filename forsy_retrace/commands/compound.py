@@ -10,7 +10,7 @@ from functools import lru_cache
 import msgspec
 
 from forsy_retrace.commands import foreign, lexer, tree
-from forsy_retrace.commands.model import Command, Excuse, Part, Simple
+from forsy_retrace.commands.model import Command, Excuse, Part, Poured, Simple
 from forsy_retrace.commands.simple import simple
 from forsy_retrace.commands.targets import Redirects
 from forsy_retrace.commands.wrappers import found, unwrap
@@ -25,6 +25,8 @@ _STRUCTURE = frozenset({"lint", "types", "build"})
 """Checks that say nothing of what the code does; behind a formatter they only look it over."""
 _KEEPS = ("tee", "sponge")
 _MOVES = (("cd",), ("pushd",), ("Set-Location",), ("sl",), ("chdir",))
+_READIES = (("mkdir",), ("set",), ("export",), ())
+"""Commands of which nobody expects that they fail, and an assignment."""
 _EXPANDED = frozenset("$`\\")
 """Marks of a word that the shell or `echo -e` would have changed."""
 _NOTHING = Command(
@@ -195,7 +197,22 @@ def _judged(steps: list[Step]) -> Command:
         _cwd(simples),
         tuple(_excuses(steps)),
         tuple(_told(steps)),
+        tuple(_poured(steps)),
     )
+
+
+def _poured(steps: list[Step]) -> Iterator[Poured]:
+    """What `cat` puts into files from here-documents, where nothing before it can stop it."""
+    reached = True
+    for at, (part, known) in enumerate(steps):
+        if part.depth:
+            continue
+        into = [operator for operator, _ in part.redirects] in ([">"], [">>"], [">|"])
+        pours = part.literal and into and known.done.words == ("cat",) and not part.block
+        if pours and reached:
+            yield Poured(at, part.body or "")
+        goes_on = reached and (pours or known.done.words[:1] in (*_MOVES, *_READIES))
+        reached = goes_on if part.after == "&&" else part.after not in ("||", "|")
 
 
 def _excuses(steps: list[Step]) -> Iterator[Excuse]:

@@ -38,7 +38,9 @@ _QUOTED = re.compile(
     re.DOTALL,
 )
 _SUBSTITUTED = re.compile(_SUBSTITUTION, re.DOTALL)
-_HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*(['\"\\]?)([\w.-]+)['\"]?([^\n]*)\n")
+_HEREDOC = re.compile(r"(?<!<)<<(-?)[ \t]*(['\"\\]?)([\w.-]+)['\"]?([^\n]*)\n")
+_EXPANDED = frozenset("$`\\")
+"""Marks of a text that the shell changes before it hands it on."""
 _MOST_HEREDOCS = 40
 _ASSIGN = re.compile(r"[A-Za-z_]\w*\+?=")
 
@@ -63,13 +65,17 @@ _BROKEN = frozenset("'\"`$\\")
 _MARKS = _REDIRECTS | _JOINTS.keys() | _GRAMMAR | _BROKEN
 
 
+Body = tuple[str, bool]
+"""The text of a here-document, and whether the shell leaves it as it is."""
+
+
 class _TooHard(Exception):
     """The line needs the grammar."""
 
 
 def split(line: str) -> list[Part] | None:
     """The simple commands of a line in order, or None where only the grammar can tell them."""
-    bodies: list[str] = []
+    bodies: list[Body] = []
     if "<<" in line:
         line = _cut_heredocs(line, bodies)
         if line == "\0":
@@ -80,14 +86,14 @@ def split(line: str) -> list[Part] | None:
         return None
 
 
-def _cut_heredocs(line: str, bodies: list[str]) -> str:
+def _cut_heredocs(line: str, bodies: list[Body]) -> str:
     """The line without the bodies of its here-documents; a lone NUL where they are entangled."""
     if line.count("<<") > _MOST_HEREDOCS:
         return "\0"
     kept: list[str] = []
     at = 0
     while found := _HEREDOC.search(line, at):
-        quote, name, rest = found.groups()
+        dash, quote, name, rest = found.groups()
         start = found.end()
         end = _terminator(line, name, start)
         if end < 0:
@@ -96,7 +102,7 @@ def _cut_heredocs(line: str, bodies: list[str]) -> str:
         # A body that the shell expands may run commands; a second heredoc on the line swaps bodies.
         if "<<" in rest or (not quote and ("$(" in body or "`" in body)):
             return "\0"
-        bodies.append(body)
+        bodies.append((body, not dash and (quote != "" or _EXPANDED.isdisjoint(body))))
         kept.append(line[at : start - 1])
         at = line.index(name, end) + len(name)
     return "".join([*kept, line[at:]])
@@ -114,7 +120,7 @@ def _terminator(line: str, name: str, start: int) -> int:
     return -1
 
 
-def _split(line: str, bodies: Iterator[str], depth: int) -> list[Part]:
+def _split(line: str, bodies: Iterator[Body], depth: int) -> list[Part]:
     if "\\\n" in line:
         line = line.replace("\\\n", " ")
     quoted = "'" in line or '"' in line or "\\" in line
@@ -126,6 +132,7 @@ def _split(line: str, bodies: Iterator[str], depth: int) -> list[Part]:
     redirects: list[tuple[str, str]] = []
     assigns: list[str] = []
     body: str | None = None
+    literal = False
     pending = ""  # a redirect that waits for its target
     negated = False
     loop_head = False  # inside `for x in …`
@@ -141,9 +148,10 @@ def _split(line: str, bodies: Iterator[str], depth: int) -> list[Part]:
                 continue
             if pending:
                 if pending in _HEREDOCS:
-                    body = next(bodies, None)
-                    if body is None:
+                    held = next(bodies, None)
+                    if held is None:
                         raise _TooHard
+                    body, literal = held
                 else:
                     redirects.append(
                         (pending[1:] if pending[0] == "1" else pending, unquote(token))
@@ -194,8 +202,10 @@ def _split(line: str, bodies: Iterator[str], depth: int) -> list[Part]:
                 parts[-1].after = joint or ""
             else:
                 block = "not" if negated else blocks[-1] if blocks else ""
-                parts.append(Part(words, redirects, assigns, joint or "", depth, block, body))
-            words, redirects, assigns, body, negated = [], [], [], None, False
+                parts.append(
+                    Part(words, redirects, assigns, joint or "", depth, block, body, literal)
+                )
+            words, redirects, assigns, body, literal, negated = [], [], [], None, False, False
         elif joint and parts and (parts[-1].after == "" or joint != ";"):
             parts[-1].after = joint
         closed = joint is None
@@ -209,7 +219,8 @@ def _split(line: str, bodies: Iterator[str], depth: int) -> list[Part]:
         if closed and not words and parts:
             parts[-1].redirects.extend(redirects)
         else:
-            parts.append(Part(words, redirects, assigns, "", depth, "not" if negated else "", body))
+            block = "not" if negated else ""
+            parts.append(Part(words, redirects, assigns, "", depth, block, body, literal))
     return parts
 
 

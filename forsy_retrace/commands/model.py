@@ -39,6 +39,14 @@ class Excuse(msgspec.Struct, frozen=True, gc=False):
     words: str
 
 
+class Poured(msgspec.Struct, frozen=True, gc=False):
+    """A here-document that goes into a file as it stands."""
+
+    at: int
+    """The command of the line that writes it."""
+    text: str
+
+
 class Command(msgspec.Struct, frozen=True):
     """One shell line: what it is for, and every simple command in it."""
 
@@ -66,6 +74,7 @@ class Command(msgspec.Struct, frozen=True):
     excuses: tuple[Excuse, ...] = ()
     told: tuple[str, ...] = ()
     """The kinds of its checks of which the exit status tells: it is 0 only if they passed."""
+    poured: tuple[Poured, ...] = ()
 
     @property
     def programs(self) -> frozenset[str]:
@@ -88,3 +97,5 @@ class Part(msgspec.Struct, gc=False):
     """`loop`, `branch`, `condition`, `function`, `not`: mostly, its status is not the line's."""
     body: str | None = None
     """The text of its here-document."""
+    literal: bool = False
+    """The shell leaves that text as it is."""

@@ -119,6 +119,7 @@ class _Splitter:
         before = len(self.parts)
         redirects: list[tuple[str, str]] = []
         body: str | None = None
+        literal = dashed = False
         rest: list[Node] = []
         for child in node.children:
             match child.type:
@@ -133,7 +134,11 @@ class _Splitter:
                                 self._inside(piece, depth, level + 1)
                             case "file_redirect":
                                 redirects.extend(self._redirect(piece))
-                            case "heredoc_start" | "heredoc_end" | "<<" | "<<-":
+                            case "heredoc_start":
+                                literal = self._text(piece)[:1] in ("'", '"', "\\")
+                            case "<<-":
+                                dashed = True
+                            case "heredoc_end" | "<<":
                                 continue
                             case _:
                                 # `cat <<EOF | sort && next`: the rest of the line hangs here.
@@ -143,7 +148,7 @@ class _Splitter:
         own = [part for part in self.parts[before:] if part.depth == depth]
         if own:
             own[-1].redirects.extend(redirects)
-            own[-1].body = body
+            own[-1].body, own[-1].literal = body, literal and not dashed
         else:
             self.parts.append(Part([], redirects, [], "", depth, block, body))
         for piece in rest:
