@@ -4,7 +4,7 @@ import difflib
 import posixpath
 from collections.abc import Iterator
 
-from forsy_retrace.commands import Simple
+from forsy_retrace.commands import Command, Simple
 from forsy_retrace.events import SHELL, Change
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
@@ -38,6 +38,8 @@ MAKES_FOLDERS = frozenset(["mkdir", "md"])
 
 UNRESOLVED = frozenset("*?$`{}<>|&;")
 """Marks of a path that only the shell could have resolved."""
+ROOTED = later(r"[/~\\]|[A-Za-z]:")
+"""How a path begins that means the same wherever a command runs."""
 NO_FILE = later(r"(?i)\s*\Z|/dev/null\Z|(?:env|variable|function|alias|hklm|hkcu):")
 """Nothing, nowhere, and the drives of PowerShell that hold no files."""
 
@@ -79,26 +81,29 @@ def _of_call(step: Step) -> Iterator[Touch]:
     recorded = step.result.changes if step.result else ()
     run = command(step)
     if run is not None:
-        known = {absolute(one.path, step.cwd): one for one in recorded if one.kind != "shown"}
+        told = {absolute(one.path, step.cwd): one for one in recorded if one.kind != "shown"}
         cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         missed = unread(step)
         poured = {one.at: one.text for one in run.poured}
         for change in recorded:
-            if change is not known.get(absolute(change.path, step.cwd)):
+            if change is not told.get(absolute(change.path, step.cwd)):
                 yield from _recorded(step, change)
+        known = _known_places(run)
         for at, simple in enumerate(run.simples):
             for path in simple.writes:
-                if not _is_file(path):
+                if not _is_file(path) or (at >= known and not ROOTED.match(path)):
                     continue
                 kind, text, target = _written(simple, path), poured.get(at), absolute(path, cwd)
-                if text is not None and (kind == "write" or target not in known):
-                    yield _poured(step, target, kind, text, known.pop(target, None))
-                elif target not in known:
+                if text is not None and (kind == "write" or target not in told):
+                    yield _poured(step, target, kind, text, told.pop(target, None))
+                elif target not in told:
                     yield _touch(step, target, kind)
             for path in simple.reads if simple.shows else ():
+                if at >= known and not ROOTED.match(path):
+                    continue
                 if _is_file(path) and not missed.holds(at, simple.words[0], path):
                     yield _touch(step, absolute(path, cwd), "read")
-        for change in known.values():
+        for change in told.values():
             yield from _recorded(step, change)
         return
     for change in recorded:
@@ -113,6 +118,17 @@ def _of_call(step: Step) -> Iterator[Touch]:
         yield _touch(step, path, "write", new=text, added=tuple(text.splitlines()))
     elif tool in EDITORS:
         yield from _asked(step, path)
+
+
+def _known_places(run: Command) -> int:
+    """How many commands of a line run where it begins: up to a `cd` that does not lead it."""
+    leads = True
+    for at, simple in enumerate(run.simples):
+        if simple.words[:1] not in (("cd",), ("pushd",), ("popd",)):
+            leads = False
+        elif not leads:
+            return at
+    return len(run.simples)
 
 
 def _poured(step: Step, path: str, kind: str, text: str, change: Change | None) -> Touch:
