@@ -337,9 +337,10 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         return f"No change recorded: the call failed{how}.", "failed"
     if step.success is None:
         return "", ""
-    unseen = {t.path for t in touched if t.kind in UNSEEN}
     asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
-    asked = [t for t in asked if t.path not in unseen]
+    if run is not None:  # it may do more to a file than it shows
+        unseen = {t.path for t in touched if t.kind != "read" and t not in asked}
+        asked = [t for t in asked if t.path not in unseen]
     if asked:
         return " ".join(_patched(touch, step) for touch in asked), "arguments-of-the-edit"
     if step.actor == SHELL or unread(step).is_all:
@@ -349,10 +350,6 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     if step.operation == "search":
         return f"{_context(step)} gained its matches.", "context-gained"
     return "", ""
-
-
-UNSEEN = ("changed", "generated", "removed")
-"""What a shell line does to a file without showing it."""
 
 
 def _patched(touch: Touch, step: Step) -> str:

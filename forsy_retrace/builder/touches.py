@@ -19,8 +19,9 @@ WRITERS = ("Write", "create_file", "write_file")
 READERS = ("Read", "NotebookRead", "read_file")
 
 
-WRITTEN_BY = {"write": "write", "edit": "changed", "execute": "generated"}
-"""What a simple command's target is to it; a build's output or a log is generated, not edited."""
+WRITTEN_BY = {"write": "write", "edit": "edit", "execute": "generated"}
+"""What a simple command's target is to it; a build's output or a log is generated, not edited,
+and what a formatter rewrites is changed by a check."""
 
 REMOVES = frozenset(
     [
@@ -149,6 +150,8 @@ def _written(simple: Simple, path: str) -> str:
         return "removed"
     if simple.name in MAKES_FOLDERS:
         return "folder"
+    if simple.operation == "edit" and simple.check:
+        return "changed"
     return WRITTEN_BY.get(simple.operation, "generated")
 
 
