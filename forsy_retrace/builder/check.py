@@ -21,7 +21,7 @@ from .classify import command
 from .edits import EDITS, Standing, Stash, edits_of, scratch
 from .outcome import never_ran
 from .printed import bare_output, scripts
-from .touches import absolute
+from .touches import absolute, known_places
 from .unchecked import Unchecked, is_prose
 from .verdicts import no_test_ran, read_summary
 
@@ -145,6 +145,9 @@ class _Checker:
 
     def _runs_edited(self, step: Step, run: Command) -> bool:
         """A program that is an edited file, or was built from one."""
+        here = absolute(run.cwd or ".", step.cwd)
+        if any(_builds_and_runs(one) for one in run.simples[: known_places(run)]):
+            return not self.is_scratch(f"{here}/") and bool(self._waiting("run", run, ()))
         programs = [read for simple in run.simples for read in _programs(simple, step)]
         if not programs:
             return False
@@ -208,6 +211,17 @@ def _programs(simple: Simple, step: Step) -> list[str]:
         path = simple.words[0].replace(".", "/")
         return [f"{path}.py", f"{path}/__main__.py"]
     return list(simple.reads) if simple.rule == "run-program" else []
+
+
+BUILDS_AND_RUNS = frozenset(["cargo run", "cargo r", "dotnet run", "go run"])
+"""Commands that build the project where they are, and run it."""
+
+
+def _builds_and_runs(simple: Simple) -> bool:
+    """Whether a command builds a project and runs it, and not a program that it names by a file."""
+    return simple.name in BUILDS_AND_RUNS and not any(
+        posixpath.splitext(read)[1] for read in simple.reads
+    )
 
 
 MEANT = re.compile(

@@ -89,7 +89,7 @@ def _of_call(step: Step) -> Iterator[Touch]:
         for change in recorded:
             if change is not told.get(absolute(change.path, step.cwd)):
                 yield from _recorded(step, change)
-        known = _known_places(run)
+        known = known_places(run)
         for at, simple in enumerate(run.simples):
             for path in simple.writes:
                 if not _is_file(path) or (at >= known and not ROOTED.match(path)):
@@ -121,7 +121,7 @@ def _of_call(step: Step) -> Iterator[Touch]:
         yield from _asked(step, path)
 
 
-def _known_places(run: Command) -> int:
+def known_places(run: Command) -> int:
     """How many commands of a line run where it begins: up to a `cd` that does not lead it."""
     leads = True
     for at, simple in enumerate(run.simples):
