@@ -394,3 +394,19 @@ def test_the_operation_agrees_with_a_careful_reader() -> None:
                 total += 1
                 right += classify(lines[call["id"]]).operation == call["operation"]
     assert right >= 0.93 * total
+
+
+PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "fed"),
+    [
+        (f"cd shop && apply_patch <<'EOF'\n{PATCH}EOF\nls", (PATCH,)),
+        (f"apply_patch <<'EOF'\n{PATCH}", (PATCH,)),
+        (f"cat > page.md <<'EOF'\napply_patch <<'PATCH'\n{PATCH}PATCH\nEOF", ()),
+        (f"echo apply_patch; cat <<'EOF'\n{PATCH}EOF", ()),
+    ],
+)
+def test_a_patch_is_what_its_command_is_fed(line: str, fed: tuple[str, ...]) -> None:
+    assert classify(line).fed == fed

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from forsy_retrace.commands import Command
+from forsy_retrace.commands import APPLIES, Command
 from forsy_retrace.commands import classify as read_command
 from forsy_retrace.events import CODE_ENDED
 from forsy_retrace.evidence import Ground, derived, inferred
@@ -12,13 +12,14 @@ from forsy_retrace.trace import Step, Trace, put
 
 from .closing import Turn, asks_user
 from .tools import (
-    APPLIES,
     KINDS_OF_PATCHES,
     PATCHERS,
     Kind,
     command_of,
+    files_of,
     kind_of,
-    patched_files,
+    one_file,
+    sent_patch,
 )
 
 
@@ -57,6 +58,19 @@ def command(step: Step) -> Command | None:
 def ends_as_code(step: Step) -> bool:
     """Whether the end of code is told, and not that of the call which it makes."""
     return step.told is not None and step.told.rule == CODE_ENDED
+
+
+def patch_of(step: Step) -> str:
+    """The patch that a call sends, or that its line feeds to `apply_patch`; empty for any other."""
+    run = command(step)
+    if run is not None and run.fed:
+        return "\n".join(run.fed)
+    return sent_patch(step.call.input) if step.call else ""
+
+
+def patched_files(step: Step) -> dict[str, str]:
+    """The files of a call's patch, and what it does to each: `Add`, `Update` or `Delete`."""
+    return one_file(step.call.input if step.call else None) or files_of(patch_of(step))
 
 
 def _kind(step: Step, turn: Turn) -> Step:
@@ -106,7 +120,7 @@ def _patch(step: Step, run: Command | None) -> Kind | None:
     """
     does: Iterable[str] = ()
     if run is not None and run.main in APPLIES and step.call is not None:
-        does = patched_files(step.call.input).values()
+        does = patched_files(step).values()
     elif step.like in PATCHERS and step.result is not None:
         does = (DOES[change.kind] for change in step.result.changes if change.kind in DOES)
     kind = KINDS_OF_PATCHES.get(frozenset(does))

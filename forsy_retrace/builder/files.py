@@ -10,11 +10,11 @@ from forsy_retrace.evidence import Evidence, derived
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
 
-from .classify import command
+from .classify import command, patch_of
 from .edits import EDITS
 from .outcome import never_ran
 from .printed import bare_output, unread
-from .tools import PLAN_EXITS, patch_of, path_of
+from .tools import PLAN_EXITS, path_of
 from .touches import absolute, shown, touches, whole
 from .variants import Lines
 
@@ -208,7 +208,7 @@ def _targets(step: Step, touched: Iterable[Touch]) -> list[str]:
     sent = step.call.input if step.call else None
     if (path := path_of(sent)) is not None:
         return [absolute(path, step.cwd)]
-    if not patch_of(sent):
+    if not patch_of(step):
         return []
     return list(dict.fromkeys(touch.path for touch in touched if touch.kind in EDITS))[:MOST]
 

@@ -16,10 +16,10 @@ from forsy_retrace.patterns import later
 from forsy_retrace.sdk import text_of
 from forsy_retrace.trace import Check, Step
 
-from .classify import command
+from .classify import command, patch_of, patched_files
 from .likeness import are_alike
 from .printed import unread
-from .tools import PLAN_EXITS, patch_of, patched_files, path_of
+from .tools import PLAN_EXITS, path_of
 from .touches import EDITORS, READERS, WRITERS, absolute, replacements
 from .untold import Likely, is_mended, untold
 
@@ -53,7 +53,7 @@ class Attempt(NamedTuple):
 def _attempt(step: Step, order: int, check: Check | None) -> Attempt:
     run = command(step)
     sent = step.call.input if step.call else None
-    patched = list(patched_files(sent))
+    patched = list(patched_files(step))
     named = patched[0] if len(patched) == 1 else path_of(sent)
     path = absolute(named, step.cwd) if named else None
     paths = {path} if path else {absolute(one, step.cwd) for one in patched}
@@ -179,7 +179,7 @@ def _lines(text: str) -> set[str]:
 
 def _side(step: Step) -> str | None:
     tool = step.like
-    if tool in EDITORS or tool in WRITERS or (step.call and patch_of(step.call.input)):
+    if tool in EDITORS or tool in WRITERS or patch_of(step):
         return "change"
     return "read" if tool in READERS else None
 

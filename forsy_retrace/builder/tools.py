@@ -211,8 +211,6 @@ OF_ONE_FILE = {"create_file": "Add", "update_file": "Update", "delete_file": "De
 
 PATCHERS = ("file_change", "FileChange", "patch_apply")
 """Calls of which the log holds what a patch did to each file, in words of the harness."""
-APPLIES = ("apply_patch", "applypatch")
-"""Commands that apply the patch which they are fed."""
 
 PLAN_FILE = later(r"[/\\]\.claude[/\\]plans[/\\][^/\\]+\.md$")
 """Where Claude Code keeps the plan that plan mode writes."""
@@ -237,8 +235,9 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     """What a call of a tool does; None for a shell, whose command must be read."""
     if finish_of(tool, sent) is not None:
         return TOOLS["finish"]
-    if sent_patch(sent) or (tool == "apply_patch" and _one_file(sent)):
-        kinds = frozenset(patched_files(sent).values())
+    patch, named = sent_patch(sent), one_file(sent) if tool == "apply_patch" else {}
+    if patch or named:
+        kinds = frozenset((named or files_of(patch)).values())
         return KINDS_OF_PATCHES.get(kinds, Kind("edit", "file"))
     if tool in SHELLS:
         return None
@@ -348,13 +347,6 @@ def closing_words(like: str, sent: Any) -> str:
     return next((text for text in said if isinstance(text, str) and text.strip()), "")
 
 
-FED = later(
-    r"(?:^|[;&|\n])[ \t]*(?:apply_patch|applypatch)\s+<<-?\s*['\"]?\w+['\"]?[^\n]*\n(\*\*\* Begin Patch\n[^\0]*)"
-)
-"""A here-document that feeds a patch to the command that applies it."""
-MOST_FED = 400_000
-
-
 def sent_patch(sent: Any) -> str:
     """The patch that is a call's whole argument; empty for every other call."""
     match sent:
@@ -365,27 +357,17 @@ def sent_patch(sent: Any) -> str:
             | {"command": ["apply_patch" | "applypatch", str(text)]}
         ) if text.lstrip()[:15] == "*** Begin Patch":
             return text
+        case {"type": str(kind), "path": str(), "diff": str(diff)} if kind in OF_ONE_FILE:
+            return diff
     return ""
 
 
-def patch_of(sent: Any) -> str:
-    """The patch that a call sends, or that its line feeds to `apply_patch`; empty for any other."""
-    match sent:
-        case {"type": str(kind), "path": str(), "diff": str(diff)} if kind in OF_ONE_FILE:
-            return diff
-        case {"command": str(line)} | {"cmd": str(line)} | {"command": [_, _, str(line)]}:
-            fed = FED.search(line[:MOST_FED]) if "*** Begin Patch" in line else None
-            return fed[1] if fed else ""
-    return sent_patch(sent)
+def files_of(patch: str) -> dict[str, str]:
+    """The files of a patch, and what it does to each: `Add`, `Update` or `Delete`."""
+    return {path.strip(): kind for kind, path in PATCHED.findall(patch)}
 
 
-def patched_files(sent: Any) -> dict[str, str]:
-    """The files of a call's patch, and what it does to each: `Add`, `Update` or `Delete`."""
-    named = PATCHED.findall(patch_of(sent))
-    return _one_file(sent) or {path.strip(): kind for kind, path in named}
-
-
-def _one_file(sent: Any) -> dict[str, str]:
+def one_file(sent: Any) -> dict[str, str]:
     """The file of a patch that the arguments name, and what it does to it."""
     match sent:
         case {"type": str(kind), "path": str(path)} if kind in OF_ONE_FILE:

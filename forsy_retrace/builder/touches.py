@@ -9,10 +9,10 @@ from forsy_retrace.events import SHELL, Change
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
 
-from .classify import command
+from .classify import command, patch_of
 from .outcome import never_ran
 from .printed import behind_the_end, numbered, unread
-from .tools import patch_of, path_of
+from .tools import path_of
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
 WRITERS = ("Write", "create_file", "write_file")
@@ -172,7 +172,7 @@ def replacements(step: Step) -> list[tuple[str, str]]:
     An edit that names lines by their numbers replaces what the log records of them.
     """
     sent = step.call.input if step.call else None
-    pairs = [*_replaced(sent), *_hunks(patch_of(sent))]
+    pairs = [*_replaced(sent), *_hunks(patch_of(step))]
     if not pairs and step.like == "Edit" and step.result is not None:
         hunks = [hunk for change in step.result.changes for hunk in change.hunks]
         return [pair for hunk in hunks for pair in _hunks("\n".join(hunk.lines))]

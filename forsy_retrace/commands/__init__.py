@@ -1,6 +1,6 @@
 """Tells what a shell command does: read, search, edit, check, install …, and on which targets."""
 
-from forsy_retrace.commands.compound import classify
+from forsy_retrace.commands.compound import APPLIES, classify
 from forsy_retrace.commands.model import Command, Excuse, Simple
 
-__all__ = ["Command", "Excuse", "Simple", "classify"]
+__all__ = ["APPLIES", "Command", "Excuse", "Simple", "classify"]

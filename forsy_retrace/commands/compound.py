@@ -25,6 +25,8 @@ _STRUCTURE = frozenset({"lint", "types", "build"})
 """Checks that say nothing of what the code does; behind a formatter they only look it over."""
 _KEEPS = ("tee", "sponge")
 _MOVES = (("cd",), ("pushd",), ("Set-Location",), ("sl",), ("chdir",))
+APPLIES = ("apply_patch", "applypatch")
+"""Commands that apply the patch which they are fed."""
 _READIES = (("mkdir",), ("set",), ("export",), ())
 """Commands of which nobody expects that they fail, and an assignment."""
 _EXPANDED = frozenset("$`\\")
@@ -198,7 +200,14 @@ def _judged(steps: list[Step]) -> Command:
         tuple(_excuses(steps)),
         tuple(_told(steps)),
         tuple(_poured(steps)),
+        tuple(_fed(steps)),
     )
+
+
+def _fed(steps: list[Step]) -> Iterator[str]:
+    for part, known in steps:
+        if part.body and known.done.words[:1] and known.done.words[0] in APPLIES:
+            yield part.body
 
 
 def _poured(steps: list[Step]) -> Iterator[Poured]:

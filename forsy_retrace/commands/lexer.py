@@ -96,15 +96,17 @@ def _cut_heredocs(line: str, bodies: list[Body]) -> str:
         dash, quote, name, rest = found.groups()
         start = found.end()
         end = _terminator(line, name, start)
-        if end < 0:
+        ends = end >= 0
+        if not ends and not quote:  # `1<<n` is none
             break
+        end = end if ends else len(line)
         body = line[start:end]
         # A body that the shell expands may run commands; a second heredoc on the line swaps bodies.
         if "<<" in rest or (not quote and ("$(" in body or "`" in body)):
             return "\0"
-        bodies.append((body, not dash and (quote != "" or _EXPANDED.isdisjoint(body))))
+        bodies.append((body, ends and not dash and (quote != "" or _EXPANDED.isdisjoint(body))))
         kept.append(line[at : start - 1])
-        at = line.index(name, end) + len(name)
+        at = line.index(name, end) + len(name) if ends else len(line)
     return "".join([*kept, line[at:]])
 
 

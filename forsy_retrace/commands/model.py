@@ -75,6 +75,8 @@ class Command(msgspec.Struct, frozen=True):
     told: tuple[str, ...] = ()
     """The kinds of its checks of which the exit status tells: it is 0 only if they passed."""
     poured: tuple[Poured, ...] = ()
+    fed: tuple[str, ...] = ()
+    """The here-documents from which its commands take a patch."""
 
     @property
     def programs(self) -> frozenset[str]:
