@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from forsy_adapters.claude_code.changes import changes
 
 from forsy_retrace.events import Event, Message, Skipped
 from forsy_retrace.registry import load
@@ -101,3 +102,20 @@ def test_a_nested_message_that_is_gone_at_the_second_reading_is_no_crash(tmp_pat
     found = list(events)
     assert words(iter(found)) == ["Do it."]
     assert [e.reason for e in found if isinstance(e, Skipped)] == ["not a record"]
+
+
+@pytest.mark.parametrize(
+    "edits", [5, {"old_string": "a"}, [5, {"old_string": "a", "new_string": 1}]]
+)
+def test_an_edit_of_odd_shape_is_told_as_it_stands(edits: object) -> None:
+    patch = [{"oldStart": 0, "newStart": 9, "lines": ["-  a", "+  b", ""]}]
+    extra = {"filePath": "a.go", "oldString": "a", "newString": "b", "edits": edits}
+    (change,) = changes({**extra, "originalFile": "\ta", "structuredPatch": patch})
+    assert change.hunks[0].lines == ("-  a", "+  b", "")
+
+
+def test_an_edit_that_would_fill_the_memory_is_not_done_again() -> None:
+    extra = {"filePath": "a.go", "oldString": "a", "newString": "b" * 100_000, "replaceAll": True}
+    patch = [{"oldStart": 1, "newStart": 1, "lines": ["-  a", "+  b"]}]
+    (change,) = changes({**extra, "originalFile": "\ta" * 1000, "structuredPatch": patch})
+    assert change.hunks[0].lines == ("-  a", "+  b")

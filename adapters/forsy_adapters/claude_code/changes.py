@@ -12,6 +12,8 @@ from forsy_retrace.sdk import number
 
 TAB = "  "
 """What a patch has in place of a tab at the beginning of a line."""
+MOST = 10_000_000
+"""Characters that an edit may put into a file for it to be done again here."""
 
 
 def changes(extra: Any) -> Iterator[Change]:
@@ -84,7 +86,8 @@ def hunks(patch: Any) -> Iterator[Hunk]:
 def _edited(before: str | None, extra: dict[str, Any]) -> str | None:
     """The file after the edits that a result repeats; None where one of them does not fit."""
     text = before
-    for edit in [extra, *(extra.get("edits") or ())]:
+    edits = extra.get("edits")
+    for edit in [extra, *(edits if isinstance(edits, list) else ())]:
         match edit:
             case {"oldString": str(old), "newString": str(new), **more}:
                 everywhere = more.get("replaceAll")
@@ -97,7 +100,10 @@ def _edited(before: str | None, extra: dict[str, Any]) -> str | None:
         # What is taken out to the end of a line takes the end along.
         if not new and not old.endswith("\n") and f"{old}\n" in text:
             old = f"{old}\n"
-        text = text.replace(old, new, -1 if everywhere is True else 1)
+        times = text.count(old) if everywhere is True else 1
+        if times * len(new) > MOST:
+            return None
+        text = text.replace(old, new, times)
     return text
 
 
