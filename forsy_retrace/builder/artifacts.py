@@ -10,9 +10,10 @@ from pathlib import PurePosixPath
 
 import msgspec
 
+from forsy_retrace.commands import Simple
 from forsy_retrace.trace import Artifact, Touch, Trace
 
-from .edits import scratch
+from .edits import SCRATCH, may_rewrite, rewrites, scratch
 from .files import edited
 from .touches import shown, whole
 from .unchecked import is_plan
@@ -39,11 +40,16 @@ def artifacts(trace: Trace) -> Trace:
             by_path.setdefault(touch.path, []).append(touch)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
+    by_git = tuple(rewrites(trace))
     back = _there_again(trace.touches)
     found = [
         artifact
         for path, touched in by_path.items()
-        if (artifact := _artifact(path, touched, cwd, trace, is_scratch(path), back.get(path)))
+        if (
+            artifact := _artifact(
+                path, touched, cwd, trace, is_scratch(path), back.get(path), by_git
+            )
+        )
         is not None
     ]
     return msgspec.structs.replace(trace, artifacts=tuple(found))
@@ -70,6 +76,7 @@ def _artifact(
     trace: Trace,
     is_scratch: bool,
     back: int | None,
+    by_git: tuple[tuple[int, Simple], ...],
 ) -> Artifact | None:
     changes = [touch for touch in touched if touch.kind in CHANGES]
     used = [touch for touch in touched if trace.steps[touch.step - 1].eval == 1]
@@ -97,7 +104,7 @@ def _artifact(
         "intermediate" if is_scratch or is_plan(path) else _role(path),
         steps,
         what,
-        _state(changes, trace, grade, back) if told else ASKED[grade],
+        _state(changes, trace, grade, back, _doubt(touched, by_git)) if told else ASKED[grade],
         grade,
         content=content if kind != "deleted" else None,
         diff=diff,
@@ -199,7 +206,17 @@ ASKED = {
 }
 
 
-def _state(changes: list[Touch], trace: Trace, grade: str, back: int | None) -> str:
+def _doubt(touched: list[Touch], by_git: tuple[tuple[int, Simple], ...]) -> int | None:
+    """The first step behind all that the log shows of a file in which Git may have rewritten it."""
+    last = max(touch.step for touch in touched)
+    path = touched[-1].path
+    behind = (step for step, simple in by_git if step > last and may_rewrite(simple, path))
+    return None if SCRATCH.search(path) or is_plan(path) else next(behind, None)
+
+
+def _state(
+    changes: list[Touch], trace: Trace, grade: str, back: int | None, doubt: int | None
+) -> str:
     last = changes[-1]
     undone = {touch.step for touch in changes} & set(trace.replaced)
     parts = [f"Last changed in step {last.step}."]
@@ -207,6 +224,8 @@ def _state(changes: list[Touch], trace: Trace, grade: str, back: int | None) -> 
         parts.append(f"What {_listed(tuple(sorted(undone)))} wrote was mostly replaced later.")
     if last.kind not in GONE:
         parts.append(SHOWN[grade])
+        if grade == "full" and doubt:
+            parts[-1] = f"The log holds its content; Git may have changed it in step {doubt}."
     else:
         parts.append(f"Step {back} shows it again." if back else GONE[last.kind])
     return " ".join(parts)

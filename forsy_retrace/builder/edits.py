@@ -126,6 +126,40 @@ class Standing:
                 self.replaced[other] = step.step
 
 
+REWRITES = frozenset(
+    [
+        *("git checkout", "git switch", "git restore", "git reset", "git merge", "git rebase"),
+        *("git pull", "git stash", "git cherry-pick", "git revert", "git am", "git apply"),
+    ]
+)
+"""Commands of Git that may put other contents into the files at work."""
+SPARES = frozenset(
+    ["-b", "-B", "-c", "-C", "--orphan", "--staged", "--cached", "--check", "--stat"]
+)
+"""With one of these they do not, nor a stash that is only looked at, nor a reset that is not hard."""
+
+
+def rewrites(trace: Trace) -> Iterator[tuple[int, Simple]]:
+    """The steps in which Git may have put other contents into the files at work."""
+    for step in trace.steps:
+        run = command(step)
+        if run is None or step.success is False or "git" not in run.programs:
+            continue
+        for simple in run.simples:
+            words = frozenset(simple.words[2:])
+            if simple.name not in REWRITES or words & (SPARES | set(LOOKS_AT)):
+                continue
+            if simple.name != "git reset" or "--hard" in words:
+                yield step.step, simple
+
+
+def may_rewrite(simple: Simple, path: str) -> bool:
+    """Whether such a command may have meant this file: one that it names, where it names any."""
+    marks = [at for at, word in enumerate(simple.words) if word in ("--", "--theirs", "--ours")]
+    named = simple.words[marks[-1] + 1 :] if marks else ()
+    return not named or any(path.endswith(f"/{name.lstrip('./')}") for name in named)
+
+
 BACK = ("pop", "apply", "branch")
 LOOKS_AT = ("list", "show", "drop", "clear")
 
