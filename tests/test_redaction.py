@@ -862,6 +862,20 @@ def test_time_grows_as_the_text_does(piece: str) -> None:
     raise AssertionError(f"{twice:.3f} s for twice what takes {once:.3f} s")
 
 
+@pytest.mark.parametrize("piece", ["/home/jvermeer/a ", "see j.vermeer@delftware.com, "])
+def test_a_text_full_of_known_values_is_masked_and_checked_in_step_with_its_length(
+    piece: str,
+) -> None:
+    masker = Masker()
+    text = piece * 20_000
+    start = time.process_time()
+    masker.learn(text)
+    masker.seal()
+    masked = masker.mask(text)
+    assert masker.leaks(masked.encode()) == []
+    assert time.process_time() - start < 6  # each held against each, it takes three times as long
+
+
 def test_a_text_longer_than_a_chunk_is_scanned_to_its_end() -> None:
     filler = "nothing to see here, move along\n" * 40_000
     token = TOKENS["github"]()

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import msgspec
@@ -133,7 +134,7 @@ class Masker:
             self._clean.add(hash(text))
             return text
         masked = self._replace(text, data, [*own, *known])
-        if all(any(o.start <= k.start and k.end <= o.end for o in own) for k in known):
+        if _are_within(known, own):
             return masked
         # What was known from elsewhere is gone; what stood against it may now show.
         again = _encode(masked)
@@ -253,16 +254,26 @@ def mask(text: str) -> str:
     return masker.mask(text)
 
 
+def _are_within(finds: Iterable[Find], wider: Iterable[Find]) -> bool:
+    """Each of the finds lies within one of the wider ones."""
+    spans = sorted((find.start, find.end) for find in wider)
+    starts = [start for start, _ in spans]
+    reach = list(accumulate((end for _, end in spans), max, initial=0))
+    return all(find.end <= reach[bisect_right(starts, find.start)] for find in finds)
+
+
 def _unmasked(data: bytes, found: list[Find]) -> set[Leak]:
     """Finds that touch no placeholder."""
     if not found:
         return set()
     masked = [match.span() for match in PLACEHOLDER_BYTES.finditer(data)]
-    return {
-        Leak(find.kind, find.rule, find.start, find.end)
-        for find in found
-        if not any(a < find.end and find.start < b for a, b in masked)
-    }
+    ends = [end for _, end in masked]
+    unmasked = set()
+    for find in found:
+        following = bisect_right(ends, find.start)
+        if following == len(masked) or masked[following][0] >= find.end:
+            unmasked.add(Leak(find.kind, find.rule, find.start, find.end))
+    return unmasked
 
 
 def _encode(text: str) -> bytes:
