@@ -218,6 +218,11 @@ HARMLESS = [
     'Card.displayName = "Card Header"; login(me)',
     "fullName: 'Main Window'",
     '"author": "Eyewitness News"',
+    "@@ -31,6 +31,8 @@\n+31 612345670\n+4915123456780",
+    "UTC+10 2024, 2024-01-01T10:00:00+0530, x = a +44 20 30",
+    "mobile: 1080 1920, phone: 555-0123, tel: 123-456-7890",
+    "IBAN: NL00 BANK 0283 9417 05",
+    "card number 4539 7629 1830 4726",
 ]
 
 
@@ -572,6 +577,13 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
         ("\\\\fs-delft-02\\finance\\a.xlsx", "\\\\[INTERNAL_URL_1]\\finance\\a.xlsx"),
         ("customer_id=CUST-204459", "customer_id=[CUSTOMER_ID_1]"),
         ("account number: 1675382741", "account number: [CUSTOMER_ID_1]"),
+        ("IBAN: NL03 ABNA 2863 9417 05 BIC", "IBAN: [CUSTOMER_ID_1] BIC"),
+        ('"iban":"DE18500105179482736458"', '"iban":"[CUSTOMER_ID_1]"'),
+        ("card number 4539 7629 1830 4723 exp", "card number [CUSTOMER_ID_1] exp"),
+        ("call +31 6 2847 3915 now", "call [PHONE_1] now"),
+        ('"phone": "+1 (416) 628-3947"', '"phone": "[PHONE_1]"'),
+        ("Handy: 0171 2849375", "Handy: [PHONE_1]"),
+        ("tel:+49-30-68645573", "tel:[PHONE_1]"),
     ],
 )
 def test_an_identity_is_masked_and_its_place_stays_readable(text: str, masked: str) -> None:
@@ -841,6 +853,7 @@ HOSTILE = [
     ),
     *("password,\n", "| password ", "a,password\n1,", "mysql ", "curl & ", "zip '", "password ("),
     *("password: \n", '"name": "password", ', "set password ", "vault kv put ", "arn:", "author: "),
+    *("phone +1 416 ", "call +31 6 1 ", "iban NL91 ABNA ", "card number 4539 7629 "),
     *('"kty"', "x" * 64 + "\n", "[CREDENTIAL_1]", "Thanks,\n", "Author: A B <", "/home/a", "fd00:"),
 ]
 

@@ -19,6 +19,7 @@ from forsy_retrace.redaction.strength import is_secret, names_a_session, strengt
 KINDS = (
     CREDENTIAL,
     names.EMAIL,
+    names.PHONE,
     names.HOST,
     names.CUSTOMER,
     names.PERSON,
@@ -26,7 +27,7 @@ KINDS = (
 )
 RANK = {kind: rank for rank, kind in enumerate(("TERM", *KINDS))}
 PLACEHOLDER = re.compile(
-    r"\[(CREDENTIAL|EMAIL|INTERNAL_URL|CUSTOMER_ID|PERSON|USER|TERM)_([0-9]{1,9})\]"
+    r"\[(CREDENTIAL|EMAIL|PHONE|INTERNAL_URL|CUSTOMER_ID|PERSON|USER|TERM)_([0-9]{1,9})\]"
 )
 PLACEHOLDER_BYTES = re.compile(PLACEHOLDER.pattern.encode())
 SURROGATES = re.compile("[\ud800-\udfff]")

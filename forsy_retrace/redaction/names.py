@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from forsy_retrace.redaction import rules, shape
 
-USER, PERSON, EMAIL, HOST, CUSTOMER = "USER", "PERSON", "EMAIL", "INTERNAL_URL", "CUSTOMER_ID"
+USER, PERSON, EMAIL, PHONE = "USER", "PERSON", "EMAIL", "PHONE"
+HOST, CUSTOMER = "INTERNAL_URL", "CUSTOMER_ID"
 
 ESCAPE = re.compile(rb"u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrtbf0]")
 

@@ -12,6 +12,7 @@ from forsy_retrace.redaction import (
     encoded,
     headers,
     keys,
+    numbers,
     pem,
     people,
     places,
@@ -98,6 +99,7 @@ class Rules:
             *accounts.rows(),
             *people.rows(),
             *places.rows(),
+            *numbers.rows(),
         ]
         by_literal: dict[bytes, list[Rule]] = {}
         for literal, rule in strict:
