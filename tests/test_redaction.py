@@ -352,6 +352,23 @@ def test_a_column_whose_head_says_so_is_secret(table: str) -> None:
         assert mask(text) == text.replace(secret, "[CREDENTIAL_1]")
 
 
+def test_a_token_broken_over_many_lines_or_texts_is_masked_to_its_end() -> None:
+    token = "ey" + "JhbGciOiJIUzI1NiJ9.ey" + some(280) + "." + some(43)
+    lines = [token[at : at + 70] for at in range(0, len(token), 70)]
+    for text in ("\n".join(lines), "'\n  '".join(lines), '" + "'.join(lines)):
+        assert mask(f"jwt = '{text}'\nnext one") == "jwt = '[CREDENTIAL_1]'\nnext one"
+
+
+def test_a_token_without_its_head_is_masked() -> None:
+    rest = "ey" + "JzdWIiOi" + some(40) + "." + some(43)
+    assert mask(f"...{rest} was sent") == "...[CREDENTIAL_1] was sent"
+
+
+def test_a_line_within_a_block_of_base64_begins_no_token() -> None:
+    text = "\n".join([some(64), "AQE" + some(61), some(64), some(20)])
+    assert mask(text) is text
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
 ALNUM = shape.ALNUM
-# A long token is broken over two lines by terminals and by mail.
-BREAK = re.compile(rb"\\?\r?\n[ \t]{0,8}(?:[>|+] ?)?")
+# A long token is broken over two lines by terminals and by mail, and over two texts in code.
+BETWEEN = rb" ?[+.]? ?\\?\r?\n?[ \t]{0,40}"
+BREAK = re.compile(rb"\\?\r?\n[ \t]{0,8}(?:[>|+] ?)?|\"" + BETWEEN + rb"\"|'" + BETWEEN + rb"'")
+BREAKS = frozenset((b"\\", b"\r", b"\n", b'"', b"'"))
 RUN = re.compile(rb"[A-Za-z0-9_+/=.%-]{1,400}")
 AFTER_PART = re.compile(rb"[\s\"'`,;)<\\]|$")
 WIDTH = 60
+MOST_LINES = 20
 HEX = "[a-f0-9]"
 DIGITS = [b"%x" % digit for digit in range(16)]
 """A short start is looked for with the digit that has to follow: `ac` alone stands everywhere."""
@@ -91,6 +94,8 @@ class _Token:
             return
         if not data.startswith(self.start, start):
             return
+        if self.edge and start and data[start - 1] == 0x0A and self._is_inside_a_block(data, start):
+            return
         end = start + len(self.start)
         match = self.rest.match(data, end)
         stop = match.end() if match else end
@@ -114,6 +119,12 @@ class _Token:
         if self._is_real(data[begin:stop], data[end:stop] if not self.back else data[begin:stop]):
             scan.add(begin, stop, self.id)
 
+    def _is_inside_a_block(self, data: bytes, start: int) -> bool:
+        """The line before is a full line of base64: a certificate's, a picture's."""
+        line = data.rfind(b"\n", max(0, start - 202), start - 1) + 1
+        run = RUN.fullmatch(data, line, start - 1) if start - 1 - line >= WIDTH else None
+        return run is not None and not run[0].startswith(self.start)
+
     def _is_real(self, token: bytes, secret: bytes) -> bool:
         if shape.is_placeholder(token):
             return False
@@ -127,31 +138,47 @@ class _Token:
         return not self.digits or sum(byte in shape.DIGIT for byte in secret) >= self.digits
 
     def _over_the_break(self, data: bytes, start: int, end: int, stop: int) -> int:
-        """Where the token ends if a line break stands within it, else its end."""
+        """Where the token ends if line breaks stand within it, else its end."""
         run = RUN.match(data, end)
         here = run.end() if run and stop == end else stop
-        gap = BREAK.match(data, here)
-        is_begun = here > end or end - start >= 6
-        rest = RUN.match(data, gap.end()) if gap and is_begun else None
-        if gap is None or rest is None:
+        if data[here : here + 1] not in BREAKS:
             return stop
+        text = data[end:here]
+        for _ in range(MOST_LINES):
+            gap = BREAK.match(data, here)
+            rest = RUN.match(data, gap.end()) if gap and (text or end - start >= 6) else None
+            if gap is None or rest is None:
+                return stop
+            part = rest[0]
+            if stop > end and not self._goes_on(data, start, stop, rest):
+                return stop
+            text, before = text + part, len(text)
+            whole = self.rest.match(text)
+            if whole is None and len(part) >= WIDTH and _is_a_part(part):
+                here = rest.end()
+                continue
+            if whole is None or whole.end() <= before:
+                return stop
+            stop = gap.end() + whole.end() - before
+            here = rest.end()
+            if stop < here:
+                return stop
+        return stop
+
+    def _goes_on(self, data: bytes, start: int, stop: int, rest: re.Match[bytes]) -> bool:
+        """A token that is whole as it is may be longer."""
         part = rest[0]
-        if stop > end:  # whole as it is; it may be longer
-            is_wide = stop - data.rfind(b"\n", max(0, stop - 400), stop) - 1 >= WIDTH
-            is_short = stop - start < self.full
-            if not _is_a_part(part) or part.startswith(self.start):
-                return stop
-            if not is_short and not (
-                (is_wide or self.full == 0)
-                and len(part) >= 8
-                and shape.turns(part) * 4 >= len(part)
-                and AFTER_PART.match(data, rest.end())
-            ):
-                return stop
-        whole = self.rest.match(data[end:here] + part)
-        if whole is None or whole.end() <= here - end:
-            return stop
-        return gap.end() + whole.end() - (here - end)
+        if not _is_a_part(part) or part.startswith(self.start):
+            return False
+        if stop - start < self.full:
+            return True
+        is_wide = stop - data.rfind(b"\n", max(0, stop - 400), stop) - 1 >= WIDTH
+        return (
+            (is_wide or self.full == 0)
+            and len(part) >= 8
+            and shape.turns(part) * 4 >= len(part)
+            and AFTER_PART.match(data, rest.end()) is not None
+        )
 
 
 def _is_a_part(part: bytes) -> bool:
