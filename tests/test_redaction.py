@@ -128,6 +128,24 @@ UNDER_A_KEY = [
     ("child.expect('assword:')\nchild.sendline('{}')", "child.sendline"),
     ('{{"element": "Password field", "ref": "e12", "text": "{}"}}', '"ref": "e12"'),
     ('{{"name": "Password", "type": "textbox", "ref": "e5", "value": "{}"}}', '"textbox"'),
+    ("etcdctl --user root:{} get a", "--user root:"),
+    ("acme --basic-auth=bob:{} run", "--basic-auth=bob:"),
+    ("restic --password-command 'echo {}' backup", "backup"),
+    ("kubectl get secret a -o jsonpath='{{.data.p}}'\n{}\n$", "jsonpath="),
+    ('DriverManager.getConnection(url, "app", "{}")', '"app", "'),
+    ("new PDO($dsn, 'app', '{}')", "new PDO($dsn, 'app', '"),
+    ("new Sequelize('shop', 'app', '{}', {{}})", "'shop', 'app', '"),
+    ('sql.Open("mysql", "app:{}@tcp(db:3306)/shop")', "@tcp(db:3306)/shop"),
+    ('<property name="hibernate.connection.password">{}</property>', "</property>"),
+    ('<property name="password"><value>{}</value></property>', "<value>"),
+    ("<property><name>x.Password</name><value>{}</value></property>", "</value>"),
+    ("<key>ServerPassword</key>\n\t<string>{}</string>", "</string>"),
+    ('<wsse:Password Type="x#PasswordText">{}</wsse:Password>', "</wsse:Password>"),
+    ('<input type="password" name="p" value="{}">', 'name="p"'),
+    ('variable "db_password" {{\n  type = string\n  default = "{}"\n}}', "type = string"),
+    ('{{"admin_password": {{"sensitive": true, "value": "{}"}}}}', '"sensitive": true'),
+    ("ENV['DB_PASSWORD'] ||= '{}'", "||="),
+    ("postgres_password: !!str {}", "!!str"),
 ]
 
 HARMLESS = [
@@ -218,11 +236,36 @@ HARMLESS = [
     'Card.displayName = "Card Header"; login(me)',
     "fullName: 'Main Window'",
     '"author": "Eyewitness News"',
+    'FIELD_PASSWORD = "userPassword"',
+    "SHA256 (passwd.tgz) = " + "5fd1f646" * 8,
+    "password: kwargs; password: mismatched",
+    '"password": "Wachtwoord", "password": "Adgangskode"',
+    "PBKDF2-HMAC-SHA512 (the password KDF)",
+    "Argon2id is our password function",
+    "password - at least 12 chars, 1 digit",
+    "pass: src/a.test.ts (5.12s)",
+    "login: username / email",
+    "log in with Google / GitHub",
+    "my key takeaway is this",
+    "credentials: include / omit / same-origin",
+    "docker run --user 1000:1000 a; docker run --user node:node b",
+    "INSERT INTO users (name, password) VALUES (?, ?), ($1, $2), (:a, :b)",
+    "INSERT INTO users (name, password) VALUES ('x', crypt('y', gen_salt('bf')))",
+    "| Field | Password |\n|---|---|\n| x | optional |\n",
+    "name       password\n---------- --------\nbob        NULL\n",
+    '<string name="password">Passwort eingeben</string>',
+    '<input type="password" name="password" value="" />',
+    '{"token": {"kind": "IDENT", "value": "getElementById2"}}',
+    'variable "db_password" {\n  type = string\n}',
+    "mysqli_connect($host, $user, $pass, $db)",
+    '"user:password@tcp(127.0.0.1:3306)/db"',
+    "path('reset-password/<uidb64>/<token>/', view)",
     "@@ -31,6 +31,8 @@\n+31 612345670\n+4915123456780",
     "UTC+10 2024, 2024-01-01T10:00:00+0530, x = a +44 20 30",
     "mobile: 1080 1920, phone: 555-0123, tel: 123-456-7890",
     "IBAN: NL00 BANK 0283 9417 05",
     "card number 4539 7629 1830 4726",
+    "Dear Customer Support,\n",
 ]
 
 
@@ -310,6 +353,23 @@ WAYS = [
     "password:\n  {}",
     '"password":\n   "{}"',
     "password = (\n    '{}'\n)",
+    "use {} as the password.",
+    "{} is my new password",
+    "It is {} (the root password)",
+    "my password's {}",
+    "Password? {}",
+    "pw: {}",
+    "my pw is {}",
+    "pass: {}",
+    "pass phrase: {}",
+    "login: bob / {}",
+    "credentials: bob / {}",
+    "A temporary password is generated for root@localhost: {}",
+    "Resetting the password of bob to {}",
+    "contraseña nueva: {}",
+    "le mot de passe du serveur est : {}",
+    "het wachtwoord van de server: {}",
+    "пароль для входа: {}",
     "Password [None]: {}",
     "Passwort (neu): {}",
     'let password = Some("{}".to_string())',
@@ -342,6 +402,18 @@ TABLES = [
     "User name,Access key ID,Secret access key\nci-bot,x,{}",
     "| user | password |\n|---|---|\n| bob | {} |\n",
     "user\tpassword\nann\tx\nbob\t{}\n",
+    "service\tapi_key\tenv\nmaps\t{}\tprod\n",
+    "name;secret;role\nbob;{};admin\n",
+    'user,note,password\nbob,"a, b",{}\n',
+    " id | password\n----+----------\n  1 | {}\n(1 row)\n",
+    "+----+----------+\n| id | password |\n+----+----------+\n|  1 | {} |\n+----+----------+",
+    "│ id │ password │\n├────┼──────────┤\n│  1 │ {} │\n",
+    "┃ id ┃ password ┃\n┡━━━━╇━━━━━━━━━━┩\n│  1 │ {} │\n",
+    "login  password                                  role\n"
+    "-----  ----------------------------------------  ----\nbob    {}  a\n",
+    "INSERT INTO users (id, password, age)\nVALUES (1, '{}', 4), (2, NULL, 5);",
+    "insert ignore into `keys` (`user`,`client_secret`) values ('it''s, b', '{}')",
+    "COPY logins (name, token, n) FROM stdin;\nbob\t{}\t3\n\\.\n",
 ]
 
 
@@ -350,6 +422,29 @@ def test_a_column_whose_head_says_so_is_secret(table: str) -> None:
     secret = some(40)
     for text in (table.format(secret), json.dumps({"output": table.format(secret)})):
         assert mask(text) == text.replace(secret, "[CREDENTIAL_1]")
+
+
+def test_a_column_is_secret_where_its_cells_and_its_head_are_quoted() -> None:
+    one, two = password(), password()
+    text = f'"url","user","password"\n"https://a","bob","{one}"\n"https://b","eve","{two}"\n'
+    masked = text.replace(one, "[CREDENTIAL_1]").replace(two, "[CREDENTIAL_2]")
+    assert mask(text) == masked
+
+
+JUMBLES = ["xkqjvmzptw", "qzwvkxbdfg", "KqxzVbWjGh", "mvqkdxzjtb"]
+
+
+@pytest.mark.parametrize("secret", JUMBLES)
+def test_letters_in_no_order_are_a_password_without_a_digit(secret: str) -> None:
+    for way in ("password: {}", '"password": "{}"', "password = '{}'", "host,pwd\nweb,{}\n"):
+        assert mask(way.format(secret)) == way.format("[CREDENTIAL_1]")
+    assert mask(f"the {secret} of the day") == f"the {secret} of the day"
+
+
+def test_four_groups_of_four_letters_are_an_apps_password() -> None:
+    secret = "qzwv kxbd mvqk dxzj"
+    assert mask(f"EMAIL_PASS='{secret}'") == "EMAIL_PASS='[CREDENTIAL_1]'"
+    assert mask("EMAIL_PASS='they were here once'") == "EMAIL_PASS='they were here once'"
 
 
 def test_a_token_broken_over_many_lines_or_texts_is_masked_to_its_end() -> None:
@@ -367,6 +462,14 @@ def test_a_token_without_its_head_is_masked() -> None:
 def test_a_line_within_a_block_of_base64_begins_no_token() -> None:
     text = "\n".join([some(64), "AQE" + some(61), some(64), some(20)])
     assert mask(text) is text
+
+
+@pytest.mark.parametrize("path", ["reset-password", "invite", "magic-link", "password/reset"])
+def test_the_token_of_a_link_is_masked(path: str) -> None:
+    secret = some(36)
+    assert mask(f"https://x.example/{path}/{secret} now").endswith(f"/{path}/[CREDENTIAL_1] now")
+    page = f"app/{path}/TheFormOfThePageForANewPassword2.tsx"
+    assert mask(page) is page
 
 
 @pytest.mark.parametrize(
@@ -601,6 +704,14 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
         ('"phone": "+1 (416) 628-3947"', '"phone": "[PHONE_1]"'),
         ("Handy: 0171 2849375", "Handy: [PHONE_1]"),
         ("tel:+49-30-68645573", "tel:[PHONE_1]"),
+        ("Dear Jo Vermeer,\n\nwe", "Dear [PERSON_1],\n\nwe"),
+        ("my name is Jo Vermeer.", "my name is [PERSON_1]."),
+        (
+            '{"name": "Jo Vermeer", "email": "jo@delftware.com"}',
+            '{"name": "[PERSON_1]", "email": "[EMAIL_1]"}',
+        ),
+        ("psql -h pg-main.internal -U app", "psql -h [INTERNAL_URL_1] -U app"),
+        ("\\\\wsl$\\Ubuntu\\home\\jvermeer\\x", "\\\\wsl$\\Ubuntu\\home\\[USER_1]\\x"),
     ],
 )
 def test_an_identity_is_masked_and_its_place_stays_readable(text: str, masked: str) -> None:
@@ -870,7 +981,16 @@ HOSTILE = [
     ),
     *("password,\n", "| password ", "a,password\n1,", "mysql ", "curl & ", "zip '", "password ("),
     *("password: \n", '"name": "password", ', "set password ", "vault kv put ", "arn:", "author: "),
+    *("insert into t(password)values('a'),(", "COPY t (token) FROM stdin\nx\n", "login: bob / "),
+    *(
+        "password  a\n--------  -\n",
+        "│ password ┃",
+        '"password","a"\n',
+        "aaaaaaaa as the password ",
+    ),
+    *('"password": {"a": "b", ', 'variable "password" { ', '<password a="b" ', "a:b@tcp("),
     *("phone +1 416 ", "call +31 6 1 ", "iban NL91 ABNA ", "card number 4539 7629 "),
+    *("/invite/aB3cD4", "+AQE" + "aB3" * 22 + "\n", '"ghp_abc" + ', "\nDear Aa Bb", "pw: "),
     *('"kty"', "x" * 64 + "\n", "[CREDENTIAL_1]", "Thanks,\n", "Author: A B <", "/home/a", "fd00:"),
 ]
 

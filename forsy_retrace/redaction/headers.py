@@ -39,6 +39,9 @@ COOKIE_SECRET = later(
     rb"|passw|sso|id_?token|\.asp|connect\.|__host|__secure|clearance|access|refresh"
 )
 USERINFO = later(rb"([^\s/@:\"'`<>\\?#,(){}]{0,100}):([^\s\"'`<>\\/]{1,300})@[A-Za-z0-9\[$%{_-]")
+BEFORE_NETWORK = later(rb"(?:^|[\s\"'`=])[\w.-]{1,60}:([^\s\"'`]{3,80})$")
+FILE_END = later(rb"\.[a-z]")
+LINK = later(rb"[A-Za-z0-9_=-]{20,200}")
 USER_ONLY = later(rb"([A-Za-z0-9_.~%-]{16,300})@[A-Za-z0-9\[]")
 USERINFO_SLASH = later(rb"(?:[^\s/@:\"'`<>\\?#]{0,60}:)?([A-Za-z0-9+/=_.-]{16,200})@[A-Za-z0-9]")
 AUTH_VALUE = later(
@@ -76,6 +79,10 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"bearer", _bearer
     yield b"cookie", _cookies
     yield b"://", _userinfo
+    for path in rules.words("links", "paths"):
+        yield path, _link
+    yield b"@tcp(", _before_network
+    yield b"@unix(", _before_network
     yield b'"auth"', _docker_auth
     yield b"_auth", _docker_auth
     yield b'"kty"', _jwk
@@ -179,10 +186,31 @@ def _userinfo(scan: Scan, start: int, end: int) -> None:
         and re.match(rb"\$[A-Za-z_{(]|<|\{|%|\*{2,}|\[", password)
     ):
         return
+    if shape.is_token(match[1], 24, hard=True):
+        scan.add(*match.span(1), "url-token")
     if len(password) >= 4 and not shape.is_placeholder(password):
         scan.add(match.start(2), match.end(2), "url-password")
     elif shape.is_token(match[1], 16):
         scan.add(match.start(1), match.end(1), "url-token")
+
+
+def _link(scan: Scan, start: int, end: int) -> None:
+    """The token of an address that lets in who has it."""
+    match = LINK.match(scan.data, end)
+    if match is None or FILE_END.match(scan.data, match.end()):
+        return
+    token = match[0]
+    is_hex = len(token) >= 32 and shape.HEX.fullmatch(token)
+    is_wild = shape.classes(token) >= 3 and shape.turns(token) * 3 >= len(token)
+    if is_hex or (is_wild and shape.is_token(token, 20, hard=True)):
+        scan.add(*match.span(), "link")
+
+
+def _before_network(scan: Scan, start: int, end: int) -> None:
+    """The password of Go's `user:password@tcp(host)`."""
+    match = BEFORE_NETWORK.search(scan.data, max(0, start - 120), start)
+    if match and match[1][:1] not in b"$%{<" and not shape.is_placeholder(match[1]):
+        scan.add(*match.span(1), "url-password")
 
 
 def _docker_auth(scan: Scan, start: int, end: int) -> None:

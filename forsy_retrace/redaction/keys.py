@@ -19,16 +19,17 @@ REACH = 60
 # default, a property's methods.
 TAIL = later(
     rb"([\w.\x80-\xff-]{0,60})(\\{0,8}[\"'`]|\]|\))?(?:\\{0,8}[\"'`]|\]|\))?"
-    rb"(?:\*{1,3}|</[a-z]{1,8}>)?(?:"
+    rb"(?:\*{1,3}|</[a-z]{1,8}>(?!\s{0,40}<))?(?:"
     rb"(?: (?:\[[^\]\n]{0,30}\]|\([^)\n]{0,30}\)|\{ ?get;[^}\n]{0,40}\}))?[ \t]{0,40}"
-    rb"(=>|:=|[?+.]=|<-|={1,3}|!={1,2}|=~|:|\xe6\x98\xaf|\xe3\x81\xaf"
+    rb"(=>|:=|(?:[?+.]|\|\||\?\?)=|<-|={1,3}|!={1,2}|=~|:|\xe6\x98\xaf|\xe4\xb8\xba|\xe3\x81\xaf"
     rb"|(?<=[ \t])\|(?=[ \t])"
-    rb"|</t[dh]>\s{0,8}<t[dh]>)(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}"
-    rb"|(,)[ \t]{0,8}|(>)|([ \t]{1,8})|(\n))"
+    rb"|</(?:t[dh]|key|name)>\s{0,40}<(?:t[dh]|string|value)>)"
+    rb"(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}"
+    rb"|(,|;(?=[\w\"]))[ \t]{0,8}|(>)|([ \t]{1,8})|(\n))"
 )
 ANNOTATION = later(
     rb"(?:&?(?:'static )?str|String|string|bytes|Optional\[str\]|SecretStr|Final(?:\[str\])?)"
-    rb"(?: \| None)?[ ]{0,4}=[ ]{0,4}"
+    rb"(?: \| None)?[ ]{0,4}=[ ]{0,4}|!!str[ ]{1,4}"
 )
 BLOCK = later(rb"[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}")
 NEXT_LINE = later(rb"\(?[ \t]{0,8}\r?\n(?:[ \t]{0,8}\r?\n)?[ \t]{0,40}")
@@ -49,10 +50,23 @@ MEMBERS = later(
     rb"(?:\\{0,8}[\"'][^\"'\\\n]{0,80}\\{0,8}[\"']|[\w.-]{1,20})){1,6}?"
     rb"\s{0,40},\s{0,40}\\{0,8}[\"']value\\{0,8}[\"']\s{0,8}:\s{0,8}"
 )
+# A variable's default, and an object that holds the value beside its type.
+DEFAULT = later(rb"\s{0,4}\{[^{}]{0,600}?\bdefault\s{0,8}=\s{0,8}")
+OBJECT = later(
+    rb"\s{0,4}:\s{0,4}\{(?:\s{0,40}\\{0,8}[\"'][a-zA-Z_]{1,16}\\{0,8}[\"']\s{0,8}:\s{0,8}"
+    rb"(?:\\{0,8}[\"'][^\"'\\\n]{0,80}\\{0,8}[\"']|[\w.-]{1,20})\s{0,40},){0,4}?"
+    rb"\s{0,40}\\{0,8}[\"']value\\{0,8}[\"']\s{0,8}:\s{0,8}"
+)
+INNER = later(rb"\s{0,40}<value>")
+ATTRIBUTES = later(rb"(?: [\w:.-]{1,30}=\"[^\"\n]{0,120}\"){1,4}>")
+ITS_VALUE = later(rb"[^<>\n]{0,160}?\bvalue=")
+IS_TYPE = later(rb"\btype=[\"']$")
+ATTRIBUTE = later(rb"\b(?:name|key)=[\"']$")
 CLOSING = later(rb"\\{0,8}[\"'`]")
 PLACEHOLDER = later(rb"credential_[0-9]{1,9}")
 CONNECTION = later(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
-COPULAS = ("是".encode(), "は".encode())
+BAR_BEGINS = b"\xe2\x94", b"\xe2\x95"
+COPULAS = ("是".encode(), "为".encode(), "は".encode())
 ASCII = later(rb"[\x21-\x7e]{1,200}")
 SPACE = later(rb"\s")
 ROW = 400
@@ -83,6 +97,7 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
     else:
         tail = TAIL.match(data, end)
         if tail is None:
+            prose.at_the_end(scan, start, end)
             return
         place, sign = tail.end(), tail[3] or b""
         closed = tail[2] is not None and tail[2] not in b")]"
@@ -96,7 +111,12 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         if sign:
             scan.named = name_end
         return
-    ends_a_cell = tail and (tail[4] or tail[7] or b"|" in (sign, data[place : place + 1]))
+    ends_a_cell = tail and (
+        tail[4]
+        or tail[7]
+        or b"|" in (sign, data[place : place + 1])
+        or (tail[6] and (tail[6] != b" " or data.startswith(BAR_BEGINS, place)))
+    )
     if ends_a_cell and level != WEAK:
         column(scan, left, level)
     if sign or tail is None:
@@ -105,8 +125,16 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
     elif tail[4] and closed and left and data[left - 1] in values.QUOTES:
         _listed(scan, place, level)
     elif tail[5] and left and data[left - 1] in b"<:":
-        _element(scan, place, level)
+        _element(scan, place, level, certain=True)
+    elif tail[5] and closed and ATTRIBUTE.search(data, max(0, left - 8), left):
+        _element(scan, place, level, certain=False)
     elif tail[6] and not closed:
+        attributes = None
+        if left and data[left - 1] in b"<:":
+            attributes = ATTRIBUTES.match(data, name_end)
+        if attributes:
+            _element(scan, attributes.end(), level, certain=True)
+            return
         prose.after_space(scan, left, name_end, place, level)
     elif tail[7] and level != WEAK:
         _pair(scan, left, name_end, level)
@@ -144,7 +172,11 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
     if names_a_session(name, data[value.start : value.end]):
         return
     if name.lower() == b"pass" and (sign == b"|" or (sign == b":" and not value.quoted)):
-        return  # a test's verdict
+        if (
+            sign == b":" and b"/" not in data[value.start : value.end]
+        ):  # else, or where it does not stand out, a test's verdict
+            prose.stands_out(scan, value, level, rule="said")
+        return
     is_env = name.isupper() and len(name) > 2
     tight = place - name_end == len(sign)
     certain = (sign == b"=" and tight and (is_env or b"." in name)) or in_url
@@ -201,13 +233,15 @@ def _listed(scan: Scan, place: int, level: int) -> None:
             judge(scan, value, level, certain=False, rule="key-list")
 
 
-def _element(scan: Scan, place: int, level: int) -> None:
+def _element(scan: Scan, place: int, level: int, *, certain: bool) -> None:
+    inner = INNER.match(scan.data, place)
+    place = inner.end() if inner else place
     end = scan.data.find(b"<", place, place + 1000)
     if end > place and scan.data[end + 1 : end + 2] == b"/":
         text = scan.data[place:end]
         if b"\n" not in text:
             value = values.Value(place, end, True)
-            judge(scan, value, level, certain=b" " not in text, rule="xml")
+            judge(scan, value, level, certain=certain and b" " not in text, rule="xml")
 
 
 def _pair(scan: Scan, left: int, name_end: int, level: int) -> None:
@@ -216,8 +250,19 @@ def _pair(scan: Scan, left: int, name_end: int, level: int) -> None:
     closing = CLOSING.match(data, name_end)
     place = closing.end() if closing else name_end
     pair = PAIR.match(data, place)
+    is_certain = True
     if pair is None and closing and NAMED.search(data, max(0, left - 30), left):
         pair = MEMBERS.match(data, place)
+    if pair is None and closing:
+        is_certain = False
+        pair = OBJECT.match(data, place)
+        if pair is None and data[max(0, left - 10) : left] == b'variable "':
+            pair = DEFAULT.match(data, place)
+        if pair is None and IS_TYPE.search(data, max(0, left - 8), left):
+            pair = ITS_VALUE.match(data, place)
     value = values.read(data, pair.end()) if pair else None
-    if value:
-        judge(scan, value, level, certain=value.quoted, rule="name-value")
+    if value is None or not (value.quoted or is_certain):
+        return
+    text = data[value.start : value.end]
+    if is_certain or level == PASSWORD or shape.is_token(text, 16, hard=True):
+        judge(scan, value, level, certain=value.quoted and is_certain, rule="name-value")

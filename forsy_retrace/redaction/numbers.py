@@ -57,7 +57,8 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
 
 def _international(scan: Scan, start: int, end: int) -> None:
     data = scan.data
-    if start == 0 or data[start - 1] in b"\n+-_./=)]}" or data[start - 1] in shape.ALNUM:
+    before = data[start - 1] if start else 0x20
+    if before in b"\n+-_./=)]}" or before in shape.ALNUM:
         return  # the line of a diff, a sum
     match = INTERNATIONAL.match(data, start)
     if match is None or not _ends(data, match.end()):

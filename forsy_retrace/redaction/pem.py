@@ -22,7 +22,7 @@ TAIL = later(
 )
 # What may stand between head and body: line ends, quotes, numbers of lines, signs of a diff.
 BETWEEN = later(
-    rb"(?:\\{1,8}(?:[nrt\"'/]|\r?\n)|[\s\"'`+,>|:;.<()\xe2\x86\x92\x94\x82]"
+    rb"(?:\\{1,8}(?:[nrt\"'/]|\r?\n)|//(?=[ \t])|[\s\"'`#*+,>|:;.<()\xe2\x86\x92\x94\x82]"
     rb"|[0-9]{1,6}(?=[\t:|\xe2])|&[a-z]{2,4};"
     rb"|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Subject|X-[A-Za-z]{1,20}):[^\n\\]{0,120}){0,60}"
 )

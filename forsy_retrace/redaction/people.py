@@ -23,6 +23,10 @@ NAME_BEFORE = later(
     rb"((?:[A-Z\xc3-\xce][\w\x80-\xff'.-]{0,30} ){1,3}[A-Z\xc3-\xce][\w\x80-\xff'.-]{1,30})"
     rb",? ?\\{0,3}[\"']? ?(?:<|&lt;|%3C|\()$"
 )
+NAMED_IN_JSON = later(
+    rb"\\{0,3}\"name\\{0,3}\" ?: ?\\{0,3}\"([A-Z\xc3-\xce][^\"\\\n<>{}]{2,60})\\{0,3}\",\s{0,40}"
+    rb"\\{0,3}\"e-?mail\\{0,3}\" ?: ?\\{0,3}\"$"
+)
 # Names in the heads of source files are public; those in mail and in git's output are meant.
 HEADER_BEFORE = later(
     rb"(?:^|[\n\r]|\\n|<)[ \t>]{0,8}(?:[0-9a-f]{7,40} )?(?:[*-] )?(?:[a-z-]{2,20}-by|author|commit"
@@ -51,6 +55,8 @@ ONE_NAME = later(
     rb"([A-Z\xc3-\xce]" + LETTERS + rb"{2,25})\\{0,3}[\"']"
 )
 GIT_NAME = later(rb"[ =]{1,3}[\"']?" + TWO_NAMES)
+HIS_NAME = later(TWO_NAMES + rb"(?:[.,;!?\r\n ]|$)")
+ADDRESSED = later(TWO_NAMES + rb",? ?\r?(?:\n|\\n|$)")
 TODO_NAME = later(TWO_NAMES + rb"\)")
 SIGNED = later(rb",?!?\r?\n(?:\r?\n)?(?:-{1,2} ?)?" + TWO_NAMES + rb"(?:\r?\n|$)")
 BLAME = later(rb"\(" + TWO_NAMES + rb"[ ]{1,30}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$")
@@ -60,6 +66,8 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"@", _at
     yield b"%40", _at
     yield b"user.name", partial(_person, GIT_NAME, "git-name")
+    yield b"my name is ", partial(_person, HIS_NAME, "own-name")
+    yield b"dear ", _addressed
     yield b"todo(", partial(_person, TODO_NAME, "todo-name")
     yield b"fixme(", partial(_person, TODO_NAME, "todo-name")
     for key in rules.words("people", "name_keys"):
@@ -113,7 +121,10 @@ def _is_mail(local: bytes, domain: bytes, top: bytes) -> bool:
 
 
 def _name_of_mail(scan: Scan, begin: int) -> None:
-    """The name before <mail>."""
+    """The name before <mail>, or in the field before the mail's."""
+    field = NAMED_IN_JSON.search(scan.data, max(0, begin - 160), begin)
+    if field and b" " in field[1] and _is_person(field[1]):
+        scan.add(*field.span(1), "mail-name", PERSON)
     match = NAME_BEFORE.search(scan.data, max(0, begin - 110), begin)
     if (
         match
@@ -131,6 +142,15 @@ def _person(pattern: re.Pattern[bytes], rule: str, scan: Scan, start: int, end: 
     if scan.low[start:end] in (b"author", b"committer") and not _is_quoted(scan.data, match):
         return  # a comment's "Author: …"; git writes the mail behind the name
     scan.add(*match.span(1), rule, PERSON)
+
+
+def _addressed(scan: Scan, start: int, end: int) -> None:
+    """The name at the head of a letter."""
+    if scan.data[start : start + 1] == b"D" and scan.data[max(0, start - 1) : start] in (
+        b"",
+        b"\n",
+    ):
+        _person(ADDRESSED, "addressed", scan, start, end)
 
 
 def _titled(scan: Scan, start: int, end: int) -> None:

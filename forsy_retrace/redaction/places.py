@@ -19,7 +19,8 @@ COMMAND_BEFORE = later(
     rb"(?:ssh|scp|sftp|ping6?|curl|wget|dig|nslookup|host|telnet|nc|ncat|mosh|rsync|traceroute"
     rb"|nmap|openssl s_client -connect|http|xh|smb|resolve[sd]?|server|hostname|Host|HostName"
     rb"|host_?name|url|addr(?:ess)?|endpoint|dns|domain|connect(?:ed|ing)? to|from|to|on|at|@"
-    rb"|://)[ \t:=\"']{0,4}(?:-[A-Za-z]{1,3}[ ]{1,2})?(?:[\w.-]{1,40}@)?$"
+    rb"|://|-h|--host|--hostname|--server)[ \t:=\"']{0,4}"
+    rb"(?:-[A-Za-z]{1,3}[ ]{1,2})?(?:[\w.-]{1,40}@)?$"
 )
 IPV4 = later(rb"(?:10|192|172|169|100)\.(\d{1,3})\.\d{1,3}\.\d{1,3}")
 ADDRESS_BEFORE = later(

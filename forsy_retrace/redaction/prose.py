@@ -2,34 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
-from forsy_retrace.redaction import shape, values
-from forsy_retrace.redaction.strength import PASSWORD, WEAK, judge
+from forsy_retrace.redaction import rules, shape, values
+from forsy_retrace.redaction.strength import PASSWORD, TOKEN, WEAK, judge, strength
 
 if TYPE_CHECKING:
-    from forsy_retrace.redaction.scan import Scan
+    from forsy_retrace.redaction.scan import Rule, Scan
 
-PREPOSITIONS = rb"(?:for|of|to|on|in|do|da|de|del|di|f\xc3\xbcr|von|\xd0\xbe\xd1\x82) "
+PREPOSITIONS = (
+    rb"(?:for|of|to|on|in|do|da|de|del|di|du|des|pour|para|per|van|voor|dla|til|vo[nm]"
+    rb"|f\xc3\xb6r|f\xc3\xbcr|\xd0\xbe\xd1\x82|\xd0\xb4\xd0\xbb\xd1\x8f|\xd0\xba) "
+)
 IS = later(
     PREPOSITIONS + rb"[^\n:=]{1,60}?"
-    rb"(?:: ?| (?:is|ist|es|est|\xc3\xa9|\xc3\xa8) |=)|(?:is|was|are|will be|set to|changed to"
-    rb"|reset to|now|be|should be|to be|becomes?|es|est|ist|lautet|\xc3\xa9|\xc3\xa8|\xc3\xa4r|er"
-    rb"|este|jest|\xe2\x80\x94|\xe2\x80\x93)(?: (?:now|still|just|also|set to|currently"
-    rb"|always))?(?::| is)?[ \t]{1,3}|(?:=|:|->|=>)[ \t]{1,3}|\("
+    rb"(?: ?: ?| (?:is|ist|es|est|\xc3\xa9|\xc3\xa8|-)(?: ?:)? |=)|- "
+    rb"|(?:is|was|has been) (?:generated|created|set) for [^\n:=]{1,60}: "
+    rb"|(?:is|was|are|will be|(?:has been )?(?:re)?set to|changed to"
+    rb"|now|be|should be|to be|becomes?|es|est|ist|lautet|\xc3\xa9|\xc3\xa8|\xc3\xa4r|er"
+    rb"|este|jest|\xe2\x80\x94|\xe2\x80\x93)(?: (?:now|nu|jetzt|maintenant|ahora|still|just"
+    rb"|also|set to|currently|always))?(?: ?:| is)?[ \t]{1,3}|(?:=|:|->|=>)[ \t]{1,3}|\("
     rb"|(?:is|are|was|below|follows|as follows) ?:[ \t]{0,4}\r?\n(?:[ \t]{0,4}\r?\n)?[ \t]{0,40}"
 )
+NAMED_BEFORE = later(
+    rb"(?:^|[\s])([^\s()]{8,80}) (?:as |is |\()(?:(?:the|my|our|your|its|his|her|a|an) )?"
+    rb"(?:[A-Za-z-]{2,20} ){0,2}$"
+)
+# Behind the word the sentence goes on; the word is no part of another: "password function".
+GOES_ON = later(rb"[ \t]{1,4}(?:for|to|in|on|of|at|and|or|now|there|here|when|if|so|but|then)\b")
+NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+WORD_END = later(rb"(\w{0,60})(?:(\? |'s )|[.!,;)\s]|$)")
 PREPOSITION = later(PREPOSITIONS)
+# One more word before the colon: contraseña nueva: …
+WORD = later(rb"[\w\x80-\xff]{2,40} ?: ")
 TO = later(rb"(?:(?:of|for) [^\n:=]{1,40}? )?to:?[ \t]{1,3}")
+ACCOUNT = later(
+    rb"(?:\s{1,2}(?:is|are|as|user))?:?\s{1,2}[\w.@+\\-]{2,60}(?:\s?/\s?|\s?\|\s?|:|\s(?:with|and)\s)"
+)
 FINGERPRINT = later(rb"(?:0x)?[0-9A-F]{16}(?:[0-9A-F]{24})?$")
-CHANGE = later(rb"\b(?:set|chang(?:e|ed|ing)|reset|updat(?:e|ed|ing))\b[^\n.]{0,40}$")
+CHANGE = later(rb"\b(?:(?:re)?set(?:ting)?|chang(?:e|ed|ing)|updat(?:e|ed|ing))\b[^\n.]{0,40}$")
 REACH = 60
 # The words of a file or a shell that give a name its value.
 SETTERS = (
     *(b"ENV", b"ARG", b"SetEnv", b"setenv", b"setx", b"fastcgi_param"),
     *(b"set -g", b"set -x", b"set -gx", b"set -xg", b"set -Ux", b"set -Ugx"),
 )
+
+
+def rows() -> Iterator[tuple[bytes, Rule]]:
+    for words in (b"pw:", b"pw is ", b"pw = ", b"pw="):
+        yield words, _short
+    for words in rules.words("prose", "accounts"):
+        yield words, _account
+    for words in rules.words("prose", "keys"):
+        yield words, _my_key
+
+
+def _short(scan: Scan, start: int, end: int) -> None:
+    """`pw: …`, if the two letters are a word."""
+    if start == 0 or scan.data[start - 1] in b" \t\n\"'({,;":
+        _stands_after(scan, end, PASSWORD)
+
+
+def _account(scan: Scan, start: int, end: int) -> None:
+    """`login: bob / …`"""
+    account = ACCOUNT.match(scan.data, end)
+    if account:
+        _stands_after(scan, account.end(), PASSWORD)
+
+
+def _my_key(scan: Scan, start: int, end: int) -> None:
+    """`here is my key …`"""
+    said = IS.match(scan.data, end) or IS.match(scan.data, end + 1)
+    _stands_after(scan, said.end() if said else end, TOKEN)
+
+
+def _stands_after(scan: Scan, place: int, level: int) -> None:
+    while scan.data[place : place + 1] in (b" ", b"\t"):
+        place += 1
+    value = values.read(scan.data, place)
+    if value:
+        stands_out(scan, value, level, rule="said")
 
 
 def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) -> None:
@@ -43,9 +98,16 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
         return
     if level == WEAK:
         return
+    if GOES_ON.match(data, name_end):
+        _before(scan, left, level)
     said = IS.match(data, place)
+    if said is None and level == PASSWORD:
+        named = WORD.match(data, place)
+        if named:
+            _stands_after(scan, named.end(), level)
+            return
     changed = TO.match(data, place) if said is None else None
-    if changed and CHANGE.search(data, max(0, left - REACH), left):
+    if changed and CHANGE.search(scan.low, max(0, left - REACH), left):
         said = changed
     if said is None:
         _right_after(scan, left, name_end, place, level)
@@ -57,7 +119,7 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
     value = values.read(data, place)
     if value is None:
         return
-    if said[0] == b"(" or b"\n" in said[0]:
+    if said[0] == b"(" or b"\n" in said[0] or said[0].endswith(b"- "):
         stands_out(scan, value, level, rule="said")
         return
     start, end, quoted = value
@@ -66,9 +128,41 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
         text = data[start:end].rstrip(b".,;:?")
     kinds = set(text.translate(shape.KIND))
     is_odd = 3 in kinds and not kinds <= {3, 0}
-    if level == PASSWORD and (len(text) < 6 or not (is_odd or shape.is_mixed(text))):
+    is_odd = is_odd or shape.is_mixed(text) or shape.is_jumble(text)
+    if level == PASSWORD and (len(text) < 6 or not is_odd):
         return
     judge(scan, values.Value(start, start + len(text), quoted), level, certain=False, rule="said")
+
+
+def at_the_end(scan: Scan, start: int, end: int) -> None:
+    """What stands before or behind a word that ends its sentence: `password? …`."""
+    data = scan.data
+    word = WORD_END.match(data, end)
+    is_asked = word is not None and word[2] is not None
+    if word is None or not (is_asked or _may_name(scan, start)):
+        return
+    before = data[max(0, start - 40) : start]
+    left = start - (len(before) - len(before.rstrip(NAME)))
+    level = strength(data[left : word.end(1)])
+    if level > WEAK:
+        _before(scan, left, level)
+        if is_asked:
+            _stands_after(scan, word.end(), level)
+
+
+def _may_name(scan: Scan, left: int) -> bool:
+    window = scan.data[max(0, left - REACH) : left]
+    return b" (" in window or b" as " in window or b" is " in window
+
+
+def _before(scan: Scan, left: int, level: int) -> None:
+    """What a sentence names before the word: `use … as the password`, `… (the root password)`."""
+    match = None
+    if _may_name(scan, left):
+        match = NAMED_BEFORE.search(scan.data, max(0, left - REACH - 80), left)
+    value = values.read(scan.data, match.start(1)) if match else None
+    if match and value and value.end <= match.end(1):
+        stands_out(scan, value, level, rule="said-before")
 
 
 def _right_after(scan: Scan, left: int, name_end: int, place: int, level: int) -> None:
@@ -98,6 +192,7 @@ def stands_out(scan: Scan, value: values.Value, level: int, *, rule: str) -> Non
         is_secret = len(text) >= 8 and 3 in kinds and len(kinds) >= 3
         is_secret = is_secret and (has_sign or shape.is_wild(text))
         is_secret = is_secret and not shape.SLUG.match(text)
+        is_secret = is_secret or (shape.is_jumble(text) and shape.turns(text) >= 4)
     else:
         is_secret = shape.is_token(text, 20, hard=True) and text[:1] != b"/"
     if is_secret:

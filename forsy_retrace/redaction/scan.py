@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from forsy_retrace.redaction import (
     accounts,
+    columns,
     commands,
     encoded,
     headers,
@@ -16,6 +17,7 @@ from forsy_retrace.redaction import (
     pem,
     people,
     places,
+    prose,
     tokens,
 )
 from forsy_retrace.redaction.engine import Literals
@@ -95,6 +97,8 @@ class Rules:
         strict = [*tokens.rows(), *keys.rows(), *headers.rows(), *pem.rows(), *encoded.rows()]
         loose = [
             *commands.rows(),
+            *columns.rows(),
+            *prose.rows(),
             *headers.vendor_rows(),
             *accounts.rows(),
             *people.rows(),

@@ -62,6 +62,10 @@ LABEL = later(
 PUBLIC_KEY = (b"AAAAB3NzaC1", b"AAAAC3NzaC1", b"AAAAE2VjZHNh", b"MIIBIj")
 STRUCTURE = later(rb"(?:\[\s{0,8})?\{\s{0,40}\\{0,8}[\"'][^\"'\\\n]{1,80}\\{0,8}[\"']\s{0,8}:")
 
+# What shortens words so that their pairs are odd: passwdFld, cfgKeyStr.
+OF_A_NAME = later(rb"pass|pwd|psw|key|tok|secret|cred|str|cfg|abc|qwert|xxx")
+APP_PASSWORD = later(rb"[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4}$")
+
 KIND = bytes.maketrans(
     bytes(range(256)),
     bytes(
@@ -69,6 +73,21 @@ KIND = bytes.maketrans(
         for c in range(256)
     ),
 )
+
+
+@lru_cache(maxsize=1)
+def _usual_pairs() -> frozenset[bytes]:
+    rows = rules.words("values", "pairs")
+    return frozenset(row[:1] + bytes([after]) for row in rows for after in row[1:])
+
+
+def is_jumble(value: bytes) -> bool:
+    """Letters in an order that no language and no name in code has."""
+    low = value.lower()
+    if len(low) < 8 or not (low.isascii() and low.isalpha()) or OF_A_NAME.search(low):
+        return False
+    odd = sum(low[at : at + 2] not in _usual_pairs() for at in range(len(low) - 1))
+    return odd >= max(4, (len(low) - 1) / 3)
 
 
 @lru_cache(maxsize=1)
@@ -164,6 +183,9 @@ def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
         return True
     if b"\\x" in value or b"\\u" in value:
         return False
+    least = 12 if len(kinds) > 1 else 16
+    if 3 not in kinds and not hard and len(value) >= least and is_jumble(value):
+        return True
     if SLUG.match(value[:200]):
         return False
     if 3 not in kinds:
@@ -193,6 +215,8 @@ def is_password(value: bytes, *, quoted: bool, certain: bool) -> bool:
     if not certain and not kinds & {1, 2} and IDEOGRAPHS.search(value):
         return False
     if b" " in value:
+        if APP_PASSWORD.match(value):
+            return is_jumble(value.replace(b" ", b""))
         return (
             quoted
             and 3 in kinds
@@ -206,7 +230,7 @@ def is_password(value: bytes, *, quoted: bool, certain: bool) -> bool:
         return True
     if WORD.match(value):
         # Two capitals apart, as in "SunsetRiverMoon": not in prose, often in names of classes.
-        return False
+        return is_jumble(value.rstrip(b";,.:!?"))
     if 3 in kinds or kinds >= {0, 1, 2}:
         if SLUG.match(value) and not (3 in kinds and 2 in kinds) and b"@" not in value:
             return quoted and bool(re.match(rb"[a-z]{4,24}[0-9]{2,6}$", value))

@@ -16,7 +16,7 @@ PASSWORD, TOKEN, WEAK = 3, 2, 1
 
 HUMP = re.compile(rb"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 PASS = (
-    rb"(?:^|[^a-z]|[a-z0-9])pass(?:$|[_.-]?(?:w(?:or|d|rd)|phrase|code|key|wort)"
+    rb"(?:^|[^a-z]|[a-z0-9])pass(?:$|[_. -]?(?:w(?:or|d|rd)|phrase|code|key|wort)"
     rb"|[_.-]?[0-9]{1,2}$)|(?:^|[^a-z])passe$|pwd|(?:^|_|db|bind|root|user|admin)pw(?:$|[^a-z])|psk|secret_word"
 )
 
@@ -52,6 +52,7 @@ def _words() -> _Words:
     )
 
 
+NAME_IN_CODE = later(rb"[a-z]{2,20}(?:[A-Z][a-z]{2,20}){1,3}$|[a-z]{2,20}(?:[_-][a-z]{2,20}){1,3}$")
 SESSION = later(rb"(?i)(?<!j)session_?ids?$")
 COOKIE = b"sessionid"
 """So, all in small letters, a site names its cookie; any other spelling is an agent's session."""
@@ -93,6 +94,8 @@ def is_secret(text: bytes, level: int, *, quoted: bool, certain: bool) -> bool:
 
     Certain is the place: an environment line or a command's flag.
     """
+    if NAME_IN_CODE.match(text) and strength(text):
+        return False  # const PASSWORD_FIELD = "userPassword"
     if shape.is_reference(text, quoted=quoted or certain) and (
         level == PASSWORD
         or not certain
