@@ -71,9 +71,10 @@ class _Checker:
             return step
         if found.passed and run is not None:
             self._clear(found, run)
-        runs = found.kind if run is None or run.check is None else run.check
-        if runs == "run" and step.operation == "verify" and not found.edits:
-            del self.checks[step.step]
+        makes = run is not None and MAKES.issuperset(_kinds(run))
+        if makes and step.operation == "verify" and not found.edits:
+            if found.kind == "run":
+                del self.checks[step.step]
             ground = inferred("nothing-to-check", found.confidence)
             return put(step, {"operation": ground}, operation="execute")
         turns = step.operation in ("execute", "read", "search") and found.edits
@@ -180,6 +181,10 @@ class _Checker:
                     step.step, "read-back", numbers, step.success, True, "", "read-back", 0.7
                 )
         return None
+
+
+MAKES = frozenset(["build", "run"])
+"""Kinds of check that are work of their own where there is nothing to check."""
 
 
 def _kinds(run: Command) -> list[str]:
