@@ -4,7 +4,7 @@ from pathlib import Path
 
 from forsy_retrace.adapter import accepts
 from forsy_retrace.errors import RetraceError, Unreachable, UnreadableInput
-from forsy_retrace.registry import identify, load
+from forsy_retrace.registry import bundled, identify, load
 from forsy_retrace.source import Source, is_regular
 
 LFS = "version https://git-lfs.github.com/spec/"
@@ -48,12 +48,24 @@ def adapter_for(
         if not (accepts(module, source) if is_named else module.sniff(source)):
             raise UnreadableInput(why_not(source, adapter))
         return adapter
-    found = identify(source, plugins)
+    found = identify(source, plugins) or (_of_its_name(source) if is_named else [])
     if not found:
         raise UnreadableInput(why_not(source, "auto"))
     if len(found) > 1:
         raise RetraceError(f"{source.name}: claimed by {' and '.join(found)}; name one")
     return found[0]
+
+
+def _of_its_name(source: Source) -> list[str]:
+    """The adapter of the shell whose own history has the very name of the file."""
+    name = source.path.name.lower()
+    if "_history" not in name:
+        return []
+    return [one for one in bundled() if name in _names(one) and accepts(load(one), source)]
+
+
+def _names(adapter: str) -> list[str]:
+    return [store.rpartition("/")[2].lower() for store in load(adapter).SHOWS.stores]
 
 
 def why_not(source: Source, adapter: str) -> str:

@@ -11,6 +11,7 @@ from forsy_retrace.choose import Choice
 from forsy_retrace.convert import LeftOut, Options, convert
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import Skipped, ToolCall, sessions
+from forsy_retrace.logs import opened
 from forsy_retrace.registry import bundled, identify, load
 from forsy_retrace.source import Source
 from forsy_retrace.source.unpack import is_packed
@@ -139,6 +140,26 @@ def test_a_list_of_commands_of_any_name_is_read_where_the_adapter_is_named(
     (tmp_path / "binary").write_bytes(data)
     with pytest.raises(RetraceError, match="not a log that bash-history reads"):
         list(convert(tmp_path / "binary", "bash-history", tmp_path / "other"))
+
+
+@pytest.mark.parametrize(
+    ("name", "adapter"),
+    [
+        (".bash_history", "bash-history"),
+        (".zsh_history", "zsh-history"),
+        ("consolehost_history.txt", "powershell-history"),
+        (".python_history", "repl-history"),
+    ],
+)
+def test_a_file_that_the_user_named_is_what_its_name_says(
+    name: str, adapter: str, tmp_path: Path
+) -> None:
+    log = tmp_path / name
+    log.write_text("shopctl plan\nshopctl apply\n")
+    assert opened(log)[1] == adapter
+    assert identify(Source(log)) == []
+    with pytest.raises(RetraceError, match="no JSON records"):
+        opened(log.rename(tmp_path / f"old{name}"))
 
 
 def test_a_shells_settings_beside_its_history_are_no_history(tmp_path: Path) -> None:
