@@ -48,6 +48,8 @@ OPERATIONS = {
     "npm install |& tee out | tail -3": "install",
     "cat > app.py <<'EOF'\nprint(1)\nEOF": "write",
     "cat > /tmp/try.py <<'EOF'\nprint(1)\nEOF\npython /tmp/try.py": "execute",
+    "cat > /tmp/build.sh <<'EOF'\ngit rebase main\nEOF\nbash /tmp/build.sh": "execute",
+    "bash /tmp/shop/build.sh": "verify",
     "python - <<'EOF'\nprint(1)\nEOF": "execute",
     "curl -s https://example.org | jq .": "read",
     "curl -o a.tgz https://example.org/a.tgz": "download",
@@ -69,6 +71,21 @@ OPERATIONS = {
     "./app --help | head": "read",
     "psql -c 'select 1'": "read",
     "psql -c 'delete from a'": "execute",
+    "psql -c 'explain analyze delete from a'": "execute",
+    "sqlite3 shop.db 'select 1; drop table a'": "execute",
+    "sqlite3 shop.db '.import a.csv a'": "execute",
+    "redis-cli get cart": "read",
+    "redis-cli set cart 1": "execute",
+    "vim": "execute",
+    "nvim .": "execute",
+    "code src/": "execute",
+    "vim src/a.py": "edit",
+    "history": "read",
+    "history -c": "execute",
+    "fdisk -l": "read",
+    "git remote -v": "read",
+    "node -v": "read",
+    "frobnicate the cart --help": "read",
     "aws ec2 describe-instances": "read",
     "gh pr list": "search",
     "gh pr create --fill": "execute",
@@ -201,10 +218,26 @@ def test_targets_are_told_apart() -> None:
     assert seen.packages == ("h>=1",)
 
 
+def test_only_an_address_is_opened_in_a_browser() -> None:
+    lines = ("open https://example.org", "open .", "xdg-open a.pdf", "mc", "mc ls shop")
+    assert [classify(line).surface for line in lines] == ["browser", "cli", "cli", "cli", "api"]
+
+
+def test_a_size_for_people_is_no_call_for_help() -> None:
+    assert classify("free -h").rule == "free"
+    assert classify("git remote -v").rule == "git remote"
+    assert classify("cargo -h").rule == "help"
+
+
 def test_words_behind_a_double_dash_are_no_program() -> None:
     assert classify("cargo run -p shop -- --prompt hi").reads == ()
     assert classify("cargo build && cargo run -- --prompt hi").check == "run"
     assert classify("node app.js -- --prompt hi").reads == ("app.js",)
+
+
+def test_only_a_word_of_its_own_is_a_file_of_powershells() -> None:
+    seen = classify("(Get-Content a.txt -Raw).Length; gc (Join-Path b c) d.txt", "powershell")
+    assert seen.reads == ("a.txt", "d.txt")
 
 
 def test_what_a_line_prints_where_it_comes_to_nothing_is_told() -> None:
@@ -253,6 +286,18 @@ def test_a_background_command_and_a_fixer_are_noted() -> None:
         ("open a.json | get b", "nu", "read", "open"),
         ("set -x A 1; and pytest", "fish", "verify", "pytest"),
         ("npm test", "powershell", "verify", "npm test"),
+        ('npm test; "passed: $($n / 2)"', "powershell", "verify", "npm test"),
+        ("dir | ForEach-Object { $n = (sls x $_).Count; $n }", "powershell", "search", "sls"),
+        (
+            "if (Test-Path x) { Remove-Item x } else { 'none' }",
+            "powershell",
+            "execute",
+            "remove-item",
+        ),
+        ("$h = @{ a = 1; b = 2 }", "powershell", "other", ""),
+        ("irm -Method Post https://example.org", "powershell", "execute", "irm"),
+        ("irm https://example.org", "powershell", "read", "irm"),
+        ("[IO.File]::Delete('a')", "powershell", "execute", "[IO.File]::Delete('a')"),
     ],
 )
 def test_other_shells_have_their_own_words(

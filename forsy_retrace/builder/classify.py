@@ -128,6 +128,8 @@ def _patch(step: Step, run: Command | None) -> Kind | None:
 
 
 def _by_name(rule: str) -> Ground:
+    if rule == "sql-read":
+        return inferred(rule, 0.95)
     if rule.startswith("mcp-verb"):
         return inferred(rule, 0.8)
     return inferred(rule, 0.5) if rule == "unknown-tool" else derived(rule)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from forsy_retrace.commands import asks
 from forsy_retrace.patterns import later
 
 
@@ -190,6 +191,11 @@ VERBS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ("writes", later(r"(?i)(?:^|[_-])(?:write|save)(?:_|-|$)"), "write"),
 )
 
+DATABASE_PROMPTS = ("psql", "mysql", "sqlite3", "redis-cli")
+PROMPTS = (*DATABASE_PROMPTS, "python", "ipython", "node", "repl")
+"""Programs that take one input after another, and tell no more of it."""
+LEAVES = later(r"(?i)\s*(?:(?:exit|quit)(?:\s*\(\s*\))?|\\q|\.exit|\.quit)\s*;?\s*")
+
 TEXT_EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "text_editor")
 EDITOR_COMMANDS = {"view": "Read", "create": "Write", "str_replace": "Edit", "insert": "Edit"}
 """What the commands of the one tool with which many harnesses read and edit files work like."""
@@ -248,6 +254,10 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     match tool, sent:
         case "web_search", {"type": "open_page" | "find_in_page"}:
             return Kind("read", "browser")
+        case _, str() if tool in PROMPTS and LEAVES.fullmatch(sent):
+            return TOOLS[tool]._replace(operation="other", rule="leaves-prompt")
+        case _, str() if tool in DATABASE_PROMPTS and asks(sent):
+            return TOOLS[tool]._replace(operation="read", rule="sql-read")
     if tool in TOOLS:
         return TOOLS[tool]
     if tool in LOOKING:

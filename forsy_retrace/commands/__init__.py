@@ -2,5 +2,6 @@
 
 from forsy_retrace.commands.compound import APPLIES, classify
 from forsy_retrace.commands.model import Command, Excuse, Simple
+from forsy_retrace.commands.queries import asks
 
-__all__ = ["APPLIES", "Command", "Excuse", "Simple", "classify"]
+__all__ = ["APPLIES", "Command", "Excuse", "Simple", "asks", "classify"]

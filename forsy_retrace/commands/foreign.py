@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from forsy_retrace.commands import lexer, tree
+from forsy_retrace.commands import lexer, powershell, tree
 from forsy_retrace.commands.model import Part
 from forsy_retrace.patterns import later
 
@@ -20,14 +20,14 @@ def split(line: str, shell: str) -> list[Part]:
     """The simple commands of a line in order."""
     if shell == "fish":
         return _fish(line)
+    if shell == "powershell":
+        return powershell.parts(_TOKEN.findall(line))
     parts: list[Part] = []
     words: list[str] = []
     redirects: list[tuple[str, str]] = []
     pending = ""
     for token in _TOKEN.findall(line):
         match token:
-            case "&" if not words:
-                continue  # PowerShell's call operator
             case "\n" | ";" | "&&" | "||" | "|" | "&":
                 joint = ";" if token == "\n" or (token == "&" and shell == "cmd") else token
                 if words or redirects:
@@ -44,9 +44,6 @@ def split(line: str, shell: str) -> list[Part]:
                     pending = ""
                 elif not words and shell == "nu":
                     words.append(bare.lstrip("^("))
-                elif not words and shell == "powershell" and re.match(r"\$[\w:.]+$|=$", bare):
-                    # `$x = Get-Item y`: the assignment's right side is the command.
-                    continue
                 else:
                     words.append(bare)
     if words or redirects:

@@ -29,6 +29,8 @@ CONDITIONS = {
     "--long": "a long flag, also with `=value`; a single-dash word such as `-run` likewise",
     "{none}": "no operand",
     "{two}": "at least two operands",
+    "{url}": "an operand that is an address, with `://`",
+    "{folder}": "a folder as the last operand: `.`, `..` or a path that ends in `/`",
     "{dash}": "the operand `-`",
     "{check}": "`--check` behind a `--`",
     "{heredoc}": "a here-document or here-string as input",

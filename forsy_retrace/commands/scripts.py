@@ -12,9 +12,14 @@ _SEGMENTS = re.compile(r"[:_\-./\\ ]+")
 
 
 def run_script(words: tuple[str, ...], at: int) -> Simple | None:
-    """A check for a script whose name says so, `scripts/lint` or `run_tests.sh`; else None."""
+    """A check for a script whose name says so, `scripts/lint` or `run_tests.sh`; else None.
+
+    What lies in `/tmp` itself was written for the moment: no name there tells of a project.
+    """
     path = words[at].replace("\\", "/")
     folders, _, name = path.rpartition("/")
+    if folders == "/tmp":
+        return None
     stem, dot, suffix = name.partition(".")
     if suffix in ("sh", "bash", "zsh", "ps1", "bat", "cmd") or (
         not dot and folders.rpartition("/")[2] in _SCRIPT_FOLDERS

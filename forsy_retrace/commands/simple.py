@@ -13,7 +13,10 @@ from forsy_retrace.commands.wrappers import program
 
 _HELP = frozenset({"--help", "--version", "-help", "-version"})
 _SHORT_HELP = frozenset({"-h", "-V", "-v", "version", "help"})
-_NO_HELP = frozenset({"echo", "printf", "grep", "rg", "test", "[", "[[", "ls", "df", "du"})
+_NO_HELP = frozenset(
+    {"echo", "printf", "grep", "rg", "test", "[", "[[", "ls", "ll", "df", "du", "free", "tree"}
+)
+_FOLDER = re.compile(r"(?:\.{1,2}|.*/)$", re.DOTALL)
 _PROGRAM = re.compile(r"[^\s]*\.(?:py|js|mjs|cjs|ts|tsx|rb|pl|php|sh|bash|zsh|ps1|bat|exe|jar|lua)")
 
 
@@ -40,8 +43,10 @@ def _by_table(words: tuple[str, ...], piped: bool, heredoc: bool, shell: str) ->
     start, choices = _choices(group, words)
     operands, flags = _sort_out(words, start, group.valued)
     alone = words[-1] if len(words) == start + 1 else ""
-    # `pytest -v` is a verbose run, `node -v` asks for the version.
-    verbose = alone == "-v" and any(choice.row.check for choice in choices or group.plain)
+    # `pytest -v` is a verbose run, `git remote -v` a longer list; `node -v` asks for the version.
+    verbose = alone == "-v" and (
+        start > 1 or any(one.row.check and not one.row.flags for one in choices or group.plain)
+    )
     if head not in _NO_HELP and (
         not _HELP.isdisjoint(flags) or (alone in _SHORT_HELP and not verbose)
     ):
@@ -65,7 +70,7 @@ def _group(head: str, shell: str) -> Group | None:
 def _unknown(words: tuple[str, ...]) -> Simple:
     """A command in no table: a program given by its path, a script, or truly unknown."""
     head = words[0]
-    if len(words) > 1 and (words[1] in ("--help", "--version") or words[1:] == ("-h",)):
+    if words[-1] == "--help" or words[1:2] == ("--version",) or words[1:] == ("-h",):
         return Simple(words, "", "read", "help", role="view")
     if "/" in head or "\\" in head or _PROGRAM.fullmatch(head) or head.startswith("$"):
         return run_script(words, 0) or Simple(words, "", "execute", "run-program", reads=(head,))
@@ -150,7 +155,8 @@ def _holds(
 ) -> bool:
     return (
         (len(operands) == 0 and "{none}" in pseudo)
-        or (len(operands) >= 1 and "{one}" in pseudo)
+        or ("{url}" in pseudo and any("://" in word for word in operands))
+        or ("{folder}" in pseudo and _FOLDER.match(operands[-1] if operands else "") is not None)
         or (len(operands) >= 2 and "{two}" in pseudo)
         or (heredoc and "{heredoc}" in pseudo)
         or (piped and not operands and "{piped}" in pseudo)

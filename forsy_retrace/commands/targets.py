@@ -6,18 +6,14 @@ import re
 from itertools import takewhile
 
 from forsy_retrace.commands.model import Simple
+from forsy_retrace.commands.queries import asks
 from forsy_retrace.commands.scripts import run_script, script_called
 from forsy_retrace.commands.table import Choice, table
-from forsy_retrace.patterns import later
 
 Redirects = tuple[tuple[str, str], ...]
 _NOWHERE = ("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "NUL", "$null", "nul")
-_SQL = later(
-    r"\s*(?:select|show|explain|describe|desc|pragma|with|values|use|help)\b|\s*[\\.][a-z?]"
-    r"|\s*(?:get|hget|hgetall|keys|scan|lrange|smembers|ttl|type|info|ping|exists|dbsize)\b"
-    r"|.*\.(?:find|findOne|count|countDocuments|aggregate)\(",
-    re.IGNORECASE | re.DOTALL,
-)
+_SPLIT = frozenset({"redis-cli", "valkey-cli", "etcdctl"})
+"""Prompts of databases that take a query as words of the line."""
 _EVERYTHING = frozenset({".", "./", "./...", "...", "all", "--"})
 _NOWHERE_TO = frozenset({*_NOWHERE, "-"})
 _SHOWN = frozenset({"reads", "pattern"})
@@ -93,7 +89,8 @@ def applied(
                 return _script(choice, words, operands)
             case "sql":
                 texts = [word for word in words[1:] if " " in word or word[:1] in "\\."]
-                if (texts or heredoc) and not heredoc and _SQL.match(texts[-1]):
+                query = " ".join(operands) if name in _SPLIT else texts[-1] if texts else ""
+                if not heredoc and asks(query):
                     operation, role, rule = "read", "view", "sql-read"
     if check:
         covers = _covers(words, operands, check)
@@ -139,10 +136,10 @@ def _values(words: tuple[str, ...], flags: frozenset[str]) -> list[str]:
 
 
 def method(words: tuple[str, ...]) -> str | None:
-    """The HTTP method that `-X POST` or `--request=POST` asks for."""
+    """The HTTP method that `-X POST`, `--request=POST` or PowerShell's `-Method Post` asks for."""
     for at, word in enumerate(words):
         flag, equals, value = word.partition("=")
-        if flag in ("-X", "--request", "--method"):
+        if flag in ("-X", "--request", "--method") or flag.lower() == "-method":
             return (value if equals else words[at + 1] if at + 1 < len(words) else "").upper()
         if word[:2] == "-X":
             return word[2:].upper()
