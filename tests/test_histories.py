@@ -74,20 +74,21 @@ def test_psreadline_continuations_come_undone(tmp_path: Path, commands: list[str
 
 
 TEXTS = ["bash-history", "zsh-history", "fish-history", "powershell-history", "repl-history"]
+PARTS = [b"if x:", b" a", b"(", b")", b"@b", b'"""', b"select", b"x;"]
 ODD = rb"ls,,#1700000000,: 1700000000:0;ls,x\,y`,- cmd: ls,  when: 1,cat <<E,E,exit,  ,: 9:9;"
 LINES = st.lists(
-    st.sampled_from([*ODD.split(b","), b"_HiStOrY_V2_", b"\x83\xff", b"\r"])
+    st.sampled_from([*ODD.split(b","), *PARTS, b"_HiStOrY_V2_", b"\x83\xff", b"\r"])
     | st.binary(max_size=6),
     max_size=12,
 )
 
 
 @SLIM
-@given(LINES, st.sampled_from(TEXTS))
+@given(LINES, st.sampled_from(TEXTS), st.sampled_from(["psql", "python", "node_repl", "sqlite"]))
 def test_every_line_of_any_file_is_accounted_for(
-    tmp_path: Path, lines: list[bytes], adapter: str
+    tmp_path: Path, lines: list[bytes], adapter: str, prompt: str
 ) -> None:
-    path = tmp_path / "input.psql_history"
+    path = tmp_path / f"input.{prompt}_history"
     data = b"\n".join(lines)
     assume(not is_packed(data[:4]))  # then damage is an error of its own
     path.write_bytes(data)
@@ -224,6 +225,16 @@ def test_a_long_line_takes_no_long_time(unit: str, tmp_path: Path) -> None:
     path.write_text("".join(f"{head}{unit * 20_000}x\n" for head in heads))
     began = time.process_time()
     assert len(list(load("bash-history").read(Source(path)))) == 1 + 2 * len(heads)
+    assert time.process_time() - began < 3
+
+
+@pytest.mark.parametrize("name", [".python_history", ".node_repl_history", ".sqlite_history"])
+@pytest.mark.parametrize("unit", ["(", "'", '"""', "if x:", " x", "@a", "x = [1,", "`", "\r", "--"])
+def test_statements_without_an_end_take_no_long_time(name: str, unit: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(f"{unit}\n" * 2_000 + unit * 20_000)
+    began = time.process_time()
+    list(load("repl-history").read(Source(path)))
     assert time.process_time() - began < 3
 
 

@@ -2,19 +2,21 @@
 
 A line an input, `~/.psql_history` and the like; only the name tells which prompt it was. psql
 writes a line feed as byte 1, node puts the newest line first, libedit (macOS, MariaDB) writes
-`_HiStOrY_V2_` at the head and `\\040` for a space. Nothing but the lines is logged.
+`_HiStOrY_V2_` at the head and `\\040` for a space. Nothing but the lines is logged; those of one
+statement are told by its language.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from forsy_retrace.events import Event
 from forsy_retrace.sdk import Shows, later
-from forsy_retrace.source import Record, Source, entry
+from forsy_retrace.source import Line, Record, Source, entry
 
 from ._history.lines import is_like, is_text, left_out, tell
 from ._history.ran import CANNOT
+from ._history.statements import Node, Python, Sqlite, Statement, statements
 
 SHOWS = Shows(
     calls="yes",
@@ -40,6 +42,8 @@ class Prompt(NamedTuple):
     known: re.Pattern[bytes]
     form: str = "line"
     newest_first: bool = False
+    begin: Callable[[str], Statement] | None = None
+    """How a statement of several lines reads, where each is an input of the file."""
 
 
 SQL = (
@@ -49,7 +53,7 @@ SQL = (
 PROMPTS: tuple[Prompt, ...] = (
     Prompt("psql", r"psql_history", re.compile(SQL + rb"|\\[a-z?!]|.*\x01"), "psql"),
     Prompt("mysql", r"(?:mysql|mariadb)_history", re.compile(SQL)),
-    Prompt("sqlite3", r"sqlite_history", re.compile(SQL + rb"|\.[a-z]+\b")),
+    Prompt("sqlite3", r"sqlite_history", re.compile(SQL + rb"|\.[a-z]+\b"), begin=Sqlite),
     Prompt(
         "redis-cli",
         r"rediscli_history",
@@ -61,12 +65,15 @@ PROMPTS: tuple[Prompt, ...] = (
         later(
             rb"\s*(?:import|from|for|if|def|class|print|return|with|exit|quit)\b|[\w.]+\s*=|.*\w\("
         ),
+        begin=Python,
     ),
     Prompt(
         "node",
         r"node_repl_history",
         later(rb"\s*(?:const|let|var|function|return|await|import)\b|\.[a-z]+|.*\w\(|\s*[})]"),
+        form="newest",
         newest_first=True,
+        begin=Node,
     ),
 )
 """By the name of the file; the content must bear it out."""
@@ -89,11 +96,21 @@ def read(source: Source) -> Iterator[Event]:
     """A call for each input, the oldest first."""
     name = source.path.name.lower()
     prompt = next((one for one in PROMPTS if re.search(one.name, name)), None)
-    lines = [line for line in source.lines() if line.data.strip()]
-    is_libedit = bool(lines) and lines[0].data.rstrip() == HEAD
-    form = "libedit" if is_libedit else prompt.form if prompt else "line"
-    found: list[Record] = [entry([line], form) for line in lines[is_libedit:]]
-    if prompt and prompt.newest_first:
-        found.reverse()
-    yield from (left_out(line, "the head of a libedit history") for line in lines[:is_libedit])
+    lines = list(source.lines())
+    head = [line for line in lines[:1] if line.data.rstrip() == HEAD]
+    form = "libedit" if head else prompt.form if prompt else "line"
+    yield from (left_out(line, "the head of a libedit history") for line in head)
+    found: list[Record] = [entry(held, form) for held in _inputs(lines[len(head) :], prompt)]
     yield from tell(found, prompt.tool if prompt else "repl")
+
+
+def _inputs(lines: list[Line], prompt: Prompt | None) -> Iterator[Sequence[Line]]:
+    """The lines of each input, the oldest first; their own lines in the order of the file."""
+    newest_first = prompt is not None and prompt.newest_first
+    if newest_first:
+        lines.reverse()
+    if prompt is None or prompt.begin is None:
+        yield from ([line] for line in lines if line.data.strip())
+        return
+    for held in statements(lines, prompt.begin):
+        yield held[::-1] if newest_first else held

@@ -22,6 +22,6 @@ _QUOTED = later(r"'(?:[^']|'')*+'|\"[^\"]*+\"|--[^\n]*")
 
 def asks(text: str) -> bool:
     """Whether all of a text only asks; no, where in doubt."""
-    bare = _QUOTED.sub("''", text)
+    bare = _QUOTED.sub(lambda found: "" if found[0].startswith("--") else "''", text)
     said = [part for part in bare.split(";") if part.strip()]
     return bool(said) and all(_ASKS.match(part) and not _CHANGES.search(part) for part in said)

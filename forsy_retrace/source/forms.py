@@ -70,6 +70,7 @@ MOST_VIEWS = 3
 FORMS: Mapping[str, Callable[[bytes], Any]] = {
     "text": grammars.text,
     "line": grammars.line,
+    "newest": grammars.newest,
     "json": json,
     "cast": printed,
     "bash": grammars.bash,

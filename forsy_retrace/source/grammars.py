@@ -16,6 +16,11 @@ def line(data: bytes) -> Entry:
     return {"command": text(b"\n".join(_lines(data)))}
 
 
+def newest(data: bytes) -> Entry:
+    """The last line of the command stands first."""
+    return {"command": text(b"\n".join(_lines(data)[::-1]))}
+
+
 def _lines(data: bytes) -> list[bytes]:
     """Lines without the carriage return that Cygwin puts before a line feed."""
     return [one.removesuffix(b"\r") for one in data.split(b"\n")]
