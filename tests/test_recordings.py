@@ -17,6 +17,7 @@ from forsy_adapters._terminal import Places, Program, Tape, steps, tape
 from forsy_adapters._terminal.marks import by_marks
 from forsy_adapters._terminal.paste import by_paste
 from forsy_adapters._terminal.prompts import behind_prompt, by_prompts
+from forsy_adapters._terminal.tape import Widths
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -162,20 +163,20 @@ WRAPPED = (
 def test_a_line_edited_over_rows_is_told_only_where_the_width_is_known(
     width: int, told: bool
 ) -> None:
-    assert bool(by_paste(WRAPPED, width)) is told
+    assert bool(by_paste(WRAPPED, Widths(width))) is told
 
 
 @pytest.mark.parametrize("move", ["\x1b[A\x1b[B", "\x1bM", "one\n"])
 def test_without_a_screen_a_line_edited_over_rows_is_not_told(move: str) -> None:
     typed = f"dev@shop:~$ ls\r\nbeans\r\ndev@shop:~$ make{move} all\r\ndone\r\n"
-    assert [run.command for run in by_prompts(typed, 80)] == ["ls"]
+    assert [run.command for run in by_prompts(typed, Widths(80))] == ["ls"]
     straight = typed.replace(move, "")
-    assert [run.command for run in by_prompts(straight, 80)] == ["ls", "make all"]
+    assert [run.command for run in by_prompts(straight, Widths(80))] == ["ls", "make all"]
 
 
 def test_a_prompt_that_does_not_return_is_none() -> None:
-    assert by_prompts("dev@shop:~$ ls\r\na\r\n", 0) == []
-    assert len(by_prompts("dev@shop:~$ ls\r\na\r\ndev@shop:~$ make\r\n", 0)) == 2
+    assert by_prompts("dev@shop:~$ ls\r\na\r\n", Widths(0)) == []
+    assert len(by_prompts("dev@shop:~$ ls\r\na\r\ndev@shop:~$ make\r\n", Widths(0))) == 2
 
 
 @pytest.mark.parametrize(
@@ -190,13 +191,13 @@ def test_a_prompt_is_where_the_shell_waited_or_a_name_that_returns(
     pieces = [prompt, "ls\r\n", f"notes\r\n{prompt}", "cat notes\r\n", file, prompt, "make\r\n"]
     text = "".join(pieces)
     breaks = [len("".join(pieces[:number])) for number in range(len(pieces))]
-    assert [run.command for run in by_prompts(text, 80, breaks)] == commands
+    assert [run.command for run in by_prompts(text, Widths(80), breaks)] == commands
 
 
 def test_where_no_piece_ends_at_a_prompt_each_line_counts() -> None:
     lines = ["$ ls\r\n", "notes\r\n", "$ make\r\n", "cc a.c\r\n", "$ "]
     breaks = [len("".join(lines[:number])) for number in range(len(lines))]
-    assert [run.command for run in by_prompts("".join(lines), 80, breaks)] == ["ls", "make"]
+    assert [run.command for run in by_prompts("".join(lines), Widths(80), breaks)] == ["ls", "make"]
 
 
 @pytest.mark.parametrize(
@@ -208,8 +209,8 @@ def test_a_sign_behind_which_all_begins_alike_is_not_the_whole_prompt(
 ) -> None:
     lines = [f"{prompt}{command}\r\nbeans\r\n" for command in ("ls", "make", "git diff")]
     toggled = "".join(f"\x1b[?2004h{line}\x1b[?2004l\r" for line in lines)
-    assert len(by_prompts("".join(lines), 80)) == found
-    assert len(by_paste(toggled, 80)) == found
+    assert len(by_prompts("".join(lines), Widths(80))) == found
+    assert len(by_paste(toggled, Widths(80))) == found
 
 
 @pytest.mark.parametrize(
@@ -223,7 +224,7 @@ def test_a_sign_behind_which_all_begins_alike_is_not_the_whole_prompt(
 )
 def test_a_line_that_goes_on_below_the_cursor_is_not_told(typed: str, told: bool) -> None:
     zsh = f"\r\x1b[0m\x1b[27m\x1b[24m\x1b[J% \x1b[K\x1b[?2004h{typed}\x1b[?2004l\r\r\n"
-    assert [run.view for run in by_paste(zsh, 80)] == (["screen:80:13"] if told else [])
+    assert [run.view for run in by_paste(zsh, Widths(80))] == (["screen:80:13"] if told else [])
 
 
 @pytest.mark.parametrize(("second", "first_read_as"), [("> make", "ls"), ("make", "> ls")])
@@ -234,7 +235,7 @@ def test_a_sign_is_the_prompts_only_where_every_command_has_it(
         f"\x1b]133;A\x07\x1b]133;B\x07{line}\r\n\x1b]133;C\x07\x1b]133;D;0\x07"
         for line in ("> ls", second)
     )
-    assert by_marks(marked, 80)[0].command == first_read_as
+    assert by_marks(marked, Widths(80))[0].command == first_read_as
 
 
 def test_visual_studio_codes_escapes_are_undone_in_one_pass() -> None:

@@ -95,8 +95,9 @@ def goes_on(bare: str) -> bool:
 
 
 def is_unfinished(command: str) -> bool:
-    """An open quote, block, pipe or here-document."""
+    """An open quote, block, bracket, pipe or here-document."""
     bare, quote = unquoted(command)
+    brackets = bare.count("(") > bare.count(")")
     lines = [line.strip() for line in command.split("\n")[1:]]
     waits = any(word not in lines for word in DOCUMENT.findall(command))
-    return bool(quote or opened(bare) > 0 or waits or goes_on(bare))
+    return bool(quote or brackets or opened(bare) > 0 or waits or goes_on(bare))

@@ -81,8 +81,7 @@ def _read_lines(
                 ended = (status, line)
                 yield Fact(here, "run_end", {"exit_code": status})
             case [_, "r", said]:
-                if _columns(said) != tape.width:
-                    tape.width = 0  # no one width holds for all
+                tape.widths.add(tape.length, _columns(said))
                 yield Skipped(here, CODES["r"])
             case [_, str(code), _]:
                 tape.holds_typed = tape.holds_typed or code == "i"

@@ -22,6 +22,7 @@ CANNOT = (
     "who typed: a person, a script or an agent",
     UNSEEN,
     "whether a command worked, unless the shell marked its exit or the next command printed it",
+    "whether a line that printed nothing was run or given up with ^C, where zsh shows no sign",
     "what full-screen programs drew, or what scripts and programs ran by themselves",
     "a request, a reason or an answer in words",
 )

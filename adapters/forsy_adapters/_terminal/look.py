@@ -3,6 +3,7 @@
 from .marks import MARK
 from .paste import has_toggles
 from .prompts import by_prompts
+from .tape import Widths
 
 
 def is_stream(text: str) -> bool:
@@ -12,4 +13,4 @@ def is_stream(text: str) -> bool:
 
 def has_prompts(text: str) -> bool:
     """Whether lines begin with a prompt that returns."""
-    return bool(by_prompts(text, 0))
+    return bool(by_prompts(text, Widths()))

@@ -15,6 +15,7 @@ from forsy_retrace.source import has_screen, unescaped
 
 from .paste import USUAL, line_of
 from .run import Run
+from .tape import Widths
 
 MARK = later(
     r"\x1b\](?:(133|633);([A-Z])(?:;([^\x07\x1b]{0,65536}))?|(7);file://[^/\x07\x1b]*(/[^\x07\x1b]{1,4096}))"
@@ -26,15 +27,15 @@ INDICATORS = (">", "❯", "$", "%", "➜", "»", "λ", ":", "#")
 """Signs that a shell draws behind its prompt's mark; nushell does."""
 
 
-def by_marks(text: str, width: int) -> list[Run]:
+def by_marks(text: str, widths: Widths) -> list[Run]:
     """The commands between marks; none where a mark neither names one nor a screen can show it."""
-    runs = [run for run in _Marks(text, width).runs() if run.command]
+    runs = [run for run in _Marks(text, widths).runs() if run.command]
     return _without_indicator(runs)
 
 
 class _Marks:
-    def __init__(self, text: str, width: int) -> None:
-        self.text, self.width = text, width
+    def __init__(self, text: str, widths: Widths) -> None:
+        self.text, self.widths = text, widths
         self.prompt = self.drawn = self.lead = -1
         self.named: tuple[int, int, str, str] | None = None
         """The command as a mark names it: where, how it is read, its text."""
@@ -78,8 +79,9 @@ class _Marks:
             reading = "mark-names-command"
         elif self.lead >= 0 and has_screen():
             first, last = self.drawn, start
-            view = f"screen:{self.width or USUAL}:{self.lead - first}"
-            command = line_of(self.text[first:last], self.width, self.lead - first)
+            width = self.widths.before(last)
+            view = f"screen:{width or USUAL}:{self.lead - first}"
+            command = line_of(self.text[first:last], width, self.lead - first)
             reading = "between-marks"
         else:
             first, last, view, command, reading = start, start, "", "", ""

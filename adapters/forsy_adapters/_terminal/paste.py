@@ -16,14 +16,17 @@ from forsy_retrace.source import plain, screen
 
 from .prompts import Shape, behind_prompt, is_whole
 from .run import Run
+from .tape import Widths
 from .unfinished import gone_on
 from .zsh import drawn
 
 TOGGLE = later(r"\x1b\[\?(2004|1049|1047|47)(?:;\d{1,5}){0,8}([hl])")
 USUAL, WIDE = 80, 1000
 """Columns of a screen where the recording does not tell: what both show alike is sure."""
-FED = later(r"\r{0,2}\n")
+FED = later(r"\r{0,2}\n|\x1b\[[0-9]{0,3}B\r")
 """Only behind the toggle back zsh goes to the next line."""
+SEARCH = later(r"(?m)^\((?:failed )?(?:reverse-)?i-search\)`")
+"""What stands in place of the prompt while bash looks for a command, and where that is given up."""
 MOST_ROWS = 4
 """Rows of a prompt."""
 DOWN = "\x1b[9B"
@@ -56,18 +59,25 @@ def has_toggles(text: str) -> bool:
     return next(_lines(text), None) is not None
 
 
-def by_paste(text: str, width: int) -> list[Run]:
+def by_paste(text: str, widths: Widths) -> list[Run]:
     """The commands between toggles, as the screen showed them; empty where it does not tell one."""
     runs: list[Run] = []
     lines = list(_lines(text))
-    shown = [line_of(text[line.start : line.end], width) for line in lines]
+    columns = [widths.before(line.end) for line in lines]
+    shown = [
+        line_of(text[line.start : line.end], width)
+        for line, width in zip(lines, columns, strict=True)
+    ]
     found = [None if line.lead else _prompted(one) for line, one in zip(lines, shown, strict=True)]
     if not is_whole((one.shape, one.typed) for one in found if one):
         return []
     for number, line in enumerate(lines):
+        if SEARCH.search(shown[number]):
+            continue
         is_last = number + 1 == len(lines)
         until = len(text) if is_last else lines[number + 1].begin
         last = runs[-1] if runs else None
+        width = columns[number]
         command = _command(text, line, shown[number], found[number], width)
         if last is not None and last.until == line.begin:
             silent = not plain(text[last.entered : line.begin]).strip()
@@ -125,6 +135,9 @@ def _at_cursor(sent: str, lead: int, shown: str, width: int) -> str:
     typed, prompt = line_of(sent, width, lead), line_of(sent[:lead], width).rstrip()
     if not typed or not prompt or shown.removesuffix(typed).rstrip() != prompt:
         return ""
+    edge = line_of(sent[:lead] + DOWN, width).rpartition(prompt)[2].strip()
+    if edge and typed.endswith(f"  {edge}"):
+        return typed.removesuffix(edge).strip()
     behind = line_of(sent + DOWN, width, lead)[len(typed) :]
     is_all = not behind.strip() or behind.startswith(ASIDE)
     return _last_drawn(prompt.rpartition("\n")[2], typed) if is_all else ""

@@ -11,8 +11,12 @@ from forsy_retrace.source import plain
 
 from .._shell import is_unfinished
 from .run import Run
+from .tape import Widths
 from .unfinished import gone_on
-from .zsh import LOST_END, drawn, has_lost_end
+from .zsh import LOST_END, drawn, has_lost_end, printed_until
+
+Row = tuple[int, int, str]
+"""Where a line begins and ends, and what it shows."""
 
 
 class Shape(NamedTuple):
@@ -34,12 +38,18 @@ SHAPES: tuple[Shape, ...] = (
     Shape("folder", re.compile(r"[~/][^\s$#%>❯]{0,120} ?[$#%>❯](?: |$)"), 2),
     Shape("arrow, folder and branch", re.compile(
         r"➜  [^\s➜]{1,80}(?: git:\([^()\n]{1,120}\)(?: [✗✔])?)?(?: |$)"), 2),
+    Shape("foot of a frame", re.compile(r"[└╰][─━╼]{1,4} ?[$#%>❯▶➤➜»λ○●](?: |$)"), 2),
     Shape("sign", re.compile(r"[$%](?: |$)"), 3),
     Shape("arrow", re.compile(r"[❯➜»λ](?: |$)"), 3, may_go_on=True),
 )  # fmt: skip
 """In order; where a prompt has several shapes, the first counts."""
-END = later(r"\n|\x1b\[\?(?:1049|1047|47)l")
-ZSH_END = later(rf"\n|\x1b\[\?(?:1049|1047|47)l|{LOST_END}")
+ABOVE = later(
+    r"(?:[┌╭][─━╼]{0,4})?[\[(]?(?:[\w.+-]{1,40}@[\w.-]{1,80}|[~/]\S{0,200})(?:[\s:)\]]|$)"
+)
+"""The upper row of a prompt of two: where it stands, or who asks."""
+CLEARED = r"\x1b\[H\x1b\[[23]?J(?:\x1b\[3J)?|\x1b\[[23]J\x1b\[(?:1;1)?H"
+END = later(rf"\n|\x1b\[\?(?:1049|1047|47)l|{CLEARED}")
+ZSH_END = later(rf"\n|\x1b\[\?(?:1049|1047|47)l|{CLEARED}|{LOST_END}")
 EDITED = later(r"\x1b\[\?2004([hl])")
 """The line editor begins, or ends."""
 LEAVING = 200
@@ -48,6 +58,13 @@ UP = later(r"\x1b\[[0-9]*A|\x1bM")
 ASIDE = later(r"\x1b\[[0-9]{1,4}C[^\n]*\x1b\[[0-9]{1,4}D")
 """A clock at the right edge, and the way back to the cursor."""
 BARE = later(r"[^\r]\n")
+ENDS_TEXT = later(r"(?<!\x1b)[^\s\x00-\x1f\x7f]\Z")
+MOVED = later(r"\x1b\[[0-9;?]*[A-Za-ln-z]\Z")
+"""A prompt behind it is drawn again."""
+MOST_PROMPTS = 16
+"""Prompts that are looked for amid lines: a folder in it makes another of it."""
+FEWEST = 3
+"""Prompts that show alike that they have two rows."""
 LONGEST = 1 << 14
 """Characters of a line that may hold a prompt and a command."""
 MOST_PIECES = 32
@@ -68,16 +85,19 @@ def is_whole(found: Iterable[tuple[Shape, str]]) -> bool:
     return len(words) < 2 or any(word != words[0] or not word for word in words)
 
 
-def by_prompts(text: str, width: int, breaks: Sequence[int] = ()) -> list[Run]:
+def by_prompts(
+    text: str, widths: Widths, breaks: Sequence[int] = (), amid: Sequence[int] = ()
+) -> list[Run]:
     """The commands behind the prompt whose shape returns most often.
 
-    `breaks` are the places where the pieces begin in which the text was printed, if known.
+    `breaks` are the places where the pieces begin in which the text was printed, if known; `amid`
+    those where a prompt stands behind output whose last line had no end.
     """
     lines = [
-        (start, end, plain(text[start:end], width) if end - start <= LONGEST else "")
-        for start, end in _lines(text)
+        (start, end, _plain(text, start, end, widths) if end - start <= LONGEST else "")
+        for start, end in _lines(text, amid)
     ]
-    found = _waited(text, lines, width, breaks)
+    found = _waited(text, lines, widths, breaks)
     counts = {shape.name: 0 for shape in SHAPES}
     for shape, _ in filter(None, found):
         counts[shape.name] += 1
@@ -87,9 +107,12 @@ def by_prompts(text: str, width: int, breaks: Sequence[int] = ()) -> list[Run]:
     if not is_whole(one for one in found if one and one[0] is learnt):
         return []
     prompts = [number for number, one in enumerate(found) if one and one[0] is learnt]
+    if not amid and (amid := _amid(text, lines, found, prompts, breaks)):
+        return by_prompts(text, widths, breaks, amid)
     returns = "\r\n" in text
     runs: list[Run] = []
-    until = lines[prompts[0]][0]
+    begins = _begins(text, lines, prompts)
+    until = begins[prompts[0]]
     edited = [(toggle.start(), toggle[1] == "l") for toggle in EDITED.finditer(text)]
     for number, after in pairwise([*prompts, len(lines)]):
         begin, (start, end, _) = until, lines[number]
@@ -101,10 +124,12 @@ def by_prompts(text: str, width: int, breaks: Sequence[int] = ()) -> list[Run]:
                 break
             command, end = longer, last
         is_last = after == len(lines)
-        until = len(text) if is_last else _begin(text, end, *lines[after][:2])
+        until = len(text) if is_last else _begin(text, end, begins[after], lines[after][1])
+        width = widths.before(end)
         is_told = _is_told(text[start:end], command, width, returns)
         is_told = is_told and not _goes_on(text, end, edited)
-        if command and is_told and not command.endswith("^C"):
+        is_entered = is_last or text.endswith("\n", start, end)  # else the screen was cleared
+        if command and is_entered and is_told and not command.endswith("^C"):
             runs.append(
                 Run(begin, start, end, f"plain:{width}", command, "learnt-prompt", end, until,
                     until, not is_last)
@@ -113,7 +138,7 @@ def by_prompts(text: str, width: int, breaks: Sequence[int] = ()) -> list[Run]:
 
 
 def _waited(
-    text: str, lines: Sequence[tuple[int, int, str]], width: int, breaks: Sequence[int]
+    text: str, lines: Sequence[Row], widths: Widths, breaks: Sequence[int]
 ) -> list[tuple[Shape, str] | None]:
     """What stands behind each line's prompt; only where the shell waited, if that can be seen.
 
@@ -128,7 +153,7 @@ def _waited(
         for one, (_, _, line) in zip(found, lines, strict=True)
     ]
     waits = [
-        bool(prompt) and _is_break(text, start, end, prompt, width, breaks)
+        bool(prompt) and _is_break(text, start, end, prompt, widths, breaks)
         for prompt, (start, end, _) in zip(prompts, lines, strict=True)
     ]
     if not any(waits):
@@ -146,13 +171,19 @@ def _waited(
 
 
 def _is_break(
-    text: str, start: int, end: int, prompt: str, width: int, breaks: Sequence[int]
+    text: str, start: int, end: int, prompt: str, widths: Widths, breaks: Sequence[int]
 ) -> bool:
     """Whether a piece ends within a line, where its prompt does."""
     first = bisect_right(breaks, start)
     places = breaks[first : min(bisect_right(breaks, end), first + MOST_PIECES)]
-    pieces = (text[start:place] for place in places)
-    return any("\n" not in one and plain(one, width).rstrip() == prompt for one in pieces)
+    return any(
+        "\n" not in text[start:place] and _plain(text, start, place, widths).rstrip() == prompt
+        for place in places
+    )
+
+
+def _plain(text: str, start: int, end: int, widths: Widths) -> str:
+    return plain(text[start:end], widths.before(end))
 
 
 def _goes_on(text: str, end: int, edited: Sequence[tuple[int, bool]]) -> bool:
@@ -164,8 +195,68 @@ def _goes_on(text: str, end: int, edited: Sequence[tuple[int, bool]]) -> bool:
     return left - end > LEAVING or bool(plain(text[end:left]).strip())
 
 
+def _amid(
+    text: str,
+    lines: Sequence[Row],
+    found: Sequence[tuple[Shape, str] | None],
+    prompts: Sequence[int],
+    breaks: Sequence[int],
+) -> list[int]:
+    """Where known prompts stand amid a line: one that names something, or where the shell waited.
+
+    Not behind a move of the cursor, where a line editor draws the prompt again.
+    """
+    taken = {lines[number][0]: lines[number][1] for number in prompts}
+    known: dict[str, None] = {}
+    for number in prompts:
+        start, _, line = lines[number]
+        behind = found[number]
+        prompt = line[: len(line) - len(behind[1])] if behind else ""
+        if text.startswith(prompt, start):
+            known[prompt] = None
+    places: list[int] = []
+    for prompt in list(known)[:MOST_PROMPTS]:
+        is_named = any(map(str.isalnum, prompt))
+        for one in re.finditer(re.escape(prompt), text):
+            before = text[max(one.start() - 20, 0) : one.start()]
+            if ENDS_TEXT.search(before) is None or MOVED.search(before):
+                continue
+            at = bisect_left(breaks, one.end())
+            if is_named or (at < len(breaks) and breaks[at] == one.end()):
+                places.append(one.start())
+    edges = sorted(taken)
+    return [
+        place
+        for place in sorted(places)
+        if (at := bisect_right(edges, place)) == 0 or taken[edges[at - 1]] <= place
+    ]
+
+
+def _begins(text: str, lines: Sequence[Row], prompts: Sequence[int]) -> dict[int, int]:
+    """Where each prompt begins: a row above its sign, where most have one that looks like it."""
+    above = {
+        number: lines[number - 1]
+        for before, number in pairwise([-1, *prompts])
+        if number - 1 > before
+    }
+    uppers = [row[2] for row in above.values() if ABOVE.match(row[2])]
+    begins = {number: lines[number][0] for number in prompts}
+    if len(uppers) < FEWEST or 3 * len(uppers) < 2 * len(prompts):
+        return begins
+    known = sorted(dict.fromkeys(uppers), key=len)[:MOST_PROMPTS]
+    for number, (start, end, row) in above.items():
+        upper = next((one for one in known if row.endswith(one)), "")
+        place = text.rfind(upper, start, end) if upper else -1
+        if place >= 0 and upper != row:
+            begins[number] = place  # the output before it had no end
+        elif ABOVE.match(row):
+            begins[number] = start
+    return begins
+
+
 def _begin(text: str, before: int, start: int, end: int) -> int:
-    """Where a line's prompt begins, which zsh may draw from a row above on."""
+    """Where a prompt begins, which zsh may draw from a row above on."""
+    start = printed_until(text, start)
     shell = drawn(text, before, end)
     return start if shell is None else min(shell[0], start)
 
@@ -178,9 +269,9 @@ def _is_told(raw: str, command: str, width: int, returns: bool) -> bool:
     return not moved and not is_wide and not is_unfinished(command)
 
 
-def _lines(text: str) -> list[tuple[int, int]]:
+def _lines(text: str, amid: Sequence[int]) -> list[tuple[int, int]]:
     """Where lines stand; one begins behind a full-screen program, and behind zsh's lost end."""
     pattern = ZSH_END if has_lost_end(text) else END
-    ends = [found.end() for found in pattern.finditer(text)]
+    ends = sorted([*(found.end() for found in pattern.finditer(text)), *amid])
     edges = [0, *ends] if ends[-1:] == [len(text)] else [0, *ends, len(text)]
     return list(pairwise(edges))

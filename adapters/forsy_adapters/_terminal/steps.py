@@ -18,9 +18,9 @@ from .tape import TOO_LONG, UNSEEN, Tape
 
 OPERATOR = "unknown: a recording does not say who typed"
 WAYS: tuple[tuple[str, Callable[[Tape], list[Run]]], ...] = (
-    ("shell marks", lambda tape: by_marks(tape.text, tape.width)),
-    ("bracketed paste", lambda tape: by_paste(tape.text, tape.width) if has_screen() else []),
-    ("learnt prompt", lambda tape: by_prompts(tape.text, tape.width, tape.breaks)),
+    ("shell marks", lambda tape: by_marks(tape.text, tape.widths)),
+    ("bracketed paste", lambda tape: by_paste(tape.text, tape.widths) if has_screen() else []),
+    ("learnt prompt", lambda tape: by_prompts(tape.text, tape.widths, tape.breaks)),
     ("none", lambda tape: []),
 )
 """The surest first; what the manifest calls them."""
@@ -59,7 +59,7 @@ def steps(tape: Tape, program: Program) -> Iterator[Event]:
         return
     if runs[0].prompt > 0:
         yield _left_out(tape, 0, runs[0].prompt, "output before the first command")
-    outputs = [plain(text[run.entered : run.until], tape.width) for run in runs]
+    outputs = [_printed(tape, run.entered, run.until)[0] for run in runs]
     for number, run in enumerate(runs):
         is_last = number + 1 == len(runs)
         after = len(text) if is_last else runs[number + 1].prompt
@@ -102,13 +102,19 @@ def _returned(
     if not run.is_done or (run.exit is None and enters(run.command)):
         # What stands behind the command that enters a shell is that shell's first prompt.
         here = msgspec.structs.replace(here, at=None, clock=())
-    printed = tape.span(run.entered, run.until, f"plain:{tape.width}")
+    printed = _printed(tape, run.entered, run.until)[1]
     here = msgspec.structs.replace(here, pieces=(printed,), reading="printed")
     exit, rule = (run.exit, "exit-mark") if run.exit is not None else (None, "")
     if exit is None and shown is not None:
         exit, rule = shown[0], "status-shown"
     came = outcome(run.command, exit)
     yield ToolResult(here, _name(number), output, came, rule, exit_code=exit)
+
+
+def _printed(tape: Tape, start: int, end: int) -> tuple[str, Evidence]:
+    """What stood on the screen of a part of the text, and where it is read."""
+    width = tape.widths.over(start, end)
+    return plain(tape.text[start:end], width), tape.span(start, end, f"plain:{width}")
 
 
 def _status(tape: Tape, run: Run, following: Run, output: str) -> tuple[int, int] | None:
@@ -124,7 +130,7 @@ def _status(tape: Tape, run: Run, following: Run, output: str) -> tuple[int, int
 
 def _who(tape: Tape, run: Run) -> str:
     """The user and the host that a command's prompt names."""
-    line = plain(tape.text[run.prompt : run.end], tape.width)
+    line = _printed(tape, run.prompt, run.end)[0]
     command = run.command.partition("\n")[0]
     found = WHO.search(line.partition(command)[0] if command else line)
     return found[0] if found else ""
@@ -136,7 +142,7 @@ def _name(number: int) -> str:
 
 def _opaque(tape: Tape, program: Program) -> Iterator[Event]:
     """One step for a recording in which no command can be told."""
-    text, end = tape.text, tape.length
+    end = tape.length
     begun = tape.origin(tape.span(0, end), 0)
     if program.here is not None:
         typed, reading, tool = program.here, "recorded-program", "terminal"
@@ -144,7 +150,7 @@ def _opaque(tape: Tape, program: Program) -> Iterator[Event]:
         typed, reading, tool = tape.span(0, 0), NOTHING_TOLD, RECORDING
     here = msgspec.structs.replace(begun, pieces=(typed,), reading=reading)
     yield ToolCall(here, _name(0), tool, program.command, None)
-    printed = tape.span(0, end, f"plain:{tape.width}")
+    output, printed = _printed(tape, 0, end)
     done = tape.origin(tape.span(0, end), end - 1)
     done = msgspec.structs.replace(done, pieces=(printed,), reading="printed")
     exit, rule = None, ""
@@ -152,4 +158,4 @@ def _opaque(tape: Tape, program: Program) -> Iterator[Event]:
         exit, rule = program.exit, "exit-code"
         done = msgspec.structs.replace(done, evidence=program.exit_here)
     came = outcome(program.command, exit)
-    yield ToolResult(done, _name(0), plain(text, tape.width), came, rule, exit_code=exit)
+    yield ToolResult(done, _name(0), output, came, rule, exit_code=exit)

@@ -1,7 +1,7 @@
 """What a recording printed, with the record and the moment of every character."""
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from forsy_retrace.events import Origin
@@ -50,6 +50,33 @@ class Places:
         return Evidence(self.file, self.lines[first], begin, end, pointer, form)
 
 
+class Widths:
+    """How many columns the screen had, and from which character on; 0 where that is not known."""
+
+    def __init__(self, width: int = 0) -> None:
+        self.firsts, self.figures = [0], [width]
+
+    def add(self, first: int, width: int) -> None:
+        """The width from a character on, behind all those before."""
+        if width == self.figures[-1]:
+            return
+        if first == self.firsts[-1]:
+            self.figures[-1] = width
+        else:
+            self.firsts.append(first)
+            self.figures.append(width)
+
+    def over(self, start: int, end: int) -> int:
+        """The columns all along a part of the text; 0 where it was resized meanwhile."""
+        first = bisect_right(self.firsts, start) - 1
+        last = max(bisect_left(self.firsts, end) - 1, first)
+        return self.figures[first] if first == last else 0
+
+    def before(self, end: int) -> int:
+        """The columns when a character was printed: a shell draws its line anew for a new width."""
+        return self.figures[bisect_left(self.firsts, max(end, 1)) - 1]
+
+
 class Tape:
     """A stream of output. `clock` has the places of the times, `start` the moment of second 0.
 
@@ -57,7 +84,7 @@ class Tape:
     """
 
     def __init__(self, places: Places, width: int = 0, whole: bool = False) -> None:
-        self.places, self.width = places, width
+        self.places, self.widths = places, Widths(width)
         self.whole = whole
         """The document is one record, whose bytes hold all of the text."""
         self.clock = places

@@ -25,6 +25,12 @@ def has_lost_end(text: str) -> bool:
     return "\r \r" in text
 
 
+def printed_until(text: str, place: int) -> int:
+    """Where the output ends before a place, without the sign that its last line had no end."""
+    mended = _last(MENDED, text, 0, place)
+    return mended.start() if mended and mended.end() == place else place
+
+
 def drawn(text: str, first: int, last: int) -> tuple[int, int] | None:
     """Where the output ends, and where the last prompt before a place begins; None without one."""
     begun = _last(DRAWN, text, first, last)
