@@ -95,6 +95,8 @@ OPERATIONS = {
     "rg -l foo | xargs sed -i s/a/b/": "edit",
     "ssh host 'cd /srv && git pull'": "execute",
     "frobnicate now": "execute",
+    "^cat notes.md": "read",
+    "^cat^less": "execute",
     "export A=1": "other",
     "": "other",
     "# only a comment": "other",

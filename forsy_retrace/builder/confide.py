@@ -29,7 +29,7 @@ from forsy_retrace.sdk import Shows
 from forsy_retrace.trace import Deduction, Step, Trace, shown_of
 
 from .outcome import never_ran
-from .tools import closing_words, command_of
+from .tools import SHELLS, closing_words, command_of
 
 HIGHEST = 90
 """A trace made from a log never claims more."""
@@ -158,7 +158,7 @@ def _lane(actor: str) -> str:
 
 def _tool(step: Step) -> str | None:
     """The tool of a call; all shells are one."""
-    if step.call is not None and command_of(step.like, step.call.input):
+    if step.call is not None and step.like in SHELLS and command_of(step.like, step.call.input):
         return "shell"
     return step.tool
 

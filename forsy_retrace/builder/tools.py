@@ -245,7 +245,7 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     if patch or named:
         kinds = frozenset((named or files_of(patch)).values())
         return KINDS_OF_PATCHES.get(kinds, Kind("edit", "file"))
-    if tool in SHELLS:
+    if tool in SHELLS or command_of(tool, sent) is not None:
         return None
     if tool in ("Write", "Edit") and isinstance(sent, dict):
         path = sent.get("file_path")
@@ -300,8 +300,15 @@ def _mcp(tool: str) -> Kind:
     return Kind("execute", surface, "mcp-verb-acts")
 
 
+ESCAPE = later(r"\s*(?:!{1,2}|%(?=(?:pip|conda|mamba)\s))([^!\n][^\n]*)\s*\Z")
+"""A line that IPython and Jupyter hand to a shell."""
+CELLS = ("python", "ipython")
+
+
 def command_of(tool: str | None, sent: Any) -> tuple[str, str] | None:
     """The command line of a shell call and its language; None for any other call."""
+    if tool in CELLS and isinstance(sent, str) and (escape := ESCAPE.match(sent)):
+        return escape[1], "bash"
     shell = SHELLS.get(tool or "")
     if shell is None:
         return None

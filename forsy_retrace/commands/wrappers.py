@@ -46,10 +46,12 @@ def found(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def program(head: str) -> str:
-    """The table's name for a first word: no folder of tools, no `.exe`, no version."""
+    """The table's name for a first word: no folder of tools, no `.exe`, no version, no sign."""
     groups = table().groups.rows
     if head in groups or head in table().wrappers:
         return head
+    if head[:1] == "^" and head[1:] in groups:
+        return head[1:]  # nushell's sign for a program; bash's own `^old^new` has two
     if "/" in head or "\\" in head:
         folders, _, name = head.replace("\\", "/").rpartition("/")
         if folders.rpartition("/")[2] not in _TOOL_FOLDERS and name not in _LOCAL_TOOLS:
