@@ -225,6 +225,14 @@ def test_only_an_address_is_opened_in_a_browser() -> None:
     assert [classify(line).surface for line in lines] == ["browser", "cli", "cli", "cli", "api"]
 
 
+def test_a_forge_is_asked_over_its_api() -> None:
+    seen = {
+        line: classify(f"gh {line}") for line in ("pr create", "pr checkout 7", "extension list")
+    }
+    assert [one.surface for one in seen.values()] == ["api", "cli", "api"]
+    assert [one.operation for one in seen.values()] == ["execute", "execute", "read"]
+
+
 def test_a_size_for_people_is_no_call_for_help() -> None:
     assert classify("free -h").rule == "free"
     assert classify("git remote -v").rule == "git remote"
