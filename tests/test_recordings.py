@@ -174,6 +174,23 @@ def test_without_a_screen_a_line_edited_over_rows_is_not_told(move: str) -> None
     assert [run.command for run in by_prompts(straight, Widths(80))] == ["ls", "make all"]
 
 
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "$ a\n",
+        "xdev@shop:~$ ",
+        "dev@shop ~\n$ ls\n",
+        "dev@shop:~$ a\x1b[H\x1b[2J",
+        "x\r \rdev@shop:~$ a\n",
+    ],
+)
+def test_many_prompts_take_no_long_time(unit: str) -> None:
+    text = "dev@shop:~$ ls\r\n" * 5 + unit * (300_000 // len(unit))
+    began = time.process_time()
+    assert by_prompts(text, Widths(80), range(0, len(text), 7))
+    assert time.process_time() - began < 4
+
+
 def test_a_prompt_that_does_not_return_is_none() -> None:
     assert by_prompts("dev@shop:~$ ls\r\na\r\n", Widths(0)) == []
     assert len(by_prompts("dev@shop:~$ ls\r\na\r\ndev@shop:~$ make\r\n", Widths(0))) == 2

@@ -14,6 +14,10 @@ LOST_END = (
 )
 """The sign that the last line had no end, which the prompt overwrites where it had one."""
 MENDED = later(LOST_END)
+BACK = "\r \r"
+"""How it ends."""
+WIDEST = 1500
+"""Characters of it."""
 CLEARED = "\x1b[K"
 """What zsh clears behind the prompt, before it draws a clock at the right edge."""
 LONGEST = 1 << 13
@@ -22,12 +26,14 @@ LONGEST = 1 << 13
 
 def has_lost_end(text: str) -> bool:
     """Whether the sign of a lost line end may stand in a text."""
-    return "\r \r" in text
+    return BACK in text
 
 
 def printed_until(text: str, place: int) -> int:
     """Where the output ends before a place, without the sign that its last line had no end."""
-    mended = _last(MENDED, text, 0, place)
+    if not text.endswith(BACK, 0, place):
+        return place
+    mended = _last(MENDED, text, place - WIDEST, place)
     return mended.start() if mended and mended.end() == place else place
 
 
