@@ -1,7 +1,7 @@
 """A Forsy trace as the builder makes it: the format's fields, each with its ground."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -231,3 +231,11 @@ class Trace(msgspec.Struct, frozen=True):
     """What the manifest says beyond the format: usage, shared prefix, hidden reasoning."""
     tools: Mapping[str, str] = msgspec.field(default_factory=dict)
     """The harness's tools, and the known ones that they work like, as its adapter says."""
+
+
+def steps_named(numbers: Iterable[int]) -> str:
+    """Steps in words: `step 3`, `steps 3, 4 and 7`."""
+    listed = [str(number) for number in sorted(set(numbers))]
+    if len(listed) == 1:
+        return f"step {listed[0]}"
+    return f"steps {', '.join(listed[:-1])} and {listed[-1]}"

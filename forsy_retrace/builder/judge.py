@@ -9,7 +9,7 @@ from msgspec import structs
 
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Vote, derived, inferred
-from forsy_retrace.trace import Check, Step, Tokens, Trace, put, shown_of
+from forsy_retrace.trace import Check, Step, Tokens, Trace, put, shown_of, steps_named
 
 from .check import meant_to_fail
 from .distinctive import is_camel
@@ -289,8 +289,7 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
         yield Good(up, "thumb", 0.95, ())
     check = later.trace.checks.get(step.step)
     if check is not None and check.passed and check.fresh:
-        edits = ", ".join(str(number) for number in check.edits)
-        reason = f"The check passed over the edits of {edits}."
+        reason = f"The check passed over the edits of {steps_named(check.edits)}."
         yield Good(reason, "passed-check", 0.9, check.edits)
     over = later.passed(step.step, len(later.trace.steps) + 1)
     if over is not None:

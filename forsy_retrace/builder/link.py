@@ -5,13 +5,12 @@ subagent's inside, an abandoned branch, what lay before a cleared or compacted c
 """
 
 import posixpath
-from collections.abc import Iterable
 
 import msgspec
 
 from forsy_retrace.events import SHELL, Fact
 from forsy_retrace.evidence import Ground, derived, inferred
-from forsy_retrace.trace import Step, Trace, put
+from forsy_retrace.trace import Step, Trace, put, steps_named
 
 from .check import meant_to_fail
 from .flow import Flow, Source, values_given
@@ -311,7 +310,7 @@ class _Linker:
         if all(one.call is None for one in lane.batch):
             reports = any(one.via == "notification" for one in lane.batch)
             kind = "used_subagent_result" if reports else "other"
-            return received, kind, f"Follows {_steps(received)}.", 0.6
+            return received, kind, f"Follows {steps_named(received)}.", 0.6
         agents = [one.step for one in lane.batch if one.like in AGENT_TOOLS and one.success]
         if step.actor.startswith("subagent"):
             kind = "delegated_work"
@@ -322,7 +321,7 @@ class _Linker:
         else:
             kind = "dependency_on_multiple_prior_steps"
         word = "result" if len(received) == 1 else "results"
-        return received, kind, f"Follows the {word} of {_steps(received)}.", 0.7
+        return received, kind, f"Follows the {word} of {steps_named(received)}.", 0.7
 
     def _joined(
         self,
@@ -353,7 +352,7 @@ class _Linker:
                 kind = "retry_after_failure"
         kind = self._under(step, lane, kind, notes)
         if check is not None and check.edits:
-            notes.append(f"Checks the edits of {_steps(check.edits)} ({check.kind}).")
+            notes.append(f"Checks the edits of {steps_named(check.edits)} ({check.kind}).")
             if edits := [edit for edit in check.edits if not self._beside(edit, step)]:
                 causes, rule = edits, check.rule
                 kind, confidence = "verification_of_prior_step", check.confidence
@@ -422,13 +421,6 @@ def _caused(step: Step, causes: list[int], kind: str, note: str, ground: Ground)
     ground = msgspec.structs.replace(ground, steps=found)
     grounds = {"caused_by": ground, "causal_type": ground, "causal_note": ground}
     return put(step, grounds, caused_by=found, causal_type=kind, causal_note=note)
-
-
-def _steps(numbers: Iterable[int]) -> str:
-    listed = [str(number) for number in sorted(set(numbers))]
-    if len(listed) == 1:
-        return f"step {listed[0]}"
-    return f"steps {', '.join(listed[:-1])} and {listed[-1]}"
 
 
 def _is_named(step: Step, words: str) -> bool:
