@@ -2,7 +2,7 @@
 
 import difflib
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from forsy_retrace.commands import Command, Simple
 from forsy_retrace.events import SHELL, Change
@@ -82,30 +82,7 @@ def _of_call(step: Step) -> Iterator[Touch]:
     recorded = step.result.changes if step.result else ()
     run = command(step)
     if run is not None:
-        told = {absolute(one.path, step.cwd): one for one in recorded if one.kind != "shown"}
-        cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
-        missed = unread(step)
-        poured = {one.at: one.text for one in run.poured}
-        for change in recorded:
-            if change is not told.get(absolute(change.path, step.cwd)):
-                yield from _recorded(step, change)
-        known = known_places(run)
-        for at, simple in enumerate(run.simples):
-            for path in simple.writes:
-                if not _is_file(path) or (at >= known and not ROOTED.match(path)):
-                    continue
-                kind, text, target = _written(simple, path), poured.get(at), absolute(path, cwd)
-                if text is not None and (kind == "write" or target not in told):
-                    yield _poured(step, target, kind, text, told.pop(target, None))
-                elif target not in told:
-                    yield _touch(step, target, kind)
-            for path in simple.reads if simple.shows else ():
-                if at >= known and not ROOTED.match(path):
-                    continue
-                if _is_file(path) and not missed.holds(at, simple.words[0], path):
-                    yield _touch(step, absolute(path, cwd), "read")
-        for change in told.values():
-            yield from _recorded(step, change)
+        yield from _of_line(step, run, recorded)
         return
     for change in recorded:
         yield from _recorded(step, change)
@@ -121,6 +98,36 @@ def _of_call(step: Step) -> Iterator[Touch]:
         yield from _asked(step, path)
 
 
+def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[Touch]:
+    """What a shell's line did: by the harness's record, and by its commands where that is silent."""
+    poured = {one.at: one.text for one in run.poured}
+    named = list(_named(step, run))
+    whole = {path for at, path, kind in named if at in poured and kind == "write"}
+    told = {absolute(one.path, step.cwd): one for one in recorded if one.kind != "shown"}
+    for change in recorded:
+        if absolute(change.path, step.cwd) not in whole:
+            yield from _recorded(step, change)
+    for at, path, kind in named:
+        text = poured.get(at) if kind != "read" else None
+        if text is not None and (kind == "write" or path not in told):
+            yield _poured(step, path, kind, text, told.get(path))
+        elif kind == "read" or path not in told:
+            yield _touch(step, path, kind)
+
+
+def _named(step: Step, run: Command) -> Iterator[tuple[int, str, str]]:
+    """The files that the commands of a line name: which command, the file, what it does to it."""
+    cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+    missed, known = unread(step), known_places(run)
+    for at, simple in enumerate(run.simples):
+        for path in filter(_is_file, simple.writes):
+            if at < known or ROOTED.match(path):
+                yield at, absolute(path, cwd), _written(simple, path)
+        for path in filter(_is_file, simple.reads if simple.shows else ()):
+            if (at < known or ROOTED.match(path)) and not missed.holds(at, simple.words[0], path):
+                yield at, absolute(path, cwd), "read"
+
+
 def known_places(run: Command) -> int:
     """How many commands of a line run where it begins: up to a `cd` that does not lead it."""
     leads = True
@@ -132,7 +139,7 @@ def known_places(run: Command) -> int:
     return len(run.simples)
 
 
-def _poured(step: Step, path: str, kind: str, text: str, change: Change | None) -> Touch:
+def _poured(step: Step, path: str, kind: str, text: str, change: Change | None = None) -> Touch:
     """A file that got a here-document as its content, or at its end."""
     lines = tuple(text.splitlines())
     if kind == "write":
