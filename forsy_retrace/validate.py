@@ -518,20 +518,25 @@ ALTERED = re.compile(r"\[[A-Z][A-Z_]+(_\d+)?\]|\[… ")
 
 
 def task_is_the_request(case: Case) -> Iterator[Finding]:
-    """Not of live traces: the format's own example of one has a task in other words."""
-    asked = [
-        (n, step.get("input"))
+    """Not of live traces: the format's own example of one has a task in other words.
+
+    A plan that the user accepted before any request is the task too.
+    """
+    asked: list[tuple[int, Any, Any]] = [
+        (n, step.get("message_role"), step.get("input"))
         for n, step in case.numbered()
-        if step.get("action") == "user_message" and step.get("message_role") == "direct_request"
+        if step.get("action") == "user_message"
     ]
+    first = next((at for at, (_, role, _) in enumerate(asked) if role == "direct_request"), None)
     task = case.trace.get("task")
-    if not asked or case.trace.get("trace_mode") == "live":
+    if first is None or case.trace.get("trace_mode") == "live":
         return
-    n, said = asked[0]
+    n, _, said = asked[first]
     if isinstance(task, str) and isinstance(said, str) and task.strip() not in said:
         if ALTERED.search(task) or ALTERED.search(said):
             return
-        yield None, "task", f"it is no part of step {n}"
+        if not any(role == "approval" and text == task for _, role, text in asked[:first]):
+            yield None, "task", f"it is no part of step {n}"
 
 
 def evidence_has_a_row_a_step(case: Case) -> Iterator[Finding]:
@@ -641,7 +646,11 @@ RULES = (
     Rule("summary-counts", "The summary counts the steps", summary_counts_steps, legacy=True),
     Rule("artifact-steps", "Artifacts name steps of the trace", artifacts_name_steps, legacy=True),
     Rule("levels-agree", "A trace has one validation_level", levels_agree),
-    Rule("first-request", "The task is the first direct_request", task_is_the_request),
+    Rule(
+        "first-request",
+        "The task is the first direct_request, or a plan accepted before",
+        task_is_the_request,
+    ),
     Rule("evidence-rows", "Evidence has a row a step, in order", evidence_has_a_row_a_step),
     Rule("evidence-records", "Evidence names bytes", evidence_names_bytes),
     Rule("evidence-fields", "Each claim has its ground, and no more", evidence_covers_claims),

@@ -402,6 +402,17 @@ def test_a_task_that_redaction_or_a_cut_changed_is_let_be() -> None:
     assert judged(changed("trace/steps/0/input", "Push [… 90 tokens omitted …]")) == []
 
 
+def test_a_plan_accepted_before_any_request_may_be_the_task() -> None:
+    plan = words(1, 1, "Implement the plan.", message_role="approval")
+    steps = [plan, words(2, 2, "Commit it.", message_role="direct_request")]
+    case = changed("trace/steps", steps)
+    told = {}
+    for task in ("Implement the plan.", "Commit it.", "Go."):
+        case["trace"]["task"] = task
+        told[task] = [it.rule for it in judged(case) if it.rule == "first-request"]
+    assert told == {"Implement the plan.": [], "Commit it.": [], "Go.": ["first-request"]}
+
+
 def test_steps_before_the_first_message_belong_to_its_turn() -> None:
     steps = [step(1), words(2, 1, "Go."), step(3), words(4, 2, "Stop."), step(5, turn=2)]
     found = [it.step for it in judged(changed("trace/steps", steps)) if it.field == "turn"]

@@ -76,10 +76,10 @@ def _prior(trace: Trace) -> str | None:
 
 
 def _task(trace: Trace) -> str:
-    """The first direct request, in its own words."""
+    """The first direct request, or the plan taken up before any, in its own words."""
     humans = [step for step in trace.steps if step.action == "user_message"]
-    asked = next((s for s in humans if s.message_role == "direct_request"), None)
-    first = asked or (humans[0] if humans else None)
+    asks = (s for s in humans if s.message_role == "direct_request" or s.via == "plan accepted")
+    first = next(asks, humans[0] if humans else None)
     if first is not None and first.input:
         return first.input
     called = [_called(step) for step in trace.steps if step.call is not None]
