@@ -256,10 +256,11 @@ def _work_edits(trace: Trace, steps: list[Step]) -> list[int]:
 def _by_checks(
     trace: Trace, steps: list[Step], last_edit: int, closing: Step | None
 ) -> tuple[bool, str | None, str]:
-    after = [c for c in trace.checks.values() if c.step >= last_edit and c.kind != "read-back"]
+    behind = [c for c in trace.checks.values() if c.step >= last_edit]
+    after = [c for c in behind if c.kind != "read-back"]
     known = [c for c in after if c.passed is not None and (c.edits or c.kind != "run")]
     if not known:
-        return False, f"No check or approval after the last edit (step {last_edit}).", "unchecked"
+        return False, _unchecked(behind, last_edit), "unchecked"
     failed = [c for c in {c.kind: c for c in known}.values() if not c.passed]
     if failed:
         return False, _failure(failed[-1], after), "last-check-failed"
@@ -276,6 +277,18 @@ def _by_checks(
         bare = f"none is known to have passed over the last edit (step {last_edit})."
         return False, f"The check in step {passed[-1].step} passed; {bare}", "unchecked"
     return True, _success(passed, last_edit), "checks-passed"
+
+
+def _unchecked(behind: list[Check], last_edit: int) -> str:
+    """What the log lacks: a check, one that is more than a read-back, or how the check went."""
+    checks = [c for c in behind if c.kind != "read-back" and c.passed is None]
+    if checks:
+        went = f"How the check in step {checks[-1].step} went is not known"
+        return f"{went}, and no approval came after the last edit (step {last_edit})."
+    if behind and behind[-1].kind == "read-back":
+        look = f"Nothing but a read-back (step {behind[-1].step})"
+        return f"{look}, and no approval, came after the last edit (step {last_edit})."
+    return f"No check or approval after the last edit (step {last_edit})."
 
 
 CALLED = {

@@ -231,7 +231,7 @@ ENDING = {
     "went-on": "Yes: questions alone, each answered, and the user went on without objecting.",
     "stopped": "No: an error, a timeout, a question left open or a cut ended the session.",
     "unanswered": "No: the last message has no answer.",
-    "unchecked": "No: nothing checked or approved the last edit.",
+    "unchecked": "No: nothing is known to have checked or approved the last edit; a read-back is not enough.",
     "last-check-failed": "No: the last check after the last edit failed.",
     "no-answer": "No: the log has no closing words, or none after the last edit.",
     "trouble-told": "No: the checks passed, but the closing words speak of a failure.",
