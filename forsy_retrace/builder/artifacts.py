@@ -95,6 +95,7 @@ def _artifact(
     diff = _diff(changes)
     grade = "full" if content is not None else ("partial" if diff else "unseen")
     told = any(trace.steps[number - 1].success is not None for number in steps)
+    told = told or _read_back(touched, trace)
     what = _history(changes, verbs)
     if not told:
         what = f"To be {kind} by {_listed(steps)}; the log does not say whether it was."
@@ -108,6 +109,16 @@ def _artifact(
         grade,
         content=content if kind != "deleted" else None,
         diff=diff,
+    )
+
+
+def _read_back(touched: list[Touch], trace: Trace) -> bool:
+    """Whether a later look at the file showed what a change was to put into it."""
+    made = {touch.step for touch in touched if touch.kind in CHANGES}
+    looks = (trace.checks.get(touch.step) for touch in touched if touch.kind == "read")
+    return any(
+        look is not None and look.kind == "read-back" and not made.isdisjoint(look.edits)
+        for look in looks
     )
 
 
