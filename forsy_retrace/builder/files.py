@@ -343,8 +343,9 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         asked = [t for t in asked if t.path not in unseen]
     if asked:
         return " ".join(_patched(touch, step) for touch in asked), "arguments-of-the-edit"
-    if step.actor == SHELL or unread(step).is_all:
-        return "", ""  # nothing came, or a history shows nobody what a command printed
+    if step.actor == SHELL or unread(step).is_all or step.result.outcome == "launched":
+        # Nothing came, it came with a later call, or a history shows nobody what was printed.
+        return "", ""
     if step.operation == "read":
         return _gained(step, touched), "context-gained"
     if step.operation == "search":
