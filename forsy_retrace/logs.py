@@ -1,6 +1,7 @@
 """Which adapter reads a log, or why none does."""
 
 from pathlib import Path
+from typing import Any
 
 from forsy_retrace.adapter import accepts
 from forsy_retrace.errors import RetraceError, Unreachable, UnreadableInput
@@ -9,6 +10,9 @@ from forsy_retrace.source import Source, is_regular
 
 LFS = "version https://git-lfs.github.com/spec/"
 """How the file begins that Git LFS leaves where a big one belongs."""
+DIGEST = "an Entire checkpoint's digest of a log; read the full.jsonl beside it"
+"""Its `transcript.jsonl` names tools in words of its own and no session, and calls every result of
+a harness without flags a success."""
 
 
 def opened(path: Path, adapter: str = "auto") -> tuple[Source, str]:
@@ -78,6 +82,15 @@ def why_not(source: Source, adapter: str) -> str:
     reads_text = adapter != "auto" and load(adapter).SHOWS.is_history
     if all(record.problem for record in head) and not reads_text:
         return f"{source.name}: no JSON records in it"
+    if any(_is_digest(record.value) for record in head):
+        return f"{source.name}: {DIGEST}"
     if adapter == "auto":
         return f"{source.name}: no adapter knows this format; name one"
     return f"{source.name}: not a log that {adapter} reads"
+
+
+def _is_digest(value: Any) -> bool:
+    match value:
+        case {"v": int(), "agent": str(), "cli_version": str(), "type": str(), "content": list()}:
+            return True
+    return False
