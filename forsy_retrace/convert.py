@@ -254,7 +254,7 @@ MOST_LEARNT = 200_000
 def unwritten(content: Draft, logs: Sequence[Source]) -> Iterator[tuple[str, str]]:
     """The records that gave nothing to the trace: a secret may stand whole only there."""
     places: dict[str, list[Evidence]] = {}
-    for here, why in content.fates:
+    for here, why, _ in content.fates:
         if why and here.end - here.start <= MOST_LEARNT:
             places.setdefault(here.file, []).append(here)
     for one in logs:
@@ -267,7 +267,7 @@ def unwritten(content: Draft, logs: Sequence[Source]) -> Iterator[tuple[str, str
 def origins_of(content: Draft, logs: Sequence[Source], options: Options) -> list[Mapping[str, Any]]:
     """The files of a trace: size in bytes, records, where the first and the last one stand."""
     records: dict[str, dict[tuple[int, int], int]] = {}
-    for here, _ in content.fates:
+    for here, _, _ in content.fates:
         records.setdefault(here.file, {})[(here.start, here.end)] = here.line
     found: list[Mapping[str, Any]] = []
     for one in logs:

@@ -15,12 +15,17 @@ from forsy_retrace.trace import FIELDS, UNGROUNDED, Artifact, Step, Trace
 SCHEMA_VERSION = "forsy-trace-v0.1"
 Json = dict[str, Any]
 
+TOLD = ("hidden reasoning", "part of a result")
+"""Parts of a record that are no loss: one has its own count, the other stands in the result."""
+
 
 class Fate(NamedTuple):
     """A record of the log, and why it gave nothing to the trace; empty where it gave something."""
 
     here: Evidence
     left_out: str
+    parts: tuple[str, ...] = ()
+    """Why parts of a record that was used gave nothing."""
 
 
 class Draft(msgspec.Struct):
@@ -202,6 +207,7 @@ def _manifest(trace: Trace, found: list[Fate]) -> Json:
             {"name": one.name, "points": one.points, "why": one.why} for one in trace.deductions
         ],
         "records": account(found),
+        **({"parts_omitted": parts} if (parts := _parts(found)) else {}),
         "session_basis": trace.session.basis
         or ("session id" if trace.session.id else "one log, one session"),
         **({"limits": list(trace.session.limits)} if trace.session.limits else {}),
@@ -223,15 +229,23 @@ def account(found: list[Fate]) -> Json:
     }
 
 
+def _parts(found: list[Fate]) -> Json:
+    """What was left out of the records that were used, by kind."""
+    return dict(sorted(Counter(why for one in found for why in one.parts).items()))
+
+
 def fates(trace: Trace) -> list[Fate]:
     """What became of each record, in the order in which they were read."""
     by_record: dict[tuple[str, int, int], list[Event]] = {}
     for event in trace.session.events:
         by_record.setdefault(event.origin.evidence.record, []).append(event)
-    return [
-        Fate(events[0].origin.evidence, _why_left_out(events, trace.left_out.get(record)))
-        for record, events in by_record.items()
-    ]
+    found = []
+    for record, events in by_record.items():
+        why = _why_left_out(events, trace.left_out.get(record))
+        skipped = (event.reason for event in events if isinstance(event, Skipped) and not why)
+        parts = tuple(reason for reason in skipped if reason not in TOLD)
+        found.append(Fate(events[0].origin.evidence, why, parts))
+    return found
 
 
 def _why_left_out(events: list[Event], left_out: str | None) -> str:

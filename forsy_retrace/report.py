@@ -138,8 +138,9 @@ def _told(manifest: Json) -> Json:
 
 
 def has_unknown(manifest: Json) -> bool:
-    """Whether records of an unknown kind were met."""
-    return any(reason.startswith("unknown") for reason in manifest["records"]["omitted"])
+    """Whether records of an unknown kind were met, or such parts of records."""
+    met = (*manifest["records"]["omitted"], *manifest.get("parts_omitted", ()))
+    return any(reason.startswith("unknown") for reason in met)
 
 
 def adapter_table() -> str:

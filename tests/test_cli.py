@@ -493,6 +493,15 @@ def test_strict_finds_unknown_kinds_of_records(here: Path) -> None:
     assert names(here) == ["trace"]
 
 
+def test_parts_left_out_of_a_record_that_was_used_are_told(here: Path) -> None:
+    log = FIXTURES.parent / "chatgpt" / "pictures-and-voice" / "input.json"
+    assert run("chatgpt", log, "-o", "trace", "--strict", "-q").exit_code == 1
+    card = (here / "trace" / "README.md").read_text("utf-8")
+    assert "- 1 × unknown content part, in a record that was used\n" in card
+    left_out = card.partition("## What was left out")[2].partition("##")[0]
+    assert "Nothing" not in left_out
+
+
 # masking
 
 

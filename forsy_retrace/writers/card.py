@@ -40,7 +40,7 @@ def card(trace: Json, manifest: Json, shows: Shows) -> str:
         "",
         "## What was left out",
         "",
-        *_omitted(records["omitted"]),
+        *_omitted(records["omitted"], manifest.get("parts_omitted", {})),
         "",
         "## What was masked",
         "",
@@ -74,8 +74,10 @@ def _limits(manifest: Json, shows: Shows) -> list[str]:
     return lines or ["- None known."]
 
 
-def _omitted(omitted: Mapping[str, int]) -> list[str]:
-    return [f"- {count} × {reason}" for reason, count in omitted.items()] or ["- Nothing."]
+def _omitted(records: Mapping[str, int], parts: Mapping[str, int]) -> list[str]:
+    lines = [f"- {count} × {reason}" for reason, count in records.items()]
+    lines += [f"- {count} × {reason}, in a record that was used" for reason, count in parts.items()]
+    return lines or ["- Nothing."]
 
 
 def _masked(counts: Mapping[str, int]) -> list[str]:
