@@ -37,8 +37,10 @@ BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
 FINE = later(
     r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:[\w/]+:\d+|^% Total\b|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
     r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:"
+    r"|^Your proposed edit has introduced |^Failed with error\. Fix the error and try again"
 )
-"""A line that names no error: of what is only warned, of what passed, and of where Node stopped."""
+"""A line that names no error: of what is only warned, of what passed, of where Node stopped, and
+where SWE-agent's editor and ChatGPT's canvas only announce one."""
 FEW = 3
 """So few lines of an agent's command are the message, whatever they say."""
 WORDS = re.compile(r"\w\W+\w")
