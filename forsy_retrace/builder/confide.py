@@ -65,7 +65,9 @@ class Told:
         self.several_tools = len({_tool(step) for step in trace.steps if step.call}) > 1
         self.events = [e for e in trace.session.events if _lane(e.origin.actor) == MAIN]
         """What the main log holds: a subagent's own log is judged by its calls alone."""
-        self.answered = _answered(self.events) or any(map(_finishes, trace.steps))
+        self.answered = (
+            _answered(self.events) or any(map(_finishes, trace.steps)) or _hands_in(trace)
+        )
         self.calls: dict[str, list[Step]] = {}
         for step in trace.steps:
             if step.call is not None:
@@ -178,6 +180,14 @@ def _answered(events: list[Event]) -> bool:
             case ToolCall() | Notice(kind="interrupted" | "model error" | "limit"):
                 held = False
     return held
+
+
+def _hands_in(trace: Trace) -> bool:
+    """Whether the run's own writer kept the work that the agent handed in."""
+    return any(
+        isinstance(event, SessionFact) and event.name == "submission" and bool(event.value)
+        for event in trace.session.events
+    )
 
 
 def _finishes(step: Step) -> bool:
