@@ -12,6 +12,7 @@ from .ends import failure
 from .items import Items
 from .place import Json, Place, Told, opened, text_in
 from .replies import about, body, instructions, is_completion, is_response
+from .search import searched
 from .speech import offered
 from .streams import is_chunk, is_stream_event
 from .trajectories import place, rest
@@ -68,7 +69,7 @@ def _held(value: Json, here: Place, depth: int) -> Iterator[Talk]:
             facts = list(offered({"functions": answer.get("function")}, where))
             for index, run in enumerate(runs):
                 for talk in talks(run, where.deeper("train_messages", index), depth - 1):
-                    yield talk._replace(told=[*facts, *talk.told])
+                    yield talk._replace(told=[*facts, *talk.told, *_tried(value, run, here)])
         case {"samples": list(samples)}:
             for index, sample in enumerate(samples):
                 yield from _sample(sample, here.deeper("samples", index), depth)
@@ -80,6 +81,14 @@ def _held(value: Json, here: Place, depth: int) -> Iterator[Talk]:
             yield from _listed(data, here.deeper("data"), depth)
         case _:
             yield from _asked(value, here)
+
+
+def _tried(value: Json, run: Any, here: Place) -> Iterator[Told]:
+    """What ToolBench's tree adds to the run that it kept."""
+    match value:
+        case {"tree": {"tree": dict(tree)}, "answer_generation": {"train_messages": [*_, last]}}:
+            if run is last:
+                yield from searched(tree, run, here.deeper("tree", "tree"))
 
 
 def _listed(value: list[Any], here: Place, depth: int) -> Iterator[Talk]:
