@@ -174,6 +174,10 @@ class ToolResult(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=T
     """The rule that computed the time of the end; empty where the record names it."""
     end: "ToolResult | None" = None
     """What a later call told of the end of this one, which itself only said that it runs on."""
+    amended: bool = False
+    """The user changed what was asked for, and then let it be done."""
+    commit: str = ""
+    """The commit that the harness says it made."""
 
 
 class Delegation(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):

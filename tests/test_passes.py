@@ -164,6 +164,8 @@ def _result(given: Mapping[str, Any], here: Origin, call: str) -> ToolResult:
         "/content",
         code,
         tuple(changes),
+        amended=given.get("amended", False),
+        commit=given.get("commit", ""),
     )
 
 

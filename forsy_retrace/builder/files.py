@@ -321,7 +321,8 @@ def _changed(step: Step, touched: list[Touch]) -> Step:
 def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     assert step.result is not None
     if step.like in PLAN_EXITS and step.success:
-        return f"The user accepted the plan (step {step.step}).", "plan-accepted"
+        how = " after changing it" if step.result.amended else ""
+        return f"The user accepted the plan (step {step.step}){how}.", "plan-accepted"
     if never_ran(step):
         why = "rejected" if step.result.outcome == "rejected" else "blocked before it started"
         return f"No change: the call never ran, it was {why}.", "never-ran"
@@ -329,10 +330,14 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         return "Interrupted by the user; no change recorded.", "interrupted"
     changes = [t for t in touched if t.kind in EDITS and t.change]
     if changes:
-        return " ".join(_patched(touch, step) for touch in changes), "recorded-patch"
+        said = [_patched(touch, step) for touch in changes]
+        said += ["The user changed the edit before accepting it."] * step.result.amended
+        return " ".join(said), "recorded-patch"
     run = command(step)
     if run is not None and (commit := COMMIT.search(step.output or "")) and "commit" in run.normal:
         return f"A new commit: {commit[1]}.", "commit-line"
+    if step.result.commit:
+        return f"A new commit: {step.result.commit}.", "recorded-commit"
     if step.success is False:
         code = step.told.exit_code if step.told else None
         how = f" with exit code {code}" if code else ""

@@ -287,7 +287,8 @@ def _recorded(step: Step, change: Change) -> Iterator[Touch]:
     if change.kind == "shown":
         yield from _gained(step, path, change)
         return
-    pairs = _replaced(step.call.input if step.call else None)
+    amended = step.result is not None and step.result.amended  # then the arguments tell another
+    pairs = [] if amended or step.call is None else _replaced(step.call.input)
     lines = [line for hunk in change.hunks for line in hunk.lines]
     if lines:
         removed = tuple(line[1:] for line in lines if line.startswith("-"))

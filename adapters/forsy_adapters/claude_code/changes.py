@@ -19,6 +19,8 @@ MOST = 10_000_000
 def changes(extra: Any) -> Iterator[Change]:
     """The files that a structured result records."""
     match extra:
+        case {"staged": True}:
+            return  # shown to the user, and not applied
         case {"file": {"filePath": str(path), "content": str(shown), **file}}:
             yield Change(
                 path,
@@ -40,6 +42,14 @@ def changes(extra: Any) -> Iterator[Change]:
                 hunks=_as_in_the_file(patch, before, _edited(before, extra)),
                 before=before,
                 pointer="/toolUseResult/structuredPatch",
+            )
+        case {
+            "notebook_path": str(path),
+            "original_file": str(before),
+            "updated_file": str(after),
+        } if before != after:
+            yield Change(
+                path, "modified", before=before, after=after, pointer="/toolUseResult/updated_file"
             )
         case {"bashEditDiff": dict(diff)}:
             yield from _of_shell(diff)

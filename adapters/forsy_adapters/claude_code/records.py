@@ -1,6 +1,5 @@
 """What each record of a session says, as events."""
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,6 +8,7 @@ from forsy_retrace.events import (
     Delegation,
     Event,
     Fact,
+    Meant,
     Message,
     Notice,
     Origin,
@@ -21,9 +21,9 @@ from forsy_retrace.sdk import between, later, media_of, named, pointer, strings,
 
 from .changes import changes
 from .lines import AGENT_TOOLS, Json, Line
-from .results import background, exit_code, verdict
+from .results import background, commit, exit_code, is_amended, verdict
 from .threads import Threads
-from .words import pieces, sender, with_rejection
+from .words import answered, is_meta, pieces, sender, with_rejection
 
 LIMIT = later(r"(?i)(?:you've hit your|limit reached|usage limit|rate limit|out of .{0,20}usage)")
 
@@ -246,10 +246,7 @@ class Reader:
                 "name": str(tool),
             }:
                 self.tools[call] = tool
-                where = _held(here, block, "input")
-                at = "" if "input" in block else f"{here.evidence.pointer}/name"
-                event = ToolCall(where, call, tool, block.get("input"), at)
-                return self._once(("call", call), event)
+                return self._once(("call", call), _call(line, here, block, call, tool))
             case {"type": str(), "tool_use_id": str(call)}:
                 origin = _held(here, block, "content")
                 output = _shown(block)
@@ -348,20 +345,22 @@ class Reader:
             return
         self.seen.add(key)
         for part in pieces(text):
-            if part.notice == "interrupted":
+            if part.notice == "interrupted" and line.body.get("interruptedByShutdown") is True:
+                yield Notice(here, "cut", "the client was shut down")
+            elif part.notice == "interrupted":
                 actor = here.actor if line.lane else "system"
                 yield Notice(
                     Origin(here.evidence, here.at, actor, None, here.branch), "interrupted"
                 )
             elif part.notice == "cleared":
                 yield Notice(here, "cleared")
-            elif line.body.get("isMeta") is True:
+            elif is_meta(line.body):
                 yield Skipped(here, part.reason or "injected: text")
             elif part.reason == "notice: background task ended":
                 yield self._notification(here, text)
             elif line.lane and part.via is not None:
                 yield Skipped(here, "message to a subagent")
-            elif not line.lane and (why := sender(line.body, part.reason)):
+            elif not line.lane and (why := sender(line.body, part)):
                 yield Notice(here, "ended", why)
             elif part.via is None:
                 yield Skipped(here, part.reason)
@@ -415,6 +414,8 @@ class Reader:
             tuple(changes(extra)),
             (*_pictures(block.get("content"), f"{base}/content"), *self._spilled(text)),
             end=self.found.ends.get(background(extra)),
+            amended=is_amended(extra),
+            commit=commit(extra),
         )
         if not line.lane:
             yield from self._spoken(origin, call, text, extra, found.outcome)
@@ -435,17 +436,12 @@ class Reader:
             if said:
                 yield Message(here, "user", said, "rejection", (), call, within=True)
         elif self.tools.get(call) == "AskUserQuestion" and outcome == "ok":
-            match extra:
-                case {"answers": dict(answers)} if answers:
-                    said = "\n".join(", ".join(strings(a)) or text_of(a) for a in answers.values())
-                    path = f"{here.evidence.pointer.split('/message/')[0]}/toolUseResult/answers"
-                    where = Origin(here.evidence.at(path), here.at, "user", None, here.branch)
-                    if said.strip():
-                        yield Message(where, "user", said, "answer", (), call, within=True)
-                case _:
-                    said = "\n".join(re.findall(r'"="(.*?)"(?=[,. ]|\Z)', text[:20_000], re.S))
-                    if said.strip():
-                        yield Message(here, "user", said, "answer", (), call, within=True)
+            said, place = answered(extra, text)
+            if place:
+                path = f"{here.evidence.pointer.split('/message/')[0]}{place}"
+                here = Origin(here.evidence.at(path), here.at, "user", None, here.branch)
+            if said.strip():
+                yield Message(here, "user", said, "answer", (), call, within=True)
 
     def _system(self, line: Line, here: Origin) -> Iterator[Event]:
         body = line.body
@@ -578,6 +574,18 @@ class Queue:
 
 
 Handler = Callable[[Line], Iterator[Event]]
+
+
+def _call(line: Line, here: Origin, block: Json, call: str, tool: str) -> ToolCall:
+    """A call as it was sent; the client may have put other arguments in their place (2.1.267)."""
+    name, kept = f"{here.evidence.pointer}/name", block.get("input")
+    match line.body:
+        case {"wireToolInputs": {**all_sent}} if not line.prefix:
+            sent = all_sent.get(call)
+            if isinstance(sent, dict) and sent != kept:
+                where = _at(here, pointer("wireToolInputs", call))
+                return ToolCall(where, call, tool, sent, name, Meant(tool, kept))
+    return ToolCall(_held(here, block, "input"), call, tool, kept, "" if "input" in block else name)
 
 
 def _held(here: Origin, block: Json, key: str) -> Origin:

@@ -81,6 +81,16 @@ def verdict(block: dict[str, Any], text: str, extra: Any, record: dict[str, Any]
                 return Verdict(outcome, rule, "content")
         return Verdict("failed", "error-flag", "is_error")
     match extra:
+        case {"staged": True}:
+            return Verdict("blocked", "not-applied", "/toolUseResult/staged")
+        case {"awaitingLeaderApproval": True}:
+            return Verdict("launched", "awaits-approval", "/toolUseResult/awaitingLeaderApproval")
+        case {"afkTimeoutMs": int(), **rest} if not rest.get("answers"):
+            return Verdict("timed_out", "nobody-answered", "/toolUseResult/afkTimeoutMs")
+        case {"success": False}:
+            return Verdict("failed", "success-flag", "/toolUseResult/success")
+        case {"taskId": str(), "timeoutMs": int()}:
+            return Verdict("launched", "launched-in-background", "/toolUseResult/taskId")
         case {"status": str(status)} if status in LAUNCHED:
             return Verdict("launched", "launched-in-background", "/toolUseResult/status")
         case {"backgroundTaskId": str(task)} if task:
@@ -89,6 +99,8 @@ def verdict(block: dict[str, Any], text: str, extra: Any, record: dict[str, Any]
             return Verdict("interrupted", "interrupted-flag", "/toolUseResult/interrupted")
         case {"code": int(code), "codeText": str()} if code >= 400:
             return Verdict("failed", "http-status", "/toolUseResult/code")
+        case {"status": int(code), "json": str()} if code >= 400:
+            return Verdict("failed", "http-status", "/toolUseResult/status")
     if text.startswith("Async agent launched successfully"):
         return Verdict("launched", "launched-in-background", "content")
     if text.startswith("[Request interrupted by user"):
@@ -108,7 +120,24 @@ def exit_code(text: str, extra: Any) -> int | None:
     return None
 
 
-ENDED = later(r"\(exit code (\d{1,10})\)\s*\Z|with exit code (\d{1,10})\s*\Z")
+def is_amended(extra: Any) -> bool:
+    """Whether the user changed an edit or a plan before accepting it."""
+    match extra:
+        case {"userModified": True} | {"planWasEdited": True}:
+            return True
+    return False
+
+
+def commit(extra: Any) -> str:
+    """The commit that a command made, as the client recorded it (2.1.181); empty without one."""
+    match extra:
+        case {"gitOperation": {"commit": {"sha": str(sha)}}} if SHA.fullmatch(sha):
+            return sha
+    return ""
+
+
+SHA = later(r"[0-9a-f]{7,64}")
+ENDED = later(r"\(exit (?:code )?(\d{1,10})\)\s*\Z|with exit code (\d{1,10})\s*\Z")
 """How a notification's summary says that a background command ended."""
 
 
@@ -122,17 +151,30 @@ def ends(body: dict[str, Any], here: Evidence) -> Iterator[tuple[str, ToolResult
             parts = [seen.get(stream) for stream in ("stdout", "stderr")]
             shown = "\n".join(part for part in parts if isinstance(part, str) and part)
             yield task, _ended(body, here.at("/toolUseResult/exitCode"), code, shown)
+        case {"type": "user", "message": {"content": [*blocks]}}:
+            for index, block in enumerate(blocks):
+                match block:
+                    case {"type": "text", "text": str(text)} if NOTIFICATION in text[:100]:
+                        yield from _notified(body, here.at(f"/message/content/{index}/text"), text)
         case {"type": "user", "message": {"content": str(text)}} if NOTIFICATION in text:
-            name = between(text, "<task-id>", "</task-id>")
-            found = ENDED.search(between(text, "<summary>", "</summary>") or "")
-            if name and found:
-                yield (
-                    name,
-                    _ended(body, here.at("/message/content"), int(found[1] or found[2]), None),
-                )
+            yield from _notified(body, here.at("/message/content"), text)
+        case {"attachment": {"type": "queued_command", "prompt": str(text)}} if (
+            NOTIFICATION in text
+        ):
+            yield from _notified(body, here.at("/attachment/prompt"), text)
+        case {"type": "queue-operation", "content": str(text)} if NOTIFICATION in text:
+            yield from _notified(body, here.at("/content"), text)
 
 
 NOTIFICATION = "<task-notification>"
+
+
+def _notified(body: dict[str, Any], here: Evidence, text: str) -> Iterator[tuple[str, ToolResult]]:
+    """The end that a notification tells."""
+    name = between(text, "<task-id>", "</task-id>")
+    found = ENDED.search(between(text, "<summary>", "</summary>") or "")
+    if name and found:
+        yield name, _ended(body, here, int(found[1] or found[2]), None)
 
 
 def _ended(body: dict[str, Any], here: Evidence, code: int, shown: Any) -> ToolResult:
@@ -146,6 +188,6 @@ def _ended(body: dict[str, Any], here: Evidence, code: int, shown: Any) -> ToolR
 def background(extra: Any) -> str:
     """The name of the background command that a result says was started; empty without one."""
     match extra:
-        case {"backgroundTaskId": str(task)}:
+        case {"backgroundTaskId": str(task)} | {"taskId": str(task), "timeoutMs": int()}:
             return task
     return ""

@@ -4,11 +4,12 @@ Learnt from Claude Code 1.0.51 to 2.1.219, and from what is told of 2.1.221 to 2
 into a user turn; what is left when they are taken away is human.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from forsy_retrace.events import Via
-from forsy_retrace.sdk import between, later, without
+from forsy_retrace.sdk import between, later, strings, text_of, without
 
 
 class Words(NamedTuple):
@@ -54,6 +55,9 @@ SENDERS = {
     "scheduled-trigger": "injected: scheduled prompt",
     "scheduled": "injected: scheduled prompt",
     "auto-continuation": "injected: continuation",
+    "peer-send-message": OTHER_AGENT,
+    "task-notification": "injected: notice of the client",
+    "task_notification": "injected: notice of the client",
 }
 """Who sent a user turn that no human did, and what it is."""
 
@@ -141,21 +145,36 @@ LOCAL_COMMANDS = frozenset(
 )
 """Built-in commands that change only the screen or the client (Claude Code's `/help`)."""
 
+ANSWERS = re.compile(r'"="(.*?)"(?=[,. ]|\Z)', re.S)
+"""The answers in the words that the agent gets of a question dialog."""
 REJECTION = "the user said:\n"
 AFTERWORD = "\n\nNote: The user's next message may contain a correction or preference."
 DIALOG = "The user wants to clarify these questions."
 
 
-def sender(body: Mapping[str, Any], reason: str) -> str:
-    """Why a turn is no human's, by its text's `reason` or the client's word; empty for any other."""
-    if reason:
-        return reason if reason == OTHER_AGENT else ""
+def sender(body: Mapping[str, Any], part: Words) -> str:
+    """Why a turn is no human's, by its text or the client's word; empty for any other."""
+    if part.reason:
+        return part.reason if part.reason == OTHER_AGENT else ""
     match body:
         case {"attachment": {"origin": dict(told)}} | {"origin": dict(told)}:
-            return SENDERS.get(str(told.get("subkind") or told.get("kind")), "")
-        case {"turnOrigin": str(kind)}:
-            return SENDERS.get(kind, "")
+            kinds = (SENDERS.get(str(told.get(key)), "") for key in ("subkind", "kind"))
+            return next(filter(None, kinds), "")
+        case {"scheduledTaskId": str()}:
+            return SENDERS["scheduled"]
+        case {"turnOrigin": str(kind)} if kind in SENDERS:
+            return SENDERS[kind]
+        case {"promptSource": "system"} if part.via == "typed":
+            return "injected: prompt of the client"
     return ""
+
+
+def is_meta(body: Mapping[str, Any]) -> bool:
+    """Whether the client says that it put a turn in by itself."""
+    match body:
+        case {"isMeta": True} | {"attachment": {"isMeta": True}}:
+            return True
+    return False
 
 
 def pieces(text: str) -> Iterator[Words]:
@@ -206,3 +225,33 @@ def with_rejection(text: str) -> str:
     _, mark, said = text.partition(REJECTION)
     said = said.partition(AFTERWORD)[0].strip()
     return "" if not mark or said.startswith(DIALOG) else said
+
+
+def answered(extra: Any, text: str) -> tuple[str, str]:
+    """What a human chose and wrote in a question dialog, and where in the record it stands.
+
+    The place is empty where only the `text` of the result tells it.
+    """
+    match extra:
+        case {"response": str(said)} if said.strip():
+            return said, "/toolUseResult/response"
+        case {"answers": dict(answers), **rest} if answers or rest.get("annotations"):
+            notes = dict(_notes(rest.get("annotations")))
+            chosen = {key: ", ".join(strings(one)) or text_of(one) for key, one in answers.items()}
+            lines = [
+                "\n".join(dict.fromkeys(filter(None, (chosen.get(key), notes.get(key)))))
+                for key in dict.fromkeys([*chosen, *notes])
+            ]
+            place = "/toolUseResult" if notes else "/toolUseResult/answers"
+            return "\n".join(lines), place
+        case {"answers": {}, "afkTimeoutMs": int()}:
+            return "", ""
+    return "\n".join(ANSWERS.findall(text[:20_000])), ""
+
+
+def _notes(annotations: Any) -> Iterator[tuple[str, str]]:
+    """What a human wrote beside the options, by question."""
+    for question, told in annotations.items() if isinstance(annotations, dict) else ():
+        match told:
+            case {"notes": str(note)} if note.strip():
+                yield question, note
