@@ -85,6 +85,8 @@ class Survey:
         """Subagent to the call that its result came back to."""
         self.runs: dict[str, str] = {}
         """The folder of a workflow's agents to the call that ran it."""
+        self.mates: dict[str, str] = {}
+        """Member of a team, by name, to the call that started it."""
         self.said: set[str] = set()
         """All words of human turns: a queued prompt that stands here came by another way."""
         self.ends: dict[str, ToolResult] = {}
@@ -145,6 +147,8 @@ class Survey:
                         self.launches.append(Launch(call, slug(kind), text_of(sent.get("prompt"))))
                 case {"type": "tool_result", "tool_use_id": str(call)}:
                     match body.get("toolUseResult"):
+                        case {"status": "teammate_spawned", "name": str(name)}:
+                            self.mates[name] = call
                         case {"agentId": str(agent)}:
                             self.agents[agent] = call
                         case {"runId": str(), "transcriptDir": str(folder)}:

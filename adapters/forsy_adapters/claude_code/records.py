@@ -23,7 +23,7 @@ from .changes import changes
 from .lines import AGENT_TOOLS, Json, Line
 from .results import background, commit, exit_code, is_amended, verdict
 from .threads import Threads
-from .words import answered, is_meta, pieces, sender, with_rejection
+from .words import OTHER_AGENT, answered, is_meta, of_teammates, pieces, sender, with_rejection
 
 LIMIT = later(r"(?i)(?:you've hit your|limit reached|usage limit|rate limit|out of .{0,20}usage)")
 
@@ -354,10 +354,14 @@ class Reader:
                 )
             elif part.notice == "cleared":
                 yield Notice(here, "cleared")
-            elif is_meta(line.body):
+            elif is_meta(line.body, part):
                 yield Skipped(here, part.reason or "injected: text")
             elif part.reason == "notice: background task ended":
                 yield self._notification(here, text)
+            elif part.reason == OTHER_AGENT and not line.lane:
+                told = of_teammates(text)
+                reports = [event for one in told for event in self._of_teammate(here, *one)]
+                yield from reports or [Notice(here, "ended", part.reason)]
             elif line.lane and part.via is not None:
                 yield Skipped(here, "message to a subagent")
             elif not line.lane and (why := sender(line.body, part)):
@@ -370,6 +374,29 @@ class Reader:
                 self.queue.said.add(part.text.strip())
                 within = part.text != text
                 yield Message(here, "user", part.text, part.via, pictures, within=within)
+
+    def _of_teammate(self, here: Origin, name: str, said: str) -> Iterator[Event]:
+        """What a member of a team reports, if it was started here.
+
+        What its client says in its name, that it is idle or has shut down, is an object.
+        """
+        if name in self.found.mates and said.strip() and not said.lstrip().startswith('{"'):
+            actor, call = self.found.mates[name]
+            origin = Origin(here.evidence, here.at, actor, None, here.branch)
+            yield Message(origin, "agent", said, "notification", answers=call, within=True)
+
+    def _mailbox(self, here: Origin, held: list[Any]) -> Iterator[Event]:
+        """The messages of a team that reached the agent amid its work."""
+        found = False
+        for index, one in enumerate(held):
+            match one:
+                case {"from": str(name), "text": str(said)}:
+                    where = _deeper(_deeper(here, str(index)), "text")
+                    for event in self._of_teammate(where, name, said):
+                        found = True
+                        yield event
+        if not found:
+            yield Skipped(here, OTHER_AGENT)
 
     def _notification(self, here: Origin, text: str) -> Event:
         """The end of a background task; a subagent's brings its report."""
@@ -488,6 +515,8 @@ class Reader:
                 yield from self._queued(line, where, text)
             case {"type": "deferred_tools_delta", "addedNames": list(names)}:
                 yield Fact(_deeper(origin, "addedNames"), "tools", list(strings(names)))
+            case {"type": "teammate_mailbox", "messages": list(held)}:
+                yield from self._mailbox(_deeper(origin, "messages"), held)
             case {"type": "nested_memory"}:
                 yield Fact(_deeper(origin, "content"), "memory", text_of(attachment.get("content")))
             case {"type": str(kind)}:

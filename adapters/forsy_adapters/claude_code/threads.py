@@ -33,6 +33,8 @@ class Threads(msgspec.Struct):
     """Background command to its end."""
     spilled: dict[str, int]
     """Files that hold outputs which the client cut: name to size in bytes."""
+    mates: dict[str, tuple[str, str]] = {}
+    """Member of a team, by name, to its actor and to the call that started it."""
     repeated: set[tuple[str, str | None]] = set()
     """Uuid and time of records that share them."""
 
@@ -51,7 +53,10 @@ def threads(source: Source, companions: list[Source]) -> Threads:
     launches = [*survey.launches, *later]
     calls: dict[str, str] = {}
     kinds: dict[str, str] = {}
-    _read_metas(metas, calls, kinds, others)
+    names = _read_metas(metas, calls, kinds, others)
+    for lane, name in names.items():
+        if name in survey.mates:
+            calls.setdefault(lane, survey.mates[name])
     for file in companions:
         if (run := survey.runs.get(file.path.parent.name)) is not None:
             calls.setdefault(_lane_of(file), run)
@@ -73,6 +78,14 @@ def threads(source: Source, companions: list[Source]) -> Threads:
         if line.uuid is not None and not line.skip and not line.prefix:
             key = (line.uuid, line.at)
             (found.repeated if key in keys else keys).add(key)
+    lanes = {call: lane for lane, call in calls.items() if lane in found.actors}
+    for name, call in survey.mates.items():
+        if call not in lanes:
+            kind = known.get(call) or "agent"
+            numbers[kind] += 1
+            lanes[call] = f"{name}@{call}"
+            found.actors[lanes[call]] = f"subagent:{kind}_{numbers[kind]}"
+        found.mates[name] = (found.actors[lanes[call]], call)
     return found
 
 
@@ -113,8 +126,12 @@ def _read_metas(
     calls: dict[str, str],
     kinds: dict[str, str],
     others: dict[str, list[Line]],
-) -> None:
-    """What the name cards of subagents say: the call that started each, and its kind."""
+) -> dict[str, str]:
+    """What the name cards of subagents say: the call that started each, its kind and its name.
+
+    The kind of a team's member is its name, unless the card tells another (2.1.286).
+    """
+    names: dict[str, str] = {}
     for stem, file in metas.items():
         lane = stem.removeprefix("agent-")
         for line in others.get(stem, ()):
@@ -125,8 +142,14 @@ def _read_metas(
                 case {"toolUseId": str(call)}:
                     calls[lane] = call
             match record.value:
-                case {"agentType": str(kind)}:
+                case {"customAgentType": str(kind)}:
                     kinds[lane] = slug(kind)
+                case {"agentType": str(kind), **rest} if kind != rest.get("name"):
+                    kinds[lane] = slug(kind)
+            match record.value:
+                case {"teamName": str(), "name": str(name)}:
+                    names[lane] = name
+    return names
 
 
 def _assign_lanes(

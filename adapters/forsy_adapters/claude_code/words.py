@@ -36,6 +36,7 @@ INJECTED: tuple[tuple[str, str], ...] = (
     ("<session-start-hook>", "injected: hook output"),
     ("<user-prompt-submit-hook>", "injected: hook output"),
     ("<teammate-message", OTHER_AGENT),
+    ("Another Claude session sent a message:", OTHER_AGENT),
     (
         "This session is being continued from a previous conversation",
         "injected: compaction summary",
@@ -169,12 +170,24 @@ def sender(body: Mapping[str, Any], part: Words) -> str:
     return ""
 
 
-def is_meta(body: Mapping[str, Any]) -> bool:
-    """Whether the client says that it put a turn in by itself."""
+def is_meta(body: Mapping[str, Any], part: Words) -> bool:
+    """Whether the client says that it put words in by itself, and names nobody who sent them."""
     match body:
+        case {"isMeta": True, "origin": dict()}:
+            return not sender(body, part)
         case {"isMeta": True} | {"attachment": {"isMeta": True}}:
-            return True
+            return part.reason != OTHER_AGENT
     return False
+
+
+def of_teammates(text: str) -> Iterator[tuple[str, str]]:
+    """The words of each message of a team's members, by the member's name."""
+    for piece in text.split("<teammate-message ")[1:]:
+        head, _, rest = piece.partition(">")
+        said = rest.partition("</teammate-message>")[0].strip()
+        name = between(head, 'teammate_id="', '"')
+        if name:
+            yield name, said
 
 
 def pieces(text: str) -> Iterator[Words]:
