@@ -23,7 +23,16 @@ from .changes import changes
 from .lines import AGENT_TOOLS, Json, Line
 from .results import background, commit, exit_code, is_amended, verdict
 from .threads import Threads
-from .words import OTHER_AGENT, answered, is_meta, of_teammates, pieces, sender, with_rejection
+from .words import (
+    ELSEWHERE,
+    OTHER_AGENT,
+    answered,
+    is_meta,
+    of_agents,
+    pieces,
+    sender,
+    with_rejection,
+)
 
 LIMIT = later(r"(?i)(?:you've hit your|limit reached|usage limit|rate limit|out of .{0,20}usage)")
 
@@ -359,8 +368,8 @@ class Reader:
             elif part.reason == "notice: background task ended":
                 yield self._notification(here, text)
             elif part.reason == OTHER_AGENT and not line.lane:
-                told = of_teammates(text)
-                reports = [event for one in told for event in self._of_teammate(here, *one)]
+                told = of_agents(text)
+                reports = [event for one in told for event in self._of_agent(here, *one)]
                 yield from reports or [Notice(here, "ended", part.reason)]
             elif line.lane and part.via is not None:
                 yield Skipped(here, "message to a subagent")
@@ -375,8 +384,8 @@ class Reader:
                 within = part.text != text
                 yield Message(here, "user", part.text, part.via, pictures, within=within)
 
-    def _of_teammate(self, here: Origin, name: str, said: str) -> Iterator[Event]:
-        """What a member of a team reports, if it was started here.
+    def _of_agent(self, here: Origin, name: str, said: str) -> Iterator[Event]:
+        """What a subagent or a member of a team reports, if it was started here.
 
         What its client says in its name, that it is idle or has shut down, is an object.
         """
@@ -392,7 +401,7 @@ class Reader:
             match one:
                 case {"from": str(name), "text": str(said)}:
                     where = _deeper(_deeper(here, str(index)), "text")
-                    for event in self._of_teammate(where, name, said):
+                    for event in self._of_agent(where, name, said):
                         found = True
                         yield event
         if not found:
@@ -411,7 +420,7 @@ class Reader:
             if actor is None and self.tools.get(call) in AGENT_TOOLS:
                 actor = "subagent:agent_1" if not self.found.actors else None
         report = tags["result"].strip()
-        if actor is None or not report:
+        if actor is None or not report or report.startswith(ELSEWHERE):
             return Skipped(here, "notice: background task ended")
         origin = Origin(here.evidence, here.at, actor, None, here.branch)
         call = self.found.calls.get(lane) or tags["tool-use-id"]

@@ -154,7 +154,7 @@ def ends(body: dict[str, Any], here: Evidence) -> Iterator[tuple[str, ToolResult
         case {"type": "user", "message": {"content": [*blocks]}}:
             for index, block in enumerate(blocks):
                 match block:
-                    case {"type": "text", "text": str(text)} if NOTIFICATION in text[:100]:
+                    case {"type": "text", "text": str(text)} if NOTIFICATION in text[:1000]:
                         yield from _notified(body, here.at(f"/message/content/{index}/text"), text)
         case {"type": "user", "message": {"content": str(text)}} if NOTIFICATION in text:
             yield from _notified(body, here.at("/message/content"), text)

@@ -34,7 +34,7 @@ class Threads(msgspec.Struct):
     spilled: dict[str, int]
     """Files that hold outputs which the client cut: name to size in bytes."""
     mates: dict[str, tuple[str, str]] = {}
-    """Member of a team, by name, to its actor and to the call that started it."""
+    """Agent that may report, by name or id, to its actor and to the call that started it."""
     repeated: set[tuple[str, str | None]] = set()
     """Uuid and time of records that share them."""
 
@@ -79,13 +79,13 @@ def threads(source: Source, companions: list[Source]) -> Threads:
             key = (line.uuid, line.at)
             (found.repeated if key in keys else keys).add(key)
     lanes = {call: lane for lane, call in calls.items() if lane in found.actors}
-    for name, call in survey.mates.items():
-        if call not in lanes:
+    for name, call in {**survey.agents, **survey.mates}.items():
+        actor = found.actors.get(lanes.get(call, ""))
+        if actor is None:  # its log is not here
             kind = known.get(call) or "agent"
             numbers[kind] += 1
-            lanes[call] = f"{name}@{call}"
-            found.actors[lanes[call]] = f"subagent:{kind}_{numbers[kind]}"
-        found.mates[name] = (found.actors[lanes[call]], call)
+            actor = f"subagent:{kind}_{numbers[kind]}"
+        found.mates[name] = (actor, call)
     return found
 
 

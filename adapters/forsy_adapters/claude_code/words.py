@@ -22,7 +22,14 @@ class Words(NamedTuple):
     """What the harness did: `interrupted`, `cleared`, `plan`."""
 
 
+HANDED_BACK = "[Subagent hand-back]"
+FRAME = "The report follows:\n"
+"""What stands between the client's words on a report (2.1.28x) and the report."""
+ELSEWHERE = "This agent's report was delivered to you as a message"
+"""What a notification says in place of a report that was handed back."""
 OTHER_AGENT = "message of another agent"
+STOPPED = "notice: subagents stopped"
+CONTINUE = "injected: continuation"
 INJECTED: tuple[tuple[str, str], ...] = (
     ("<system-reminder>", "injected: reminder"),
     ("<local-command-caveat>", "injected: caveat"),
@@ -36,7 +43,23 @@ INJECTED: tuple[tuple[str, str], ...] = (
     ("<session-start-hook>", "injected: hook output"),
     ("<user-prompt-submit-hook>", "injected: hook output"),
     ("<teammate-message", OTHER_AGENT),
+    ("<agent-message", OTHER_AGENT),
+    ("<cross-session-message", OTHER_AGENT),
+    ("<coordinator-relay", OTHER_AGENT),
+    (HANDED_BACK, OTHER_AGENT),
     ("Another Claude session sent a message:", OTHER_AGENT),
+    ("Another Claude session sent a message while you were working:", OTHER_AGENT),
+    ("A peer session sent a message while you were working:", OTHER_AGENT),
+    ("The coordinator sent a message while you were working:", OTHER_AGENT),
+    ("<remote-review", "output of a remote review"),
+    ("<fetched-web-content", "injected: fetched page"),
+    ("<tick>", "injected: tick"),
+    ("[SYSTEM NOTIFICATION - NOT USER INPUT]", "notice: background task ended"),
+    ("[Your previous response had no visible output.", "injected: request to go on"),
+    ("Output token limit hit. Resume directly", "injected: request to go on"),
+    ("Your claude.ai usage limit has reset. Continue the task", CONTINUE),
+    ("A session-scoped Stop hook is now active with condition:", "injected: goal"),
+    ("Stop hook feedback:", "injected: hook output"),
     (
         "This session is being continued from a previous conversation",
         "injected: compaction summary",
@@ -47,6 +70,13 @@ INJECTED: tuple[tuple[str, str], ...] = (
 )
 """How a text that nobody wrote begins, and what it is."""
 
+STOPS = later(
+    r'(?s)(?:Background agent ".{0,2000}" was|\d{1,4} background agents were) stopped by the user[.:]'
+)
+"""How the client tells the agent that the user stopped its background subagents."""
+TURNS = (OTHER_AGENT, STOPPED, CONTINUE)
+"""Texts that begin a turn, though no human wrote them."""
+
 SENDERS = {
     # By `origin.kind`, or by `turnOrigin` in records that have no origin (2.1.2xx).
     "peer": OTHER_AGENT,
@@ -55,7 +85,7 @@ SENDERS = {
     "observer-activity": OTHER_AGENT,
     "scheduled-trigger": "injected: scheduled prompt",
     "scheduled": "injected: scheduled prompt",
-    "auto-continuation": "injected: continuation",
+    "auto-continuation": CONTINUE,
     "peer-send-message": OTHER_AGENT,
     "task-notification": "injected: notice of the client",
     "task_notification": "injected: notice of the client",
@@ -156,7 +186,7 @@ DIALOG = "The user wants to clarify these questions."
 def sender(body: Mapping[str, Any], part: Words) -> str:
     """Why a turn is no human's, by its text or the client's word; empty for any other."""
     if part.reason:
-        return part.reason if part.reason == OTHER_AGENT else ""
+        return part.reason if part.reason in TURNS else ""
     match body:
         case {"attachment": {"origin": dict(told)}} | {"origin": dict(told)}:
             kinds = (SENDERS.get(str(told.get(key)), "") for key in ("subkind", "kind"))
@@ -176,18 +206,21 @@ def is_meta(body: Mapping[str, Any], part: Words) -> bool:
         case {"isMeta": True, "origin": dict()}:
             return not sender(body, part)
         case {"isMeta": True} | {"attachment": {"isMeta": True}}:
-            return part.reason != OTHER_AGENT
+            return part.reason not in TURNS
     return False
 
 
-def of_teammates(text: str) -> Iterator[tuple[str, str]]:
-    """The words of each message of a team's members, by the member's name."""
-    for piece in text.split("<teammate-message ")[1:]:
-        head, _, rest = piece.partition(">")
-        said = rest.partition("</teammate-message>")[0].strip()
-        name = between(head, 'teammate_id="', '"')
-        if name:
-            yield name, said
+def of_agents(text: str) -> Iterator[tuple[str, str]]:
+    """What other agents say in a turn, by the name or the id of each."""
+    for tag, attribute in (("teammate-message", "teammate_id"), ("agent-message", "from")):
+        for piece in text.split(f"<{tag} ")[1:]:
+            head, _, rest = piece.partition(">")
+            name = between(head, f'{attribute}="', '"')
+            said = rest.partition(f"</{tag}>")[0]
+            if said.lstrip().startswith(HANDED_BACK):
+                said = said.partition(FRAME)[2]
+            if name and said.strip():
+                yield name, said.strip()
 
 
 def pieces(text: str) -> Iterator[Words]:
@@ -201,7 +234,9 @@ def pieces(text: str) -> Iterator[Words]:
             rest = _uncovered(text) if opening == "<system-reminder>" else ""
             yield Words(rest, "typed") if rest else Words("", None, reason)
             return
-    if lead.startswith("<command-"):
+    if "stopped by the user" in lead and STOPS.match(lead):
+        yield Words("", None, STOPPED)
+    elif lead.startswith("<command-"):
         yield _command(text)
     elif lead.startswith("<bash-input>"):
         yield Words("!" + (between(text, "<bash-input>", "</bash-input>") or ""), "shell line")
