@@ -79,7 +79,8 @@ def _task(trace: Trace) -> str:
     """The first direct request, or the plan taken up before any, in its own words."""
     humans = [step for step in trace.steps if step.action == "user_message"]
     asks = (s for s in humans if s.message_role == "direct_request" or s.via == "plan accepted")
-    first = next(asks, humans[0] if humans else None)
+    others = (s for s in humans if s.via not in ("answer", "rejection"))
+    first = next(asks, None) or next(others, None)
     if first is not None and first.input:
         return first.input
     called = [_called(step) for step in trace.steps if step.call is not None]

@@ -14,7 +14,7 @@ from forsy_retrace.events import ToolResult
 from forsy_retrace.sdk import text_of, when
 from forsy_retrace.source import Evidence, Record, Source
 
-from .results import ends
+from .results import ends, structured
 from .words import pieces
 
 Json = dict[str, Any]
@@ -146,7 +146,7 @@ class Survey:
                         kind = str(sent.get("subagent_type") or "agent")
                         self.launches.append(Launch(call, slug(kind), text_of(sent.get("prompt"))))
                 case {"type": "tool_result", "tool_use_id": str(call)}:
-                    match body.get("toolUseResult"):
+                    match structured(body):
                         case {"status": "teammate_spawned", "name": str(name)}:
                             self.mates[name] = call
                         case {"agentId": str(agent)}:
@@ -228,8 +228,8 @@ def _describe(line: Line, body: Json) -> None:
         line.calls = _ids(blocks, "tool_use", "id")
         line.answers = _ids(blocks, "tool_result", "tool_use_id")
         line.has_results = any(map(_is_result, blocks))
-    match body:
-        case {"toolUseResult": {"status": str(status)}} if status in LAUNCHED:
+    match structured(body):
+        case {"status": str(status)} if status in LAUNCHED:
             line.is_launched = True
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from forsy_retrace.events import (
     Attachment,
     Delegation,
@@ -21,7 +23,7 @@ from forsy_retrace.sdk import between, later, media_of, named, pointer, strings,
 
 from .changes import changes
 from .lines import AGENT_TOOLS, Json, Line
-from .results import background, commit, exit_code, is_amended, verdict
+from .results import background, commit, exit_code, is_amended, kept, structured, verdict
 from .threads import Threads
 from .words import (
     ELSEWHERE,
@@ -430,12 +432,12 @@ class Reader:
         if ("result", call) in self.seen:
             return
         self.seen.add(("result", call))
-        extra = line.body.get("toolUseResult", line.body.get("tool_use_result"))
+        extra = structured(line.body)
         text = text_of(block.get("content"))
         found = verdict(block, text, extra, line.body)
         origin = _held(here, block, "content")
         base = here.evidence.pointer
-        basis = found.basis
+        basis = kept(line.body, found.basis)
         if basis in ("content", "is_error"):
             basis = f"{base}/{basis}"
         actor = self.found.actors.get(line.lane, "agent") if line.lane else "agent"
@@ -447,14 +449,14 @@ class Reader:
             found.rule,
             basis or base,
             exit_code(text, extra),
-            tuple(changes(extra)),
+            tuple(replace(one, pointer=kept(line.body, one.pointer)) for one in changes(extra)),
             (*_pictures(block.get("content"), f"{base}/content"), *self._spilled(text)),
             end=self.found.ends.get(background(extra)),
             amended=is_amended(extra),
             commit=commit(extra),
         )
         if not line.lane:
-            yield from self._spoken(origin, call, text, extra, found.outcome)
+            yield from self._spoken(line, origin, call, text, found.outcome)
 
     def _spilled(self, text: str) -> Iterator[Attachment]:
         """The file that holds the whole of an output which the client cut (2.1.49 and later)."""
@@ -464,7 +466,7 @@ class Reader:
                     yield Attachment("text/plain", size, f"tool-results/{name}")
 
     def _spoken(
-        self, here: Origin, call: str, text: str, extra: Any, outcome: str
+        self, line: Line, here: Origin, call: str, text: str, outcome: str
     ) -> Iterator[Event]:
         """A human's words inside a result: with a rejection, or an answer to a question."""
         if outcome == "rejected":
@@ -472,10 +474,10 @@ class Reader:
             if said:
                 yield Message(here, "user", said, "rejection", (), call, within=True)
         elif self.tools.get(call) == "AskUserQuestion" and outcome == "ok":
-            said, place = answered(extra, text)
+            said, place = answered(structured(line.body), text)
             if place:
-                path = f"{here.evidence.pointer.split('/message/')[0]}{place}"
-                here = Origin(here.evidence.at(path), here.at, "user", None, here.branch)
+                where = line.here.at(line.prefix + kept(line.body, place))
+                here = Origin(where, here.at, "user", None, here.branch)
             if said.strip():
                 yield Message(here, "user", said, "answer", (), call, within=True)
 

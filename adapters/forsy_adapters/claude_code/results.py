@@ -141,16 +141,34 @@ ENDED = later(r"\(exit (?:code )?(\d{1,10})\)\s*\Z|with exit code (\d{1,10})\s*\
 """How a notification's summary says that a background command ended."""
 
 
+def structured(body: dict[str, Any]) -> Any:
+    """The structured side of a result; `stream-json` names it otherwise."""
+    return body.get("toolUseResult", body.get("tool_use_result"))
+
+
+def kept(body: dict[str, Any], pointer: str) -> str:
+    """A place in the structured side, by the name that the record has for it."""
+    if "toolUseResult" in body or not pointer.startswith("/toolUseResult"):
+        return pointer
+    return pointer.replace("/toolUseResult", "/tool_use_result", 1)
+
+
 def ends(body: dict[str, Any], here: Evidence) -> Iterator[tuple[str, ToolResult]]:
     """The ends of background commands that a record tells, by the names of the commands."""
-    match body:
-        case {"toolUseResult": {"task": {"task_id": str(task), "exitCode": int(code), **seen}}}:
-            shown = seen.get("output")
-            yield task, _ended(body, here.at("/toolUseResult/task/exitCode"), code, shown)
-        case {"toolUseResult": {"shellId": str(task), "exitCode": int(code), **seen}}:
+    match structured(body):
+        case {"task": {"task_id": str(task), "exitCode": int(code), **seen}}:
+            where = here.at(kept(body, "/toolUseResult/task/exitCode"))
+            yield task, _ended(body, where, code, seen.get("output"))
+            return
+        case {"shellId": str(task), "exitCode": int(code), **seen}:
             parts = [seen.get(stream) for stream in ("stdout", "stderr")]
             shown = "\n".join(part for part in parts if isinstance(part, str) and part)
-            yield task, _ended(body, here.at("/toolUseResult/exitCode"), code, shown)
+            where = here.at(kept(body, "/toolUseResult/exitCode"))
+            yield task, _ended(body, where, code, shown)
+            return
+    match body:
+        case {"subtype": "task_notification", "task_id": str(task), "summary": str(text)}:
+            yield from _by_summary(body, here.at("/summary"), task, text)
         case {"type": "user", "message": {"content": [*blocks]}}:
             for index, block in enumerate(blocks):
                 match block:
@@ -171,9 +189,14 @@ NOTIFICATION = "<task-notification>"
 
 def _notified(body: dict[str, Any], here: Evidence, text: str) -> Iterator[tuple[str, ToolResult]]:
     """The end that a notification tells."""
-    name = between(text, "<task-id>", "</task-id>")
-    found = ENDED.search(between(text, "<summary>", "</summary>") or "")
-    if name and found:
+    name = between(text, "<task-id>", "</task-id>") or ""
+    yield from _by_summary(body, here, name, between(text, "<summary>", "</summary>") or "")
+
+
+def _by_summary(
+    body: dict[str, Any], here: Evidence, name: str, summary: str
+) -> Iterator[tuple[str, ToolResult]]:
+    if name and (found := ENDED.search(summary)):
         yield name, _ended(body, here, int(found[1] or found[2]), None)
 
 
