@@ -13,7 +13,7 @@ from forsy_retrace.trace import Step, Touch, Trace, put
 from .classify import command, patch_of
 from .edits import EDITS
 from .outcome import never_ran
-from .printed import bare_output, unread
+from .printed import bare_output, shows_none, unread
 from .tools import PLAN_EXITS, path_of
 from .touches import absolute, shown, touches, whole
 from .variants import Lines
@@ -353,7 +353,7 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     if step.actor == SHELL or unread(step).is_all or step.result.outcome == "launched":
         # Nothing came, it came with a later call, or a history shows nobody what was printed.
         return "", ""
-    if step.operation == "read":
+    if step.operation == "read" and not shows_none(step):
         return _gained(step, touched), "context-gained"
     if step.operation == "search":
         return f"{_context(step)} gained its matches.", "context-gained"

@@ -27,6 +27,11 @@ EMPTY = later(
 """What tools write where they found nothing."""
 BEHIND = later(r"\s*<system-reminder>Warning: the file exists but is shorter than [^<]*<\S+\s*")
 """What Claude Code writes where a read was to begin behind the end of its file."""
+UNCHANGED = later(
+    r"\s*(?:File unchanged since last read\.|Wasted call \u2014 file unchanged since your last Read\."
+    r"|<system-reminder>This file is already in your context)[^\n]*\s*"
+)
+"""What Claude Code writes in place of a file that it showed before."""
 NUMBERED = later(r" *(\d{1,9})(?:→|\t)")
 """What stands before each line of a file that a read shows."""
 ANNOUNCED = later(r"(?m)^(?:> [^\n]{1,200}\n> |(?:\[[\w:.-]{1,60}\] )?\$ )(?P<line>[^\n]{1,400})$")
@@ -73,9 +78,10 @@ def bare_output(step: Step) -> str:
     return SANDBOX.sub("", text) if "failed in sandbox" in text[:80] else text
 
 
-def behind_the_end(step: Step) -> bool:
-    """Whether a read was to begin behind the end of its file."""
-    return BEHIND.fullmatch(step.printed[:SHORT]) is not None
+def shows_none(step: Step) -> bool:
+    """Whether a read shows no line of its file: it is known, or was to be read behind its end."""
+    text = step.printed[:SHORT]
+    return any(words.fullmatch(text) is not None for words in (BEHIND, UNCHANGED))
 
 
 def numbered(step: Step, path: str, first: int, limit: int | None) -> Change | None:

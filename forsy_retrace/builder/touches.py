@@ -11,7 +11,7 @@ from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command, patch_of
 from .outcome import never_ran
-from .printed import behind_the_end, numbered, unread
+from .printed import numbered, shows_none, unread
 from .tools import path_of
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
@@ -243,7 +243,7 @@ def _read(step: Step, path: str) -> Iterator[Touch]:
     sent = step.call.input if step.call else None
     given = sent if isinstance(sent, dict) else {}
     asked, limit = (_count(given.get(name)) for name in ("offset", "limit"))
-    if behind_the_end(step):
+    if shows_none(step):
         return
     if (change := numbered(step, path, asked or 1, limit)) is not None:
         yield from _gained(step, path, change)
