@@ -25,6 +25,12 @@ READ = [
     ('await tools.apply_patch(["a", "b"].join("\\n"))', ("apply_patch", "a\nb")),
     ("await tools.apply_patch(String.raw`a\\n`)", ("apply_patch", "a\\n")),
     ("await tools.list_agents()", ("list_agents", {})),
+    (
+        'let s = await tools.exec_command({cmd:"ls"});'
+        "while (s.session_id) s = await tools.write_stdin({session_id:s.session_id, chars:''});",
+        (RUN, {"cmd": "ls"}),
+    ),
+    ("await tools.write_stdin({session_id:4})", ("write_stdin", {"session_id": 4})),
     ('try { await tools.exec_command({cmd:"ls"}) } finally { done() }', (RUN, {"cmd": "ls"})),
 ]
 UNREAD = [
@@ -42,6 +48,10 @@ UNREAD = [
     '// tools.exec_command({cmd:"ls"})\ntext("tools.exec_command({})")',
     "text('hello')",
     "await tools.exec_command({cmd:'\\u{110000}'})",
+    "const s = await tools.exec_command({cmd:'python'});"
+    "await tools.write_stdin({session_id:s.session_id, chars:'exit()'});",
+    "while (late) await tools.write_stdin({session_id:4, chars:''})",
+    "await tools.write_stdin({session_id:s.session_id, chars:typed})",
     "await tools.list(" + "[" * 90 + "]" * 90 + ")",
     "await tools.list(" + "[" * 200_000,
     "await tools.list('" + "x" * MOST + "')",

@@ -46,9 +46,14 @@ NO_FILE = later(r"(?i)\s*\Z|/dev/null\Z|(?:env|variable|function|alias|hklm|hkcu
 
 
 def touches(trace: Trace) -> Iterator[Touch]:
-    """In order of steps; calls that failed or never ran touched nothing, as far as is known."""
+    """In order of steps; calls that failed touched what the harness recorded, as far as is known."""
     for step in trace.steps:
-        if step.call is None or (step.success is False and not _ran_in_part(step)):
+        if step.call is None:
+            continue
+        if step.success is False and not _ran_in_part(step):
+            for change in step.result.changes if step.result and not never_ran(step) else ():
+                if change.kind != "shown":
+                    yield from _recorded(step, change)
             continue
         if step.actor == SHELL:
             continue  # a history shows commands, not files: who opened an editor may have read only

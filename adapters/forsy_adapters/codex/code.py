@@ -41,6 +41,8 @@ OPEN = frozenset(
 )
 """What may make a call often, later or never."""
 SHELL = "exec_command"
+WAITS = "write_stdin"
+"""The tool that writes to a command which runs on, or only looks at it."""
 PLACE = ("workdir", "shell", "login")
 """Arguments that have to be the same for two commands to be lines of one script."""
 LITERALS = {"true": True, "false": False, "null": None, "undefined": None}
@@ -89,10 +91,12 @@ def calls(code: Any) -> list[Meant]:
             elif node.type in ("assignment_expression", "augmented_assignment_expression"):
                 names.pop(_text(node.child_by_field_name("left")), None)
             elif tool := _called(node):
-                if is_open:
-                    return []
                 sent = node.child_by_field_name("arguments")
                 given = sent.named_children if sent is not None else []
+                if tool == WAITS and _is_silent(given, names):
+                    continue
+                if is_open:
+                    return []
                 found.append(Meant(tool, _value(given[0], names) if given else {}))
     except ValueError:
         return []
@@ -116,6 +120,23 @@ def _called(node: Node) -> str:
         return ""
     holder = function.child_by_field_name("object")
     return _text(function.child_by_field_name("property")) if _text(holder) == "tools" else ""
+
+
+def _is_silent(given: list[Node], names: Mapping[str, Any]) -> bool:
+    """Whether a call only waits for a command of the same code: it says nothing to it."""
+    pairs = [child for one in given[:1] for child in one.named_children]
+    held = {_text(one.child_by_field_name("key")): one for one in pairs}
+    if "session_id" not in held:
+        return False
+    try:
+        words = _pair(held["chars"], names, 0)[1] if "chars" in held else ""
+    except ValueError:
+        return False
+    try:
+        _pair(held["session_id"], names, 0)
+    except ValueError:
+        return not words
+    return False
 
 
 def _bind(node: Node, names: dict[str, Any]) -> None:

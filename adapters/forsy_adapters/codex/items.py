@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from forsy_retrace.dialects import arguments
 from forsy_retrace.dialects import calls as message_calls
 from forsy_retrace.events import (
@@ -20,8 +22,9 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.sdk import later, named, parsed, strings, words
 
-from .patches import changes, listed, patch_in, recorded
-from .results import Result, result, told
+from .made import Made
+from .patches import Patch, changes, listed, patch_in, recorded
+from .results import Result, printed, result, told
 from .scripts import TOOL
 from .state import State
 from .units import Unit
@@ -137,7 +140,7 @@ class Items:
             yield Skipped(state.here(unit, ""), "hidden reasoning")
 
     def _call(self, unit: Unit, kind: str) -> Iterator[Event]:
-        body = unit.body
+        body, state = unit.body, self.state
         ident = next((i for i in (body.get("call_id"), body.get("id")) if isinstance(i, str)), "")
         tool = body.get("name")
         where: str | None = "/name"
@@ -151,8 +154,12 @@ class Items:
             sent = body
             slot = None
         path = "" if slot is None else f"/{slot}"
+        for other, one in state.found.scripts.before.get(unit.number, ()):
+            yield from self.whole(other, one, True)
         yield from self.issue(unit, path, ident, tool, sent, where)
-        yield from self.state.models(unit)
+        for other, one in state.found.scripts.late.get(unit.number, ()):
+            yield from self.issue(other, one.path, one.ident, one.tool, one.sent, one.where, True)
+        yield from state.models(unit)
         if kind.endswith("_call") and kind not in ("function_call", "custom_tool_call"):
             yield from self._contained(unit, ident)
 
@@ -198,22 +205,33 @@ class Items:
         named = None if where is None else unit.prefix + where
         yield ToolCall(here, call, tool, sent, named, meant)
 
+    def whole(self, unit: Unit, one: Made, first: bool = False) -> Iterator[Event]:
+        """A call and its result in one record; code made it, maybe as the `first` thing it did."""
+        state, ident = self.state, one.ident or f"at-{unit.number}"
+        nested = bool(state.script)
+        yield from self.issue(unit, one.path, ident, one.tool, one.sent, one.where, nested)
+        yield from self.came(unit, one, ident, nested or first)
+
+    def came(self, unit: Unit, one: Made, ident: str, nested: bool = True) -> Iterator[Event]:
+        """The result of a call that one record tells whole."""
+        call = self.state.calls.answer(ident)
+        if call is not None:
+            for event in self.answered(unit, call, one.found, nested=nested):
+                yield with_changes(event, one.changes)
+
     def _output(self, unit: Unit, slot: str) -> Iterator[Event]:
         state, body = self.state, unit.body
         names = (body.get("call_id"), body.get("tool_call_id"))
         ident = next((name for name in names if isinstance(name, str)), "")
-        if ident and slot in body:
-            path = f"{unit.prefix}/{slot}"
-            found = result(body[slot], path)
-        elif slot in body and body.get("role") == "function":
-            found = result(body[slot], f"{unit.prefix}/{slot}")
-        else:
+        if slot not in body or not (ident or body.get("role") == "function"):
             yield Skipped(state.here(unit, ""), "result without its call's id")
             return
         call = state.calls.answer(ident)
         if call is None:
             yield Skipped(state.here(unit, ""), "repeated history")
             return
+        apart = state.scripts.get(call) in state.found.scripts.apart
+        found = (printed if apart else result)(body[slot], f"{unit.prefix}/{slot}")
         if ident in state.found.polls | state.found.scripts.polls and found.rule in WAITED:
             found = found._replace(outcome="ok", rule="terminal-read", exit_code=None)
         yield from self.answered(unit, call, found, ident)
@@ -229,7 +247,7 @@ class Items:
         where = state.here(unit, found.pointer.removeprefix(unit.prefix), "agent")
         done = found.outcome in ("ok", "launched")
         code = state.scripts.pop(call, -1)
-        changes = self._changes(call, ident or call, code, found) if done else ()
+        changes = self._changes(call, ident or call, code, found, done)
         end = state.found.ends.get(ident) if found.outcome == "launched" else None
         if code in state.found.scripts.ends and done:
             end = state.found.scripts.ends[code]
@@ -241,12 +259,16 @@ class Items:
         elif found.rule == "agent-spawned":
             yield from self._spawned(unit, call, found)
 
-    def _changes(self, call: str, ident: str, code: int, found: Result) -> Iterator[Change]:
-        told = self.state.found.patches.get(ident) or self.state.found.scripts.changed.get(code)
-        patch = self.state.patches.pop(call, None)
+    def _changes(
+        self, call: str, ident: str, code: int, found: Result, done: bool
+    ) -> Iterator[Change]:
+        """What a call did to files; a patch that took counts though a later line failed."""
+        known, patch = self.state.found, self.state.patches.pop(call, None)
+        told = known.patches.get(ident) if done or ident in known.patched else None
+        told = told or (known.scripts.changed.get(code) if done else None)
         if told:
             yield from recorded(told, "") if isinstance(told, dict) else listed(told, "")
-        elif found.outcome == "ok" and patch is not None and patch.took(found.output or ""):
+        elif patch is not None and patch.took(found.output or "") and _ran(found, patch):
             yield from changes(patch)
 
     def _answers(self, unit: Unit, call: str, found: Result) -> Iterator[Event]:
@@ -269,6 +291,18 @@ class Items:
             actor = f"subagent:agent_{len(self.state.agents) + 1}"
             self.state.agents.setdefault(agent, (call, actor))
             yield Delegation(self.state.here(unit, "", "agent"), call, actor)
+
+
+def _ran(found: Result, patch: Patch) -> bool:
+    """Whether a call's patches were applied, though a line after them may have failed."""
+    return found.outcome == "ok" or (patch.fed and bool(found.exit_code))
+
+
+def with_changes(event: Event, files: tuple[Change, ...]) -> Event:
+    """A result with what the call did to files."""
+    if files and isinstance(event, ToolResult):
+        return msgspec.structs.replace(event, changes=files)
+    return event
 
 
 def _beside(call: Any) -> str:

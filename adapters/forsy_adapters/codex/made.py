@@ -50,6 +50,9 @@ def made(unit: Unit) -> Made | None:
         case {"type": "patch_apply_end", "call_id": str(ident), "changes": dict(files)}:
             found = ended(unit.body, unit.prefix)
             return Made(ident, "patch_apply", None, files, "/changes", found, files)
+        case {"type": "view_image_tool_call", "call_id": str(ident), "path": str(sent)}:
+            found = Result(None, unit.prefix, "ok", "picture-shown", unit.prefix)
+            return Made(ident, "view_image", None, sent, "/path", found)
         case {
             "type": "mcp_tool_call_end",
             "call_id": str(ident),

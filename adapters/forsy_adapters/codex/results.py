@@ -60,6 +60,10 @@ DENIED = later(
 SCRIPT = "Script completed"
 """How the output of code begins that came to its end."""
 RUNS_ON = later(r"Process running with session ID (\d{1,20})\n")
+FAILED = later(r"Script error:\n")
+SPAWNED = later(r'CreateProcess \{ message: "Rejected\(\\*"?(rejected by user|Failed to create)?')
+"""Why a command was not started, behind the command itself."""
+REFUSED = ("rejected", "blocked", "interrupted")
 TIMED_OUT = later(r"command timed out after|sandbox error: command timed out")
 
 SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
@@ -111,6 +115,12 @@ SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ("picture-shown", later(r"attached local image"), "ok"),
 )
 """What a plain output says, and what that means."""
+SPAWNS: dict[str | None, tuple[str, Outcome]] = {
+    "rejected by user": ("rejected-by-user", "rejected"),
+    "Failed to create": ("error-text", "failed"),
+    None: ("approval-policy", "blocked"),
+}
+"""What the reason tells for which a command was not started."""
 
 
 def result(value: Any, pointer: str) -> Result:
@@ -181,13 +191,21 @@ def _told(text: str, pointer: str, basis: str) -> Result:
         code = int(found[1])
         outcome, rule = by_code(code, head)
         return Result(text, pointer, outcome, rule, basis, code)
+    if head.startswith("exec_command failed") and (found := SPAWNED.search(text)):
+        why, refusal = SPAWNS[found[1]]
+        return Result(text, pointer, refusal, why, basis)
     for rule, pattern, outcome in SAYS:
         if pattern.match(head):
             return Result(text, pointer, outcome, rule, basis)
     return Result(text, pointer)
 
 
-def _parts(value: list[Any], pointer: str) -> Result:
+def printed(value: Any, pointer: str) -> Result:
+    """The output of code of which each call is told by itself: only how the code ended counts."""
+    return _parts(value, pointer, True) if isinstance(value, list) else result(value, pointer)
+
+
+def _parts(value: list[Any], pointer: str, alone: bool = False) -> Result:
     """A list of content parts; pictures are shown by name, their bytes stay in the log."""
     shown = attachments(value, pointer)
     texts = [
@@ -195,11 +213,8 @@ def _parts(value: list[Any], pointer: str) -> Result:
         for index, part in enumerate(value)
         if isinstance(part, dict) and isinstance(part.get("text"), str)
     ]
-    match [text for _, text in texts]:
-        case [str(head), str(text)] if head.startswith(SCRIPT) and text.startswith('{"chunk_id"'):
-            inner = parsed(text)
-            if isinstance(inner, dict) and isinstance(inner.get("output"), str):
-                return _structured(inner, f"{pointer}/{texts[1][0]}/text")
+    if len(texts) > 1 and not alone and (told := _by_code(texts, pointer)) is not None:
+        return told if told.output is not None else told._replace(output=text_of(value))
     if not shown:
         return _told(text_of(value), pointer, pointer)
     if not texts:
@@ -212,6 +227,38 @@ def _parts(value: list[Any], pointer: str) -> Result:
             output=text, pointer=f"{pointer}/{index}/text"
         )
     return told._replace(attachments=shown)
+
+
+def _by_code(texts: list[tuple[int, str]], pointer: str) -> Result | None:
+    """What code shows of the end of the call that it made: its result, or why it was refused."""
+    (_, head), (index, text), *others = texts
+    where = f"{pointer}/{index}/text"
+    if head.startswith("Script failed") and (found := FAILED.match(text)):
+        told = _told(text[found.end() :], where, where)
+        return told._replace(output=None, pointer=pointer) if told.outcome in REFUSED else None
+    if not head.startswith(SCRIPT) or others or text[:1] != "{" or '"output"' not in text:
+        return None
+    match parsed(text):
+        case {"output": str(), "exit_code": int()} as inner:
+            return _structured(inner, where)
+        case {"output": str(shown), "session_id": int() | str()}:
+            return Result(shown, f"{where}/output", "launched", "still-running", where)
+        case {"output": str(), "chunk_id": _} as inner:
+            return _structured(inner, where)
+    return None
+
+
+def terminal_of(output: Any) -> str:
+    """The terminal in which a command runs on, by its call's output; empty where it ended."""
+    match output:
+        case str():
+            found = RUNS_ON.search(output, 0, 200)
+            return found[1] if found else ""
+        case [{"text": str(head)}, {"text": str(text)}] if head.startswith(SCRIPT):
+            match parsed(text) if '"session_id"' in text[:400] else None:
+                case {"session_id": int() | str() as terminal, "output": str(), **rest}:
+                    return "" if isinstance(rest.get("exit_code"), int) else str(terminal)
+    return ""
 
 
 def ended(body: dict[str, Any], base: str) -> Result:

@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
-from forsy_retrace.events import Change, Event, Skipped, ToolResult
+from forsy_retrace.events import Change, Event, Skipped
 from forsy_retrace.sdk import words
 
-from .items import Items
-from .made import Made, line_of, made
+from .items import Items, with_changes
+from .made import line_of, made
 from .patches import recorded
 from .results import Result, ended
 from .state import State
@@ -38,6 +36,9 @@ class Runs:
     def begun(self, unit: Unit, kind: str) -> Iterator[Event]:
         """A call that no item holds."""
         state, body = self.state, unit.body
+        if kind == "view_image_tool_call" and state.script:  # no record of its end follows
+            yield from self.alone(unit, words(body.get("call_id")))
+            return
         tool, slot = TOOLS[kind]
         ident = words(body.get("call_id")) or (
             f"plan-{unit.number}" if kind == "plan_update" else ""
@@ -78,7 +79,7 @@ class Runs:
             return
         found = ended(body, unit.prefix)
         for event in self.items.answered(unit, call, found):
-            yield _with_changes(event, self._changed(ident, found))
+            yield with_changes(event, self._changed(ident, found))
 
     def _changed(self, ident: str, found: Result) -> tuple[Change, ...]:
         told = self.changes.pop(ident, None) or self.state.found.patches.get(ident)
@@ -90,20 +91,12 @@ class Runs:
         one = None if ident in state.found.calls else made(unit)
         if ident in state.found.scripts.told:
             yield Skipped(state.here(unit, ""), "tells how the code of a call ended")
+        elif one is not None and ident in state.found.scripts.outlived:
+            yield from self.items.came(unit, one, one.ident)
         elif one is None or one.ident in state.calls.issued:
             yield Skipped(state.here(unit, ""), "repeats a call")
         else:
-            yield from self._whole(unit, one)
-
-    def _whole(self, unit: Unit, one: Made) -> Iterator[Event]:
-        """A call and its result in one record; code made it where some is running."""
-        nested = bool(self.state.script)
-        ident = one.ident or f"at-{unit.number}"
-        yield from self.items.issue(unit, one.path, ident, one.tool, one.sent, one.where, nested)
-        call = self.state.calls.answer(ident)
-        if call is not None:
-            for event in self.items.answered(unit, call, one.found, nested=nested):
-                yield _with_changes(event, one.changes)
+            yield from self.items.whole(unit, one)
 
     def decided(self, unit: Unit, decision: str) -> Iterator[Event]:
         """The human's answer to the client's question whether a command may run."""
@@ -124,9 +117,3 @@ class Runs:
             return
         path = f"{unit.prefix}/decision"
         yield from self.items.answered(unit, call, Result(None, path, "rejected", "denied", path))
-
-
-def _with_changes(event: Event, files: tuple[Change, ...]) -> Event:
-    if files and isinstance(event, ToolResult):
-        return msgspec.structs.replace(event, changes=files)
-    return event

@@ -18,14 +18,25 @@ from .units import Unit
 
 TOOL = "exec"
 """The tool that takes code."""
-RUNS_ON = later(r"Script running with cell ID (\w{1,40})")
+RUNS_ON = later(r"Script running with cell ID ([\w-]{1,40})")
+BROKE = later(r"Script error:\n(?:Uncaught )?(?:Type|Reference|Range|Syntax)Error\b")
+"""The words of an error in the code itself."""
+PATCH = "apply_patch"
 
 
 class Code(msgspec.Struct):
-    """Code that has not ended yet: the place of its record, the calls that it spells out."""
+    """Code: the call that sent it, the place of its record, and the calls that it spells out."""
 
+    sent: str
     place: int
     calls: list[Meant]
+    found: list[tuple[Unit, Made]] = msgspec.field(default_factory=list)
+    """The client's records of those calls."""
+    end: ToolResult | None = None
+    """What a call that waited for it told of its end."""
+    failed: bool = False
+    broke: bool = False
+    """Whether an error of its own stopped it: which calls it made, nobody can tell."""
 
 
 class Scripts(msgspec.Struct):
@@ -35,12 +46,22 @@ class Scripts(msgspec.Struct):
     ends: dict[int, ToolResult] = msgspec.field(default_factory=dict)
     changed: dict[int, Any] = msgspec.field(default_factory=dict)
     """The files of patches, as the client keeps them."""
+    before: dict[int, list[tuple[Unit, Made]]] = msgspec.field(default_factory=dict)
+    """The patches that code applied before it made the calls that it comes to."""
+    apart: set[int] = msgspec.field(default_factory=set)
+    """Code of which each call is told by itself: what it printed is not its own end."""
     told: set[str] = msgspec.field(default_factory=set)
     """The client's records of calls that were joined to code."""
+    late: dict[int, list[tuple[Unit, Made]]] = msgspec.field(default_factory=dict)
+    """Commands that ran on when their code had ended, by the place of that code."""
+    outlived: set[str] = msgspec.field(default_factory=set)
+    """The client's records of those commands."""
     polls: set[str] = msgspec.field(default_factory=set)
     """Calls that wait for code that runs on."""
     open: dict[str, Code] = msgspec.field(default_factory=dict)
     """Code by the call that sent it."""
+    left: dict[str, Code] = msgspec.field(default_factory=dict)
+    """Code that ended before a command that it ran, by that command."""
     cells: dict[str, str] = msgspec.field(default_factory=dict)
     """The names that the client gave to code that runs on, and the calls that sent it."""
     asked: dict[str, str] = msgspec.field(default_factory=dict)
@@ -50,7 +71,7 @@ class Scripts(msgspec.Struct):
         """Looks at an item."""
         match unit.body:
             case {"type": "custom_tool_call", "name": "exec", "call_id": str(call), "input": sent}:
-                self.open[call] = code = Code(unit.number, calls(sent))
+                self.open[call] = code = Code(call, unit.number, calls(sent))
                 if (one := joined(code.calls)) is not None:
                     self.meant[unit.number] = one
             case {"name": "wait", "call_id": str(call), "arguments": str(sent)} if self.cells:
@@ -62,38 +83,98 @@ class Scripts(msgspec.Struct):
                 if name := _running(output):
                     self.cells[name] = call
                 else:
-                    del self.open[call]
+                    self._closed(self.open.pop(call), output)
             case {"call_id": str(call), "output": output} if call in self.asked:
                 if not _running(output):
                     self._ended(unit, self.cells.pop(self.asked.pop(call), ""), output)
 
     def event(self, unit: Unit, known: set[str]) -> None:
         """Looks at an event; `known` are the calls that items tell."""
-        one = made(unit) if self.open else None
+        one = made(unit) if self.open or self.left else None
         if one is None or one.ident in known:
             return
-        makers = [
-            (call, code)
-            for call, code in self.open.items()
-            if any(_is(one, it) for it in code.calls)
-        ]
-        if len(makers) != 1:
+        makers = [code for code in self.open.values() if any(_is(one, it) for it in code.calls)]
+        if len(makers) == 1:
+            makers[0].found.append((unit, one))
+        elif makers:
             return
-        ((call, code),) = makers
-        if len(code.calls) > 1:
-            self.meant.pop(code.place, None)  # each of its calls is told by itself
-            return
-        self.told.add(one.ident)
-        self.ends[code.place] = _end(unit, call, one.found)
-        if one.changed and one.found.outcome == "ok":
-            self.changed[code.place] = one.changed
+        elif unread := [code for code in self.open.values() if not code.calls]:
+            if len(self.open) == 1:
+                self.apart.add(unread[0].place)
+        else:
+            code = self.left.pop(str(one.sent), None) if one.tool in COMMANDS else None
+            if code is not None:
+                code.found.append((unit, one))
+                self._settle(code)
+                if one.ident not in self.told:
+                    self.late.setdefault(code.place, []).append((unit, one))
+                    self.outlived.add(one.ident)
+
+    def finish(self) -> None:
+        """The log is over."""
+        for code in self.open.values():
+            self._settle(code)
+
+    def _closed(self, code: Code, output: Any) -> None:
+        code.failed = _head(output).startswith("Script failed")
+        code.broke = code.failed and any(BROKE.match(text) for text in _texts(output))
+        self._settle(code)
+        ended = [one.sent for _, one in code.found]
+        lines = [one.input.get("cmd") for one in code.calls if isinstance(one.input, dict)]
+        running = [line for line in lines if isinstance(line, str) and line not in ended]
+        self.left.update((line, code) for line in running if not code.failed)
 
     def _ended(self, unit: Unit, call: str, output: Any) -> None:
-        """Code that ran on came to its end."""
+        """Code that ran on came to its end, by itself or because the agent stopped it."""
         code = self.open.pop(call, None)
+        if code is None:
+            return
         found = result(output, f"{unit.prefix}/output")
-        if code is not None and found.outcome in ("ok", "failed"):
-            self.ends.setdefault(code.place, _end(unit, call, found))
+        if found.outcome in ("ok", "failed") and not _head(output).startswith("Script terminated"):
+            code.end = _end(unit, call, found)
+        self._closed(code, output)
+
+    def _settle(self, code: Code) -> None:
+        """Decides what code comes to, as far as the log tells by now."""
+        place, records = code.place, code.found
+        self.told.difference_update(one.ident for _, one in records)
+        for known in (self.before, self.changed, self.ends):
+            known.pop(place, None)
+        if code.end is not None:
+            self.ends[place] = code.end
+        if not records:
+            if code.broke or (code.failed and len(code.calls) > 1):
+                self.meant.pop(place, None)
+        elif len(code.calls) > 1:
+            self._several(code)
+        elif code.failed and records[0][1].found.outcome == "ok":
+            self._apart(place)
+        else:
+            ((unit, one),) = records[:1]
+            self.told.add(one.ident)
+            self.ends[place] = _end(unit, code.sent, one.found)
+            if one.changed and one.found.outcome == "ok":
+                self.changed[place] = one.changed
+
+    def _several(self, code: Code) -> None:
+        """Code of several calls: each is told by itself, but commands that no record tells."""
+        rest = [one for one in code.calls if one.tool != PATCH]
+        patches = len(code.calls) - len(rest)
+        first = all(one.tool == PATCH for one in code.calls[:patches])
+        only = len(code.found) == patches and all(one.changed for _, one in code.found)
+        comes_to = joined(rest) if rest and first and only and not code.failed else None
+        if comes_to is None:
+            self._apart(code.place)
+            return
+        self.apart.discard(code.place)
+        self.meant[code.place] = comes_to
+        self.before[code.place] = code.found
+        self.told.update(one.ident for _, one in code.found)
+
+    def _apart(self, place: int) -> None:
+        self.meant.pop(place, None)
+        self.ends.pop(place, None)
+        self.apart.add(place)
 
 
 def _end(unit: Unit, call: str, found: Result) -> ToolResult:
@@ -103,11 +184,19 @@ def _end(unit: Unit, call: str, found: Result) -> ToolResult:
 
 def _running(output: Any) -> str:
     """The name of the cell in which code runs on; empty where it ended."""
-    match output:
-        case [{"text": str(text)}, *_] | str(text):
-            found = RUNS_ON.match(text)
-            return found[1] if found else ""
-    return ""
+    found = RUNS_ON.match(_head(output))
+    return found[1] if found else ""
+
+
+def _head(output: Any) -> str:
+    return next(iter(_texts(output)), "")
+
+
+def _texts(output: Any) -> list[str]:
+    if isinstance(output, str):
+        return [output]
+    parts = output if isinstance(output, list) else []
+    return [p["text"] for p in parts if isinstance(p, dict) and isinstance(p.get("text"), str)]
 
 
 def _is(one: Made, meant: Meant) -> bool:
@@ -117,7 +206,7 @@ def _is(one: Made, meant: Meant) -> bool:
             return bool(one.sent == text)
         case str(text) | {"input": str(text)} | {"patch": str(text)} if one.changed:
             named = all(_name(path) in text for path in _paths(one.changed))
-            return named and meant.tool == "apply_patch"
+            return named and meant.tool == PATCH
     return _plain(one.tool) == _plain(meant.tool)
 
 

@@ -13,7 +13,7 @@ from forsy_retrace.events import Origin, ToolResult
 from forsy_retrace.sdk import number, parsed, strings, text_of
 from forsy_retrace.source import Source
 
-from .results import RUNS_ON, ended, result, told
+from .results import ended, result, terminal_of, told
 from .scripts import Scripts
 from .units import STREAM, Json, Unit, units
 
@@ -35,6 +35,8 @@ class Survey(msgspec.Struct):
     calls: set[str] = msgspec.field(default_factory=set)
     patches: dict[str, Any] = msgspec.field(default_factory=dict)
     """Changes that events record, by call."""
+    patched: set[str] = msgspec.field(default_factory=set)
+    """Calls whose patch took by the client's word, however the rest of the call ended."""
     ends: dict[str, ToolResult] = msgspec.field(default_factory=dict)
     """What later calls told of the end of commands that ran on, by the call that ran each."""
     verdicts: dict[str, ToolResult] = msgspec.field(default_factory=dict)
@@ -69,6 +71,7 @@ def survey(source: Source) -> Survey:
         if not record.problem:
             for unit in units(record, place):
                 look.take(unit)
+    look.found.scripts.finish()
     if look.found.copied_from:
         look.found.copied = look.inherited or look.stamped
     return look.found
@@ -102,8 +105,8 @@ class _Look:
                 self.inherited = self.inherited or unit.number  # its task came
             case "response_item":
                 self._item(body)
-                self._runs_on(unit, body)
                 self.found.scripts.item(unit)
+                self._runs_on(unit, body)
             case "event_msg":
                 self._event(unit, body)
                 self.found.scripts.event(unit, self.found.calls)
@@ -153,26 +156,37 @@ class _Look:
         """Joins a command that ran on with its end; one that the agent stopped has none."""
         match body:
             case {"name": "write_stdin", "call_id": str(call), "arguments": str(sent)}:
-                match parsed(sent):
-                    case {"session_id": int() | str() as terminal, **rest}:
-                        name = str(terminal)
-                        if "\x03" in str(rest.get("chars")):
-                            self.running.pop(name, None)
-                            self.found.polls.add(call)
-                        elif name in self.running:
-                            self.asked[call] = name
-                            self.found.polls.add(call)
-            case {"type": "function_call_output", "call_id": str(call), "output": str(text)}:
+                self._asks(call, parsed(sent))
+            case {"type": "custom_tool_call", "call_id": str(call)}:
+                meant = self.found.scripts.meant.get(unit.number)
+                if meant is not None and meant.tool == "write_stdin":
+                    self._asks(call, meant.input)
+            case {
+                "type": "function_call_output" | "custom_tool_call_output",
+                "call_id": str(call),
+                "output": output,
+            }:
                 if call in self.asked:
                     path = f"{unit.prefix}/output"
-                    seen = result(text, path)
+                    seen = result(output, path)
                     first = self.running.get(self.asked[call])
                     if first is not None and seen.exit_code is not None:
                         here = Origin(unit.record.here.at(path), unit.at, "agent")
                         self.found.ends[first] = told(here, first, seen)
                         del self.running[self.asked[call]]
-                elif name_of := RUNS_ON.search(text, 0, 200):
-                    self.running[name_of[1]] = call
+                elif terminal := terminal_of(output):
+                    self.running[terminal] = call
+
+    def _asks(self, call: str, sent: Any) -> None:
+        match sent:
+            case {"session_id": int() | str() as terminal, **rest}:
+                name = str(terminal)
+                if "\x03" in str(rest.get("chars")):
+                    self.running.pop(name, None)
+                    self.found.polls.add(call)
+                elif name in self.running:
+                    self.asked[call] = name
+                    self.found.polls.add(call)
 
     def _event(self, unit: Unit, body: Json) -> None:
         match body:
@@ -190,6 +204,8 @@ class _Look:
             case {"type": "patch_apply_begin" | "patch_apply_end", "call_id": str(call)}:
                 if body.get("changes"):
                     self.found.patches[call] = body["changes"]
+                if body.get("success") is True:
+                    self.found.patched.add(call)
             case {"type": "mcp_tool_call_end", "call_id": str(call)} if call in self.found.calls:
                 seen = ended(body, unit.prefix)
                 here = Origin(unit.record.here.at(seen.pointer), unit.at, "agent")
