@@ -133,6 +133,7 @@ TOOLS: dict[str, Kind] = {
     "exit_plan_mode": Kind("plan", "other_tool"),
     "AskUserQuestion": Kind("ask_user", "messaging"),
     "request_user_input": Kind("ask_user", "messaging"),
+    "request_user_input_async": Kind("ask_user", "messaging"),
     "SendMessage": Kind("other", "messaging"),
     "SendUserMessage": Kind("answer", "messaging"),
     "PushNotification": Kind("other", "messaging"),

@@ -40,6 +40,8 @@ OPEN = frozenset(
     ]
 )
 """What may make a call often, later or never."""
+AGENTS = "collaboration__"
+"""The name space of the tools for subagents, which a call outside code has beside its name."""
 SHELL = "exec_command"
 WAITS = "write_stdin"
 """The tool that writes to a command which runs on, or only looks at it."""
@@ -118,8 +120,9 @@ def _called(node: Node) -> str:
     function = node.child_by_field_name("function") if node.type == "call_expression" else None
     if function is None or function.type != "member_expression":
         return ""
-    holder = function.child_by_field_name("object")
-    return _text(function.child_by_field_name("property")) if _text(holder) == "tools" else ""
+    if _text(function.child_by_field_name("object")) != "tools":
+        return ""
+    return _text(function.child_by_field_name("property")).removeprefix(AGENTS)
 
 
 def _is_silent(given: list[Node], names: Mapping[str, Any]) -> bool:

@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 
-from forsy_retrace.dialects import arguments
+from forsy_retrace.dialects import arguments, payload_size
 from forsy_retrace.dialects import calls as message_calls
 from forsy_retrace.events import (
     CODE_ENDED,
+    Attachment,
     Change,
     Delegation,
     Event,
@@ -27,6 +28,7 @@ from .patches import Patch, changes, listed, patch_in, recorded
 from .results import Result, printed, result, told
 from .scripts import TOOL
 from .state import State
+from .survey import texts
 from .units import Unit
 from .users import Users, parts_of
 
@@ -45,6 +47,12 @@ WAITED = (
 """What a call tells that waited for another one: it did what it was asked, whatever it saw."""
 
 
+DRAWS = "image_generation_call"
+STARTS = "spawn_agent"
+SPAWNED = '"task_name"'
+"""A sign of what a call tells that started a subagent."""
+NOTE = "user_note: "
+"""How the client marks what a human wrote beside a choice."""
 SERVER = "mcp__"
 """How the name space of a server's tools begins."""
 REPORT = later(r"Message Type: FINAL_ANSWER\n(?:[\w ]{1,40}: [^\n]*\n)*Payload:\n?(.*)", re.S)
@@ -153,6 +161,9 @@ class Items:
         if isinstance(sent, list):
             sent = body
             slot = None
+        elif kind == DRAWS:  # the picture itself stands beside the words that asked for it
+            slot = "revised_prompt" if isinstance(body.get("revised_prompt"), str) else None
+            sent = body["revised_prompt"] if slot else None
         path = "" if slot is None else f"/{slot}"
         for other, one in state.found.scripts.before.get(unit.number, ()):
             yield from self.whole(other, one, True)
@@ -174,8 +185,12 @@ class Items:
             if call is not None:
                 self.state.heard = True
                 done = "ok" if body["status"] == "completed" else "failed"
-                basis = here.evidence.pointer
-                yield ToolResult(here, call, None, done, "status", basis)  # type: ignore[arg-type]  # one of two outcomes
+                basis, drawn = here.evidence.pointer, body.get("result")
+                shown: tuple[Attachment, ...] = ()
+                if body.get("type") == DRAWS and isinstance(drawn, str) and drawn:
+                    where = f"{unit.prefix}/result"
+                    shown = (Attachment("image/png", payload_size(drawn), where),)
+                yield ToolResult(here, call, None, done, "status", basis, attachments=shown)  # type: ignore[arg-type]  # one of two outcomes
 
     def issue(
         self,
@@ -226,6 +241,9 @@ class Items:
         if slot not in body or not (ident or body.get("role") == "function"):
             yield Skipped(state.here(unit, ""), "result without its call's id")
             return
+        if unit.number in state.found.scripts.said:
+            yield Skipped(state.here(unit, ""), "a word of running code")
+            return
         call = state.calls.answer(ident)
         if call is None:
             yield Skipped(state.here(unit, ""), "repeated history")
@@ -247,6 +265,8 @@ class Items:
         where = state.here(unit, found.pointer.removeprefix(unit.prefix), "agent")
         done = found.outcome in ("ok", "launched")
         code = state.scripts.pop(call, -1)
+        if code >= 0 and done and self._only_starts(code, found):
+            found = found._replace(outcome="launched", rule="agent-spawned")
         changes = self._changes(call, ident or call, code, found, done)
         end = state.found.ends.get(ident) if found.outcome == "launched" else None
         if code in state.found.scripts.ends and done:
@@ -256,8 +276,14 @@ class Items:
         yield told(where, call, found, changes, end)
         if found.rule == "answered":
             yield from self._answers(unit, call, found)
-        elif found.rule == "agent-spawned":
-            yield from self._spawned(unit, call, found)
+        elif found.rule == "agent-spawned" or (code >= 0 and SPAWNED in (found.output or "")):
+            for part in texts(unit.body.get("output")) if code >= 0 else [found.output]:
+                yield from self._spawned(unit, call, part)
+
+    def _only_starts(self, code: int, found: Result) -> bool:
+        """Whether all that code did was to start a subagent."""
+        meant = self.state.found.scripts.meant.get(code)
+        return meant is not None and meant.tool == STARTS and SPAWNED in (found.output or "")
 
     def _changes(
         self, call: str, ident: str, code: int, found: Result, done: bool
@@ -278,18 +304,23 @@ class Items:
         lines = []
         for one in answers.values():
             picked = one.get("answers") if isinstance(one, dict) else one
-            lines.append(", ".join(strings(picked)) if isinstance(picked, list) else str(picked))
+            chosen = strings(picked) if isinstance(picked, list) else [str(picked)]
+            lines.append(", ".join(text.removeprefix(NOTE) for text in chosen))
         said = "\n".join(line for line in lines if line.strip())
         if said:
             path = found.pointer.removeprefix(unit.prefix) + "/answers"
             yield Message(self.state.here(unit, path, "user"), "user", said, "answer", (), call)
 
-    def _spawned(self, unit: Unit, call: str, found: Result) -> Iterator[Event]:
-        held = parsed(found.output or "")
+    def _spawned(self, unit: Unit, call: str, output: str | None) -> Iterator[Event]:
+        held = parsed(output or "")
         agent = held.get("agent_id") or held.get("task_name") if isinstance(held, dict) else None
-        if isinstance(agent, str):
+        yield from self.delegated(unit, call, agent)
+
+    def delegated(self, unit: Unit, call: str, agent: Any) -> Iterator[Event]:
+        """A subagent that a call started, told by its output or by the client."""
+        if isinstance(agent, str) and agent not in self.state.agents:
             actor = f"subagent:agent_{len(self.state.agents) + 1}"
-            self.state.agents.setdefault(agent, (call, actor))
+            self.state.agents[agent] = (call, actor)
             yield Delegation(self.state.here(unit, "", "agent"), call, actor)
 
 

@@ -88,8 +88,12 @@ def _given(holder: dict[Any, Any], above: str) -> tuple[Any, str]:
     return (sent, f"{above}/arguments") if isinstance(sent, (dict, str)) else (holder, above)
 
 
+SHELLS = ("-c", "-lc", "-Command", "/c")
+"""What stands before the line that a shell is given."""
+
+
 def line_of(parts: list[Any], holder: Json, path: str, above: str) -> tuple[Any, str]:
     """A command: the shell's line where it is one, else the whole that holds its words."""
-    if len(parts) == 3 and parts[1] in ("-c", "-lc", "-Command") and isinstance(parts[2], str):
-        return parts[2], f"{path}/2"
+    if len(parts) in (3, 4) and parts[-2] in SHELLS and isinstance(parts[-1], str):
+        return parts[-1], f"{path}/{len(parts) - 1}"
     return holder, above

@@ -30,6 +30,19 @@ QUIET = {
     "turn_complete": "turn ended",
     "stream_error": "transport retry",
     "thread_rolled_back": "turns taken back",
+    "sub_agent_activity": "repeats a call",
+    "dynamic_tool_call_request": "repeats a call",
+    "dynamic_tool_call_response": "repeats a call",
+    "thread_goal_updated": "bookkeeping: goal",
+    "thread_goal_cleared": "bookkeeping: goal",
+    "guardian_assessment": "approval asked",
+    "guardian_warning": "approval asked",
+    "hook_started": "telemetry",
+    "hook_completed": "telemetry",
+    "model_reroute": "telemetry",
+    "model_verification": "telemetry",
+    "safety_buffering": "telemetry",
+    "turn_moderation_metadata": "telemetry",
     "turn_diff": "the turn's changes so far",
     "exec_approval_request": "approval asked",
     "apply_patch_approval_request": "approval asked",
@@ -81,6 +94,15 @@ class Reports:
             case {"type": "task_complete" | "turn_complete"} if self._alone():
                 state.heard = True
                 yield Notice(state.here(unit, ""), "ended")
+            case {"type": "task_complete" | "turn_complete"}:
+                yield Notice(state.here(unit, ""), "ended", QUIET["task_complete"])
+            case {"type": "thread_goal_updated", "goal": {"objective": str(text)}}:
+                yield from self._asked(unit, "/goal/objective", text)
+            case {
+                "type": "entered_review_mode",
+                "target": {"type": "custom", "instructions": str(text)},
+            }:
+                yield from self._asked(unit, "/target/instructions", text)
             case {"type": "turn_aborted"}:
                 yield Notice(state.here(unit, ""), "interrupted")
             case {"type": "error", "message": str(text)}:
@@ -94,6 +116,8 @@ class Reports:
                 state.speaks(unit, "/thread_settings/model", settings.get("model"))
                 yield from state.fact(unit, "/thread_settings/cwd", "cwd", settings.get("cwd"))
                 yield Skipped(state.here(unit, ""), "bookkeeping: settings")
+            case {"type": "sub_agent_activity", "kind": "started", "agent_path": path}:
+                yield from self._started(unit, path)
             case {"type": "item_completed", "item": dict(item)}:
                 yield from self._completed(unit, item)
             case {"type": str(name)} if name in TOOLS:
@@ -128,6 +152,23 @@ class Reports:
             state.heard = True
             said = human(text)
             yield Message(state.here(unit, path, "user"), "user", said, within=said != text)
+
+    def _asked(self, unit: Unit, path: str, text: str) -> Iterator[Event]:
+        """A goal or a review that the human asked for by a command; agents set goals in a turn."""
+        state, body = self.state, unit.body
+        agents = body.get("turnId") or body.get("turn_id") or state.found.subagent
+        if agents or text in state.asked or key(text) in state.found.texts or not text.strip():
+            yield Skipped(state.here(unit, path), "repeats what was asked")
+            return
+        state.asked.add(text)
+        state.heard = True
+        yield Message(state.here(unit, path, "user"), "user", text, "command")
+
+    def _started(self, unit: Unit, agent: object) -> Iterator[Event]:
+        """A subagent that running code started; where a call did, its output tells it."""
+        if self.state.script:
+            yield from self.items.delegated(unit, self.state.script, agent)
+        yield Skipped(self.state.here(unit, ""), "repeats a call")
 
     def _said(
         self, unit: Unit, path: str, text: str, kind: type[Message] | type[Thinking] = Message
@@ -181,6 +222,8 @@ class Reports:
                 yield Skipped(state.here(unit, "/item"), "repeats an item")
             case {"type": "Plan", "text": str(text)}:
                 yield from self._said(unit, "/item/text", text)
+            case {"type": "SubAgentActivity", "kind": "started", "agent_path": path}:
+                yield from self._started(unit, path)
             case {"type": "ContextCompaction"}:
                 yield from self.items.compacted(unit)
             case {"type": str(name)} if ident in state.found.calls:

@@ -135,6 +135,8 @@ def result(value: Any, pointer: str) -> Result:
                     return Result(value, pointer, "ok", "answered", pointer)
                 case {"agent_id": str()} | {"task_name": str()}:
                     return Result(value, pointer, "launched", "agent-spawned", pointer)
+                case {"message": str(), "timed_out": False}:
+                    return Result(value, pointer, "ok", "wait-ended", f"{pointer}/timed_out")
                 case {"status": dict(), "timed_out": bool(late)}:
                     waited: Outcome = "timed_out" if late else "ok"
                     return Result(value, pointer, waited, "wait-ended", f"{pointer}/timed_out")

@@ -56,6 +56,10 @@ class Scripts(msgspec.Struct):
     """Commands that ran on when their code had ended, by the place of that code."""
     outlived: set[str] = msgspec.field(default_factory=set)
     """The client's records of those commands."""
+    notes: dict[str, list[int]] = msgspec.field(default_factory=dict)
+    """Outputs that may be no more than what running code had to say, by the call that sent it."""
+    said: set[int] = msgspec.field(default_factory=set)
+    """Those that were no more, for another output came after them."""
     polls: set[str] = msgspec.field(default_factory=set)
     """Calls that wait for code that runs on."""
     open: dict[str, Code] = msgspec.field(default_factory=dict)
@@ -79,7 +83,12 @@ class Scripts(msgspec.Struct):
                     case {"cell_id": int() | str() as cell} if str(cell) in self.cells:
                         self.asked[call] = str(cell)
                         self.polls.add(call)
+            case {"call_id": str(call), "output": [{"text": str(text)}]} if (
+                call in self.open and not text.startswith("Script ")
+            ):
+                self.notes.setdefault(call, []).append(unit.number)
             case {"call_id": str(call), "output": output} if call in self.open:
+                self.said.update(self.notes.pop(call, ()))
                 if name := _running(output):
                     self.cells[name] = call
                 else:
@@ -203,13 +212,15 @@ def _is(one: Made, meant: Meant) -> bool:
     """Whether the client's record is that of a call which the code spells out."""
     match meant.input:
         case {"cmd": str(text)} | {"command": str(text)} if one.tool in COMMANDS:
-            return bool(one.sent == text)
+            return isinstance(one.sent, str) and one.sent.removeprefix(ENCODED) == text
         case str(text) | {"input": str(text)} | {"patch": str(text)} if one.changed:
             named = all(_name(path) in text for path in _paths(one.changed))
             return named and meant.tool == PATCH
     return _plain(one.tool) == _plain(meant.tool)
 
 
+ENCODED = "[Console]::OutputEncoding=[System.Text.Encoding]::UTF8;\n"
+"""What the client puts before a line of PowerShell."""
 COMMANDS = ("CommandExecution", "exec_command")
 
 

@@ -42,6 +42,8 @@ class State:
         self.modelled = 0
         self.totals: dict[str, int] = {}
         self.compacted = False
+        self.asked: set[str] = set()
+        """What the human asked for by commands."""
 
     def here(self, unit: Unit, path: str, actor: str = "system", message: str = "") -> Origin:
         """The origin of an event at a pointer below the unit."""

@@ -16,6 +16,7 @@ from forsy_retrace.source import Source
 from .results import ended, result, terminal_of, told
 from .scripts import Scripts
 from .units import STREAM, Json, Unit, units
+from .words import proposed
 
 COPIED_WITHIN = 0.01
 """Seconds: copied lines all carry the time of the fork."""
@@ -151,6 +152,7 @@ class _Look:
         if body.get("role") in ("user", "assistant") or body.get("type") == "reasoning":
             parts = list(texts(body.get("content"))) + list(texts(body.get("summary")))
             self.found.texts.update(key(text) for text in [*parts, "\n".join(parts)])
+            self.found.texts.update(key(plan) for plan in map(proposed, parts) if plan)
 
     def _runs_on(self, unit: Unit, body: Json) -> None:
         """Joins a command that ran on with its end; one that the agent stopped has none."""

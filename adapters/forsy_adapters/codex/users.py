@@ -11,7 +11,7 @@ from forsy_retrace.sdk import later, mark_of, named, parsed
 from .state import State
 from .survey import key
 from .units import Unit
-from .words import CWD, SHELL, SHELL_LINE, human, injected, instructions
+from .words import CWD, NOBODYS, SHELL, SHELL_LINE, human, injected, instructions, reply
 
 NOTIFIED = later(r"<subagent_notification>\s*(\{.*\})\s*</subagent_notification>", re.S)
 
@@ -30,7 +30,9 @@ class Users:
         whole = key("\n".join(text for _, text in parts)) in state.found.said
         kept: list[tuple[str, str]] = []
         for index, (path, text) in enumerate(parts):
-            why = "" if whole else self._not_human(unit, index, text)
+            why = injected(text)
+            if why not in NOBODYS:
+                why = "" if whole else self._not_human(unit, index, text)
             if not text.strip():
                 continue
             if why:
@@ -49,6 +51,10 @@ class Users:
             said = "\n".join(mark_of(p.media, p.size) for p in pictures)
         within = (said != text or len(kept) != 1) and not pictures
         here = state.here(unit, path, "user")
+        if (answer := reply(text)) is not None:
+            call = answer.call if answer.call in state.calls.issued else None
+            yield Message(here, "user", answer.text, "answer", pictures, call, within=True)
+            return
         yield Message(here, "user", said, "typed", pictures, within=within)
 
     def _not_human(self, unit: Unit, index: int, text: str) -> str:
