@@ -82,8 +82,8 @@ class Items:
             yield from self.compacted(unit)
         elif kind == "agent_message":
             yield from self._between_agents(unit)
-        elif kind == "ghost_snapshot":
-            yield Skipped(state.here(unit, ""), "bookkeeping: ghost_snapshot")
+        elif kind in ("ghost_snapshot", "additional_tools"):
+            yield Skipped(state.here(unit, ""), f"bookkeeping{named(kind)}")
         else:
             yield Skipped(state.here(unit, ""), f"unknown item{named(kind)}")
 

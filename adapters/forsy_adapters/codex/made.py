@@ -38,9 +38,16 @@ class Made(NamedTuple):
         return tuple(listed(self.changed, ""))
 
 
+HUMAN = "user_shell"
+OTHERS = (HUMAN, "unified_exec_interaction")
+"""Sources of a command that no call ran: a human did, or it is another look at one that runs."""
+
+
 def made(unit: Unit) -> Made | None:
     """The call that an event tells whole; None for any other event."""
     match unit.body:
+        case {"source": str(source)} | {"item": {"source": str(source)}} if source in OTHERS:
+            return None
         case {"type": "item_completed", "item": {"id": str(ident)} as item}:
             return _item(unit, ident, item)
         case {"type": "exec_command_end", "call_id": str(ident), "command": list(parts)}:

@@ -5,6 +5,7 @@ item says the same: texts are told by their words, calls by their ids.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from forsy_retrace.events import (
     Event,
@@ -17,6 +18,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import named, number, words
 
 from .items import Items
+from .made import line_of
 from .runs import TOOLS, Runs
 from .state import USAGE, State
 from .survey import key, texts
@@ -67,6 +69,8 @@ QUIET = {
 """Events that tell nothing of the work, or what is told elsewhere."""
 
 
+HUMAN = "interrupted"
+"""The reason of a turn's end that is a human's: others are a new task, a review, a budget."""
 WHOLE = ("CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall")
 """Kinds of items that are calls with their results."""
 
@@ -104,7 +108,8 @@ class Reports:
             }:
                 yield from self._asked(unit, "/target/instructions", text)
             case {"type": "turn_aborted"}:
-                yield Notice(state.here(unit, ""), "interrupted")
+                human = body.get("reason", HUMAN) == HUMAN
+                yield Notice(state.here(unit, ""), "interrupted" if human else "cut")
             case {"type": "error", "message": str(text)}:
                 sort = "limit" if LIMIT.search(text[:400]) else "model error"
                 yield Notice(state.here(unit, "/message"), sort, text)  # type: ignore[arg-type]  # one of two kinds
@@ -118,6 +123,8 @@ class Reports:
                 yield Skipped(state.here(unit, ""), "bookkeeping: settings")
             case {"type": "sub_agent_activity", "kind": "started", "agent_path": path}:
                 yield from self._started(unit, path)
+            case {"type": "exec_command_end", "source": "user_shell", "command": list(parts)}:
+                yield from self._typed(unit, parts, "/command")
             case {"type": "item_completed", "item": dict(item)}:
                 yield from self._completed(unit, item)
             case {"type": str(name)} if name in TOOLS:
@@ -163,6 +170,17 @@ class Reports:
         state.asked.add(text)
         state.heard = True
         yield Message(state.here(unit, path, "user"), "user", text, "command")
+
+    def _typed(self, unit: Unit, parts: list[Any], path: str) -> Iterator[Event]:
+        """A command that the human ran in the client; an item mostly tells it too."""
+        state = self.state
+        line, where = line_of(parts, {}, path, "")
+        if state.found.shelled or not isinstance(line, str):
+            yield Skipped(state.here(unit, ""), "repeats the user's shell line")
+            return
+        state.heard = True
+        said = f"!{line}"
+        yield Message(state.here(unit, where, "user"), "user", said, "shell line", within=True)
 
     def _started(self, unit: Unit, agent: object) -> Iterator[Event]:
         """A subagent that running code started; where a call did, its output tells it."""
@@ -211,6 +229,8 @@ class Reports:
         state, kind = self.state, item.get("type")
         ident = words(item.get("id"))
         match item:
+            case {"type": "CommandExecution", "source": "user_shell", "command": list(parts)}:
+                yield from self._typed(unit, parts, "/item/command")
             case {"type": "UserMessage", "content": content}:
                 yield from self.user(unit, "/item/content", "\n".join(texts(content)))
             case {"type": "AgentMessage", "content": list(content)}:

@@ -46,6 +46,8 @@ class Survey(msgspec.Struct):
     """Calls that only look at a command that runs on, or write to it."""
     scripts: Scripts = msgspec.field(default_factory=Scripts)
     aborts: bool = False
+    shelled: bool = False
+    """Whether items tell the commands that the human ran in the client."""
     failures: set[str] = msgspec.field(default_factory=set)
     branches: dict[int, str] = msgspec.field(default_factory=dict)
     """Records of turns that the user took back."""
@@ -73,7 +75,7 @@ def survey(source: Source) -> Survey:
             for unit in units(record, place):
                 look.take(unit)
     look.found.scripts.finish()
-    if look.found.copied_from:
+    if look.found.copied_from and not look.based:
         look.found.copied = look.inherited or look.stamped
     return look.found
 
@@ -87,6 +89,7 @@ class _Look:
         self.own: int | None = None
         """The ordinal of a subagent's first own record, where the log tells it."""
         self.inherited = 0
+        self.based = False
         self.turns: list[int] = []
         self.began = 0
         self.rollbacks = 0
@@ -141,6 +144,9 @@ class _Look:
             self.found.subagent |= body.get("thread_source") in AGENTS
             self.own = number(body.get("subagent_history_start_ordinal"))
             parent = body.get("forked_from_id") or (self.own and body.get("parent_thread_id"))
+            match body.get("history_base"):
+                case {"thread_id": str(base)}:  # the history stands in its own file alone
+                    parent, self.based = base if base != name else None, True
             self.found.copied_from = parent if isinstance(parent, str) else ""
         elif name != self.owner and not self.found.copied_from:
             self.found.copied_from = name
@@ -152,6 +158,7 @@ class _Look:
         if body.get("role") in ("user", "assistant") or body.get("type") == "reasoning":
             parts = list(texts(body.get("content"))) + list(texts(body.get("summary")))
             self.found.texts.update(key(text) for text in [*parts, "\n".join(parts)])
+            self.found.shelled |= any(part.startswith("<user_shell_command>") for part in parts)
             self.found.texts.update(key(plan) for plan in map(proposed, parts) if plan)
 
     def _runs_on(self, unit: Unit, body: Json) -> None:

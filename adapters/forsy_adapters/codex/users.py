@@ -11,7 +11,17 @@ from forsy_retrace.sdk import later, mark_of, named, parsed
 from .state import State
 from .survey import key
 from .units import Unit
-from .words import CWD, NOBODYS, SHELL, SHELL_LINE, human, injected, instructions, reply
+from .words import (
+    CWD,
+    NOBODYS,
+    SHELL,
+    SHELL_LINE,
+    SHELLED,
+    human,
+    injected,
+    instructions,
+    reply,
+)
 
 NOTIFIED = later(r"<subagent_notification>\s*(\{.*\})\s*</subagent_notification>", re.S)
 
@@ -86,7 +96,7 @@ class Users:
         elif why == "notice: turn aborted" and not state.found.aborts:
             yield Notice(here, "interrupted")
             return
-        elif why == "output of the user's shell line" and (line := SHELL_LINE.search(text)):
+        elif why == SHELLED and (line := SHELL_LINE.search(text)):
             where = state.here(unit, path, "user")
             yield Message(where, "user", f"!{line[1]}", "shell line", within=True)
             return

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from forsy_retrace.sdk import later, parsed
 
 MARK = "injected: picture's name"
+SHELLED = "output of the user's shell line"
 INJECTED: tuple[tuple[str, str], ...] = (
     ("<environment_context>", "injected: environment"),
     ("<user_instructions>", "injected: instructions"),
@@ -21,7 +22,7 @@ INJECTED: tuple[tuple[str, str], ...] = (
     ("<recommended_plugins>", "injected: plugins"),
     ("<codex_internal_context", "injected: internal context"),
     ("<collaboration_mode>", "injected: instructions"),
-    ("<user_shell_command>", "output of the user's shell line"),
+    ("<user_shell_command>", SHELLED),
     ("<subagent_notification>", "notice: subagent ended"),
     ("<turn_aborted>", "notice: turn aborted"),
     ("<user_action>", "notice: review"),
@@ -37,7 +38,7 @@ INJECTED: tuple[tuple[str, str], ...] = (
 )
 """How a text that nobody wrote begins, and what it is."""
 
-NOBODYS = (MARK, "injected: hook", "injected: schedule")
+NOBODYS = (MARK, SHELLED, "injected: hook", "injected: schedule")
 """What nobody typed, though the client may file it with what a human did."""
 WRAPS = (
     "# Context from my IDE setup:",
