@@ -26,7 +26,7 @@ def card(trace: Json, manifest: Json, shows: Shows) -> str:
         f"| mode, level | {trace['trace_mode']}, {trace['validation_level']} |",
         f"| steps, turns | {summary['total_steps']}, {summary['total_turns']} |",
         f"| ended as | {trace['termination_reason']} |",
-        f"| goal reached | {'yes' if summary['goal_achieved'] else 'no'} |",
+        f"| goal reached | {'yes' if summary['goal_achieved'] else 'not shown'} |",
         f"| confidence | {summary['agent_confidence']} of 100 |",
         f"| records | {records['read']} read, {records['used']} used,"
         f" {sum(records['omitted'].values())} left out, {records['unreadable']} unreadable |",
