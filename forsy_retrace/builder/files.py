@@ -206,11 +206,12 @@ MOST = 5
 
 
 def _targets(step: Step, touched: Iterable[Touch]) -> list[str]:
-    """The files that a call names, or that the patch which it sends did something to."""
+    """The files that a call names, or that the edit which it sends did something to."""
     sent = step.call.input if step.call else None
     if (path := path_of(sent)) is not None:
         return [absolute(path, step.cwd)]
-    if not patch_of(step):
+    edits = command(step) is None and step.operation in ("edit", "write")
+    if not (edits or patch_of(step)):
         return []
     return list(dict.fromkeys(touch.path for touch in touched if touch.kind in EDITS))[:MOST]
 
