@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from forsy_retrace.audit import Audit, audit
+from forsy_retrace.audit.marks import BAD_NEWS
 from forsy_retrace.convert import convert
 from forsy_retrace.writers import Written
 
@@ -24,14 +25,19 @@ FOUND = ("altered", "reordered", "unsupported")
 
 @cache
 def retraced(log: Path) -> Json:
-    """Our own trace of a log, never to be changed; `soft`: a rule, no flag, judged the step."""
+    """Our own trace of a log, never to be changed; `soft`: a rule, no flag, judged the step.
+
+    So is a flagged success whose output speaks of a failure: to call it one is no lie.
+    """
     with TemporaryDirectory() as folder:
         results = convert(log, log.parent.parent.name, Path(folder) / "trace")
         one = next(one for one in results if isinstance(one, Written))
         trace: Json = json.loads((one.folder / "trace.json").read_bytes())
         lines = (one.folder / "evidence.jsonl").read_bytes().splitlines()
     for step, row in zip(trace["steps"], map(json.loads, lines), strict=True):
-        step["soft"] = row["fields"].get("success", {}).get("grade") == "inferred"
+        by_rule = row["fields"].get("success", {}).get("grade") == "inferred"
+        speaks = bool(step["success"]) and BAD_NEWS.search(step["output"] or "") is not None
+        step["soft"] = by_rule or speaks
     return trace
 
 

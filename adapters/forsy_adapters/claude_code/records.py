@@ -526,6 +526,9 @@ class Reader:
                 yield from self._queued(line, where, text)
             case {"type": "deferred_tools_delta", "addedNames": list(names)}:
                 yield Fact(_deeper(origin, "addedNames"), "tools", list(strings(names)))
+            case {"type": "max_turns_reached" as kind} if not line.lane:
+                where = Origin(origin.evidence, here.at, "system", None, here.branch)
+                yield Notice(_deeper(where, "type"), "limit", kind)
             case {"type": "teammate_mailbox", "messages": list(held)}:
                 yield from self._mailbox(_deeper(origin, "messages"), held)
             case {"type": "nested_memory"}:

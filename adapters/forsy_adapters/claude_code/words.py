@@ -191,6 +191,8 @@ def sender(body: Mapping[str, Any], part: Words) -> str:
         case {"attachment": {"origin": dict(told)}} | {"origin": dict(told)}:
             kinds = (SENDERS.get(str(told.get(key)), "") for key in ("subkind", "kind"))
             return next(filter(None, kinds), "")
+        case {"attachment": {"commandMode": "task-notification"}}:
+            return SENDERS["task-notification"]
         case {"scheduledTaskId": str()}:
             return SENDERS["scheduled"]
         case {"turnOrigin": str(kind)} if kind in SENDERS:
