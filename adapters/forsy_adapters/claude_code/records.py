@@ -29,6 +29,7 @@ from .words import (
     ELSEWHERE,
     OTHER_AGENT,
     answered,
+    answered_in_part,
     is_meta,
     of_agents,
     pieces,
@@ -357,7 +358,8 @@ class Reader:
         self.seen.add(key)
         for part in pieces(text):
             if part.notice == "interrupted" and line.body.get("interruptedByShutdown") is True:
-                yield Notice(here, "cut", "the client was shut down")
+                why = "the client was shut down"
+                yield Skipped(here, why) if line.lane else Notice(here, "cut", why)
             elif part.notice == "interrupted":
                 actor = here.actor if line.lane else "system"
                 yield Notice(
@@ -471,8 +473,11 @@ class Reader:
         """A human's words inside a result: with a rejection, or an answer to a question."""
         if outcome == "rejected":
             said = with_rejection(text)
+            picked = answered_in_part(text)
             if said:
                 yield Message(here, "user", said, "rejection", (), call, within=True)
+            elif picked:
+                yield Message(here, "user", picked, "answer", (), call, within=True)
         elif self.tools.get(call) == "AskUserQuestion" and outcome == "ok":
             said, place = answered(structured(line.body), text)
             if place:

@@ -180,7 +180,13 @@ ANSWERS = re.compile(r'"="(.*?)"(?=[,. ]|\Z)', re.S)
 """The answers in the words that the agent gets of a question dialog."""
 REJECTION = "the user said:\n"
 AFTERWORD = "\n\nNote: The user's next message may contain a correction or preference."
-DIALOG = "The user wants to clarify these questions."
+DIALOGS = (
+    "The user wants to clarify these questions.",
+    "The user has indicated they have provided enough answers for the plan interview.",
+)
+"""How the client's own words begin where a user leaves a question dialog."""
+PICKED = re.compile(r'^ {2}Answer: (.+?)(?=\n- "|\n\n|\Z)', re.M | re.S)
+"""What the user had answered before leaving it."""
 
 
 def sender(body: Mapping[str, Any], part: Words) -> str:
@@ -274,7 +280,14 @@ def with_rejection(text: str) -> str:
     """The words that a human gave with a rejection; empty where there were none."""
     _, mark, said = text.partition(REJECTION)
     said = said.partition(AFTERWORD)[0].strip()
-    return "" if not mark or said.startswith(DIALOG) else said
+    return "" if not mark or said.startswith(DIALOGS) else said
+
+
+def answered_in_part(text: str) -> str:
+    """What a human had answered in a question dialog before leaving it."""
+    if not any(words in text[:600] for words in DIALOGS):
+        return ""
+    return "\n".join(PICKED.findall(text[:20_000]))
 
 
 def answered(extra: Any, text: str) -> tuple[str, str]:
