@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from forsy_adapters.codex.code import MOST, calls, joined
+from forsy_adapters.codex.code import MOST, calls, joined, status_in
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,6 +81,25 @@ def test_commands_in_one_place_are_lines_of_one_script() -> None:
     assert joined(calls(both % "{cmd:'b',workdir:'/y'}")) is None
     assert joined(calls(both % "{cmd:7,workdir:'/x'}")) is None
     assert joined(calls("tools.exec_command({cmd:'a'}); tools.view_image({path:'b'})")) is None
+
+
+STATUS = [
+    ("text(`exit code: ${r.exit_code}`)", "exit code: 2", 2),
+    ("text(`\\n[${r.exit_code}]`)", "\n[-1]", -1),
+    ("text(`exit=${r.exit_code}\\n${r.output}`)", "exit=0\nfine", 0),
+    ("text('exit ' + r.exit_code)", "exit 127", 127),
+    ("text(`exit code: ${r.exit_code}`)", "exit code: 2 of 3", None),
+    ("text('exit ' + r.exit_code)", "exits 2", None),
+    ("text(`exit ${code}`)", "exit 2", None),
+    ("`" * 100_000 + ".exit_code", "exit 2", None),
+]
+
+
+@pytest.mark.parametrize(("code", "part", "status"), STATUS, ids=range(len(STATUS)))
+def test_an_exit_status_is_read_where_the_code_shows_it(
+    code: str, part: str, status: int | None
+) -> None:
+    assert status_in(code, part) == status
 
 
 VALUES = st.recursive(

@@ -43,6 +43,17 @@ OPEN = frozenset(
 AGENTS = "collaboration__"
 """The name space of the tools for subagents, which a call outside code has beside its name."""
 SHELL = "exec_command"
+STATUS = later(r"-?\d{1,6}(?!\d)")
+PLANS = "update_plan"
+"""The tool that code calls beside what it is for."""
+SHOWN = later(
+    r"`(?:\\n){0,3}([^`$\\]{0,60})\$\{\s{0,4}\w{1,40}\??\.exit_code\s{0,4}\}"
+    r"([^`$\\]{0,60})(`|\$|\\)"
+)
+ADDED = later(
+    r"text\(\s{0,4}[\"']([^\"'\\\n]{0,60})[\"']\s{0,4}\+\s{0,4}\w{1,40}\.exit_code\s{0,4}\)"
+)
+"""How code shows the exit status of a command: in a template, or behind words of its own."""
 WAITS = "write_stdin"
 """The tool that writes to a command which runs on, or only looks at it."""
 PLACE = ("workdir", "shell", "login")
@@ -54,6 +65,7 @@ CODED = later(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}
 
 def joined(found: list[Meant]) -> Meant | None:
     """What some calls come to: the only one, or commands that are lines of one script."""
+    found = [one for one in found if one.tool != PLANS] or found
     if len(found) == 1:
         return found[0]
     lines = [one.input["cmd"] for one in found if _is_line(one)]
@@ -103,6 +115,22 @@ def calls(code: Any) -> list[Meant]:
     except ValueError:
         return []
     return found
+
+
+def status_in(code: str, part: str) -> int | None:
+    """The exit status that code shows in a part of its output, by the words around it."""
+    if ".exit_code" not in code[:MOST]:
+        return None
+    around = [(one[1], one[2], one[3] == "`") for one in SHOWN.finditer(code, 0, MOST)]
+    around += [(one[1], "", True) for one in ADDED.finditer(code, 0, MOST)]
+    part = part.lstrip("\n")
+    for before, after, ends in around:
+        digits = STATUS.match(part, len(before)) if part.startswith(before) else None
+        if digits is None or not part.startswith(after, digits.end()):
+            continue
+        if not ends or len(part) == digits.end() + len(after):
+            return int(digits[0])
+    return None
 
 
 def _nodes(root: Node) -> Iterator[tuple[Node, bool]]:

@@ -48,6 +48,7 @@ WAITED = (
 
 
 DRAWS = "image_generation_call"
+ASKS = "request_user_input"
 STARTS = "spawn_agent"
 SPAWNED = '"task_name"'
 """A sign of what a call tells that started a subagent."""
@@ -275,15 +276,24 @@ class Items:
             end = state.found.verdicts.get(ident)
         yield told(where, call, found, changes, end)
         if found.rule == "answered":
-            yield from self._answers(unit, call, found)
+            path = found.pointer.removeprefix(unit.prefix) + "/answers"
+            yield from self._answers(unit, call, found.output, path)
         elif found.rule == "agent-spawned" or (code >= 0 and SPAWNED in (found.output or "")):
             for part in texts(unit.body.get("output")) if code >= 0 else [found.output]:
                 yield from self._spawned(unit, call, part)
 
+        elif code >= 0 and '"answers"' in (found.output or "") and self._comes_to(code, ASKS):
+            for index, part in enumerate(texts(unit.body.get("output"))):
+                if '"answers"' in part:
+                    yield from self._answers(unit, call, part, f"/output/{index}/text/answers")
+
+    def _comes_to(self, code: int, tool: str) -> bool:
+        meant = self.state.found.scripts.meant.get(code)
+        return meant is not None and meant.tool == tool
+
     def _only_starts(self, code: int, found: Result) -> bool:
         """Whether all that code did was to start a subagent."""
-        meant = self.state.found.scripts.meant.get(code)
-        return meant is not None and meant.tool == STARTS and SPAWNED in (found.output or "")
+        return SPAWNED in (found.output or "") and self._comes_to(code, STARTS)
 
     def _changes(
         self, call: str, ident: str, code: int, found: Result, done: bool
@@ -297,10 +307,12 @@ class Items:
         elif patch is not None and patch.took(found.output or "") and _ran(found, patch):
             yield from changes(patch)
 
-    def _answers(self, unit: Unit, call: str, found: Result) -> Iterator[Event]:
+    def _answers(self, unit: Unit, call: str, output: str | None, path: str) -> Iterator[Event]:
         """What the human chose or wrote in the client's question dialog."""
-        held = parsed(found.output or "")
-        answers = held["answers"] if isinstance(held, dict) else {}
+        held = parsed(output or "")
+        answers = held.get("answers") if isinstance(held, dict) else None
+        if not isinstance(answers, dict):
+            return
         lines = []
         for one in answers.values():
             picked = one.get("answers") if isinstance(one, dict) else one
@@ -308,7 +320,6 @@ class Items:
             lines.append(", ".join(text.removeprefix(NOTE) for text in chosen))
         said = "\n".join(line for line in lines if line.strip())
         if said:
-            path = found.pointer.removeprefix(unit.prefix) + "/answers"
             yield Message(self.state.here(unit, path, "user"), "user", said, "answer", (), call)
 
     def _spawned(self, unit: Unit, call: str, output: str | None) -> Iterator[Event]:

@@ -11,9 +11,9 @@ import msgspec
 from forsy_retrace.events import Meant, Origin, ToolResult
 from forsy_retrace.sdk import later, parsed
 
-from .code import calls, joined
+from .code import PLANS, SHELL, calls, joined, status_in
 from .made import Made, made
-from .results import Result, result, told
+from .results import SCRIPT, Result, by_code, result, told
 from .units import Unit
 
 TOOL = "exec"
@@ -30,6 +30,8 @@ class Code(msgspec.Struct):
     sent: str
     place: int
     calls: list[Meant]
+    text: str = ""
+    """What was sent, where it may show how its command ended."""
     found: list[tuple[Unit, Made]] = msgspec.field(default_factory=list)
     """The client's records of those calls."""
     end: ToolResult | None = None
@@ -75,7 +77,9 @@ class Scripts(msgspec.Struct):
         """Looks at an item."""
         match unit.body:
             case {"type": "custom_tool_call", "name": "exec", "call_id": str(call), "input": sent}:
-                self.open[call] = code = Code(call, unit.number, calls(sent))
+                shows = isinstance(sent, str) and ".exit_code" in sent
+                code = Code(call, unit.number, calls(sent), sent if shows else "")
+                self.open[call] = code
                 if (one := joined(code.calls)) is not None:
                     self.meant[unit.number] = one
             case {"name": "wait", "call_id": str(call), "arguments": str(sent)} if self.cells:
@@ -92,7 +96,7 @@ class Scripts(msgspec.Struct):
                 if name := _running(output):
                     self.cells[name] = call
                 else:
-                    self._closed(self.open.pop(call), output)
+                    self._closed(self.open.pop(call), unit, output)
             case {"call_id": str(call), "output": output} if call in self.asked:
                 if not _running(output):
                     self._ended(unit, self.cells.pop(self.asked.pop(call), ""), output)
@@ -124,7 +128,9 @@ class Scripts(msgspec.Struct):
         for code in self.open.values():
             self._settle(code)
 
-    def _closed(self, code: Code, output: Any) -> None:
+    def _closed(self, code: Code, unit: Unit, output: Any) -> None:
+        if (end := _shown(code, unit, output)) is not None:
+            code.end = end
         code.failed = _head(output).startswith("Script failed")
         code.broke = code.failed and any(BROKE.match(text) for text in _texts(output))
         self._settle(code)
@@ -141,7 +147,7 @@ class Scripts(msgspec.Struct):
         found = result(output, f"{unit.prefix}/output")
         if found.outcome in ("ok", "failed") and not _head(output).startswith("Script terminated"):
             code.end = _end(unit, call, found)
-        self._closed(code, output)
+        self._closed(code, unit, output)
 
     def _settle(self, code: Code) -> None:
         """Decides what code comes to, as far as the log tells by now."""
@@ -167,9 +173,10 @@ class Scripts(msgspec.Struct):
 
     def _several(self, code: Code) -> None:
         """Code of several calls: each is told by itself, but commands that no record tells."""
-        rest = [one for one in code.calls if one.tool != PATCH]
-        patches = len(code.calls) - len(rest)
-        first = all(one.tool == PATCH for one in code.calls[:patches])
+        made = [one for one in code.calls if one.tool != PLANS]
+        rest = [one for one in made if one.tool != PATCH]
+        patches = len(made) - len(rest)
+        first = all(one.tool == PATCH for one in made[:patches])
         only = len(code.found) == patches and all(one.changed for _, one in code.found)
         comes_to = joined(rest) if rest and first and only and not code.failed else None
         if comes_to is None:
@@ -189,6 +196,30 @@ class Scripts(msgspec.Struct):
 def _end(unit: Unit, call: str, found: Result) -> ToolResult:
     here = unit.record.here.at(found.pointer or unit.prefix)
     return told(Origin(here, unit.at, "agent"), call, found)
+
+
+def _shown(code: Code, unit: Unit, output: Any) -> ToolResult | None:
+    """The end of the commands, where the code shows their exit statuses."""
+    runs = [one for one in code.calls if one.tool == SHELL]
+    if not code.text or not runs or not _head(output).startswith(SCRIPT):
+        return None
+    shown: list[tuple[int, int]] = []
+    rest: list[str] = []
+    for index, part in enumerate(output if isinstance(output, list) else []):
+        text = part.get("text") if index and isinstance(part, dict) else None
+        if isinstance(text, str):
+            status = status_in(code.text, text)
+            if status is not None:
+                shown.append((index, status))
+                text = text.lstrip("\n").partition("\n")[2]
+            rest.append(text)
+    failed = [one for one in shown if one[1]]
+    if not failed and len(shown) < len(runs):
+        return None
+    ((index, status), *_) = failed or shown
+    path, left = f"{unit.prefix}/output/{index}/text", "\n".join(filter(None, rest))
+    outcome, rule = by_code(status, left)
+    return _end(unit, code.sent, Result(left, path, outcome, rule, path, status))
 
 
 def _running(output: Any) -> str:
