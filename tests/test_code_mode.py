@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from forsy_adapters.codex.code import MOST, calls, joined, status_in
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.events import Meant
@@ -31,6 +31,8 @@ READ = [
         (RUN, {"cmd": "ls"}),
     ),
     ("await tools.write_stdin({session_id:4})", ("write_stdin", {"session_id": 4})),
+    ('const l = ["a"]; await tools.exec_command({cmd: l.join(" ") + "b"})', (RUN, {"cmd": "ab"})),
+    ("const f = () => { return 1 }; await tools.wait({n: 1})", ("wait", {"n": 1})),
     ('try { await tools.exec_command({cmd:"ls"}) } finally { done() }', (RUN, {"cmd": "ls"})),
 ]
 UNREAD = [
@@ -43,6 +45,20 @@ UNREAD = [
     "let p = 'a'; p = 'b'; await tools.apply_patch(p)",
     "const run = () => { const p = 'a' }; await tools.apply_patch(p)",
     "await tools[name]({cmd:'ls'})",
+    "const o = {cmd:'ls'}; o.cmd = 'pwd'; await tools.exec_command(o)",
+    "const o = {cmd:'ls'}; const p = o; p.cmd = 'pwd'; await tools.exec_command(o)",
+    "const o = {cmd:'ls'}; Object.assign(o, more); await tools.exec_command(o)",
+    "const l = ['a']; l.push('b'); await tools.exec_command({cmd: l.join(' ')})",
+    "let p = 'a'; [p] = ['b']; await tools.apply_patch(p)",
+    "let n = 1; n++; await tools.wait({n})",
+    "const p = 'a'; { const p = 'b' } await tools.apply_patch(p)",
+    "await tools.exec_command({cmd:'ls'}); await tools['exec_command']({cmd:'pwd'})",
+    "const {exec_command} = tools; await tools.exec_command({cmd:'ls'})",
+    "if (late) exit(); await tools.exec_command({cmd:'ls'})",
+    "if (late) return; await tools.exec_command({cmd:'ls'})",
+    "late && await tools.exec_command({cmd:'ls'})",
+    "late ??= await tools.exec_command({cmd:'ls'})",
+    "await tools.wait({n: 1.5e999})",
     "await tools.exec_command({[key]:'ls'})",
     "await tools.exec_command({cmd:'ls'",
     '// tools.exec_command({cmd:"ls"})\ntext("tools.exec_command({})")',
@@ -53,7 +69,9 @@ UNREAD = [
     "while (late) await tools.write_stdin({session_id:4, chars:''})",
     "await tools.write_stdin({session_id:s.session_id, chars:typed})",
     "await tools.list(" + "[" * 90 + "]" * 90 + ")",
-    "await tools.list(" + "[" * 200_000,
+    "await tools.list(" + "[" * 50_000,
+    "tools.list();" + "{a:" * 30_000,
+    "tools.list();" + "/*x=" * 20_000,
     "await tools.list('" + "x" * MOST + "')",
 ]
 
@@ -102,6 +120,16 @@ def test_an_exit_status_is_read_where_the_code_shows_it(
     assert status_in(code, part) == status
 
 
+def test_names_that_double_fill_no_memory() -> None:
+    """Forty doublings of a text of ten letters would fill any memory."""
+    texts = "".join(f"const t{at + 1} = t{at} + t{at};" for at in range(40))
+    lists = "".join(f"const l{at + 1} = [t{at}, t{at}];" for at in range(40))
+    code = f"const t0 = '0123456789';{texts}{lists}await tools.list(%s)"
+    assert joined(calls(code % "t40")) is None
+    assert joined(calls(code % "l40")) is None
+    assert joined(calls("const a = 'b', c = a + a; await tools.list(c)")) == Meant("list", "bb")
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(0, 10**9) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
@@ -109,6 +137,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.text(), VALUES, max_size=5), st.booleans())
 def test_any_json_is_read_as_it_stands(sent: dict[str, Any], plain: bool) -> None:
     code = f"const r = await tools.list({json.dumps(sent, ensure_ascii=plain)}); text(r);"

@@ -407,6 +407,21 @@ def test_many_keys_take_linear_time(tmp_path: Path) -> None:
     quickly(3, lambda: holds(tmp_path, log.bytes()))
 
 
+def test_code_that_never_ends_takes_linear_time(tmp_path: Path) -> None:
+    """Records of calls, each of which may be of any code that has not ended yet."""
+    rows: list[Row] = [{"type": "session_meta", "payload": {"id": SESSION, "cwd": "/srv/shop"}}]
+    for number in range(1500):
+        code = f"await tools.exec_command({{cmd:'ls {number % 7}'}})"
+        sent = {"type": "custom_tool_call", "name": "exec", "call_id": f"c{number}", "input": code}
+        rows.append({"type": "response_item", "payload": sent})
+    for number in range(1500):
+        item = {"type": "CommandExecution", "id": f"e{number}", "command": ["sh", "-c", "pwd"]}
+        rows.append({"type": "event_msg", "payload": {"type": "item_completed", "item": item}})
+    path = written(tmp_path, b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    done = quickly(3, lambda: ask("codex", path, "-o", tmp_path / "out", "-q"))
+    assert done.exit_code == 0
+
+
 def test_many_records_of_one_call_take_linear_time(tmp_path: Path) -> None:
     log = small()
     answer = log.rows[2]

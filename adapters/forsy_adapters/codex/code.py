@@ -7,20 +7,25 @@ made or with what: it stands in no branch, loop or function, and its argument is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from forsy_retrace.events import Meant
 from forsy_retrace.sdk import later
 
+from .spelled import Spelled, called, text_of
+
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 CALLED = "tools."
-MOST = 400_000
+MOST = 100_000
 """Letters of code that are looked at."""
-DEEPEST = 40
+DEEPEST = 200
+"""Brackets within brackets."""
+COMMENTS = 200
+BRACKET = later(r"[](){}[]")
 OPEN = frozenset(
     [
         "if_statement",
@@ -31,6 +36,13 @@ OPEN = frozenset(
         "switch_statement",
         "ternary_expression",
         "catch_clause",
+        "class_body",
+        "labeled_statement",
+    ]
+)
+"""What may make a call often, later or never, as functions may."""
+FUNCTIONS = frozenset(
+    [
         "arrow_function",
         "function_expression",
         "function_declaration",
@@ -39,7 +51,9 @@ OPEN = frozenset(
         "method_definition",
     ]
 )
-"""What may make a call often, later or never."""
+CHOOSES = frozenset(["&&", "||", "??", "&&=", "||=", "??="])
+"""Signs of which what stands behind them may not be reached."""
+HOLDER = "tools"
 AGENTS = "collaboration__"
 """The name space of the tools for subagents, which a call outside code has beside its name."""
 SHELL = "exec_command"
@@ -58,9 +72,6 @@ WAITS = "write_stdin"
 """The tool that writes to a command which runs on, or only looks at it."""
 PLACE = ("workdir", "shell", "login")
 """Arguments that have to be the same for two commands to be lines of one script."""
-LITERALS = {"true": True, "false": False, "null": None, "undefined": None}
-LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
-CODED = later(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})")
 
 
 def joined(found: list[Meant]) -> Meant | None:
@@ -93,28 +104,28 @@ def _parser() -> Parser:
 
 def calls(code: Any) -> list[Meant]:
     """The calls of tools in order; none where one of them may be made otherwise than it reads."""
-    if not isinstance(code, str) or CALLED not in code or len(code) > MOST:
+    if not isinstance(code, str) or CALLED not in code or not _is_borne(code):
         return []
     tree = _parser().parse(code.encode("utf-8", "surrogatepass"))
-    names: dict[str, Any] = {}
-    found: list[Meant] = []
+    spelled, found, ends = Spelled(), list[Meant](), False
+    named = made = 0
     try:
-        for node, is_open in _nodes(tree.root_node):
-            if node.type == "variable_declarator":
-                _bind(node, {} if is_open else names)
-            elif node.type in ("assignment_expression", "augmented_assignment_expression"):
-                names.pop(_text(node.child_by_field_name("left")), None)
-            elif tool := _called(node):
+        for node, is_open, is_inside in _nodes(tree.root_node):
+            spelled.take(node, is_open)
+            named += node.type == "identifier" and text_of(node) == HOLDER
+            ends = ends or (not is_inside and _ends(node))
+            if tool := called(node).removeprefix(AGENTS):
+                made += 1
                 sent = node.child_by_field_name("arguments")
                 given = sent.named_children if sent is not None else []
-                if tool == WAITS and _is_silent(given, names):
+                if tool == WAITS and _is_silent(given, spelled):
                     continue
-                if is_open:
+                if is_open or ends:
                     return []
-                found.append(Meant(tool, _value(given[0], names) if given else {}))
+                found.append(Meant(tool, spelled.value(given[0]) if given else {}))
     except ValueError:
         return []
-    return found
+    return found if named == made else []  # otherwise tools are called in another way too
 
 
 def status_in(code: str, part: str) -> int | None:
@@ -133,124 +144,55 @@ def status_in(code: str, part: str) -> int | None:
     return None
 
 
-def _nodes(root: Node) -> Iterator[tuple[Node, bool]]:
-    """The nodes in the order of the code, and whether each stands where it may not be reached."""
-    waiting = [(root, False)]
-    while waiting:
-        node, is_open = waiting.pop()
-        yield node, is_open
-        is_open = is_open or node.type in OPEN
-        waiting += ((child, is_open) for child in reversed(node.named_children))
-
-
-def _called(node: Node) -> str:
-    """The tool that a call expression calls; empty for everything else."""
-    function = node.child_by_field_name("function") if node.type == "call_expression" else None
-    if function is None or function.type != "member_expression":
-        return ""
-    if _text(function.child_by_field_name("object")) != "tools":
-        return ""
-    return _text(function.child_by_field_name("property")).removeprefix(AGENTS)
-
-
-def _is_silent(given: list[Node], names: Mapping[str, Any]) -> bool:
+def _is_silent(given: list[Node], spelled: Spelled) -> bool:
     """Whether a call only waits for a command of the same code: it says nothing to it."""
     pairs = [child for one in given[:1] for child in one.named_children]
-    held = {_text(one.child_by_field_name("key")): one for one in pairs}
+    held = {text_of(one.child_by_field_name("key")): one for one in pairs}
     if "session_id" not in held:
         return False
     try:
-        words = _pair(held["chars"], names, 0)[1] if "chars" in held else ""
+        said = spelled.pair(held["chars"])[1] if "chars" in held else ""
     except ValueError:
         return False
     try:
-        _pair(held["session_id"], names, 0)
+        spelled.pair(held["session_id"])
     except ValueError:
-        return not words
+        return not said
     return False
 
 
-def _bind(node: Node, names: dict[str, Any]) -> None:
-    """Remembers what a name stands for, where it is spelled out."""
-    name = _text(node.child_by_field_name("name"))
-    given = node.child_by_field_name("value")
-    names.pop(name, None)  # bound once more, it may stand for something else
-    try:
-        if given is not None:
-            names[name] = _value(given, names)
-    except ValueError:
-        return
+def _is_borne(code: str) -> bool:
+    """Whether the parser bears it: deep nesting exhausts its stack, open comments its time."""
+    if len(code) > MOST or code.count("/*") > COMMENTS:
+        return False
+    depth = 0
+    for bracket in BRACKET.findall(code):
+        depth += 1 if bracket in "([{" else -1
+        if depth > DEEPEST:
+            return False
+    return True
 
 
-def _value(node: Node, names: Mapping[str, Any], depth: int = 0) -> Any:
-    """What an expression stands for; ValueError where it isn't spelled out."""
-    if depth > DEEPEST:
-        raise ValueError("nested too deeply")
-    inner = [child for child in node.named_children if child.type != "comment"]
-    match node.type:
-        case "string" | "template_string":
-            text = "".join(map(_piece, inner))
-            return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        case "number":
-            return float(_text(node)) if "." in _text(node) else int(_text(node), 0)
-        case "true" | "false" | "null" | "undefined":
-            return LITERALS[node.type]
-        case "identifier" | "shorthand_property_identifier" if _text(node) in names:
-            return names[_text(node)]
-        case "object":
-            return dict(_pair(child, names, depth) for child in inner)
-        case "array":
-            return [_value(child, names, depth + 1) for child in inner]
-        case "parenthesized_expression" if len(inner) == 1:
-            return _value(inner[0], names, depth + 1)
-        case "binary_expression" if _text(node.child_by_field_name("operator")) == "+":
-            left, right = (_value(child, names, depth + 1) for child in inner)
-            if isinstance(left, str) and isinstance(right, str):
-                return left + right
-        case "call_expression":
-            return _computed(node, names, depth)
-    raise ValueError("not spelled out")
+def _nodes(root: Node) -> Iterator[tuple[Node, bool, bool]]:
+    """The nodes in the order of the code: whether each may not be reached, or is of a function."""
+    waiting = [(root, False, False)]
+    while waiting:
+        node, is_open, is_inside = waiting.pop()
+        yield node, is_open, is_inside
+        is_inside = is_inside or node.type in FUNCTIONS
+        is_open = is_open or is_inside or node.type in OPEN or _chooses(node)
+        waiting += ((child, is_open, is_inside) for child in reversed(node.named_children))
 
 
-def _pair(node: Node, names: Mapping[str, Any], depth: int) -> tuple[str, Any]:
-    if node.type == "shorthand_property_identifier":
-        return _text(node), _value(node, names, depth + 1)
-    key, given = node.child_by_field_name("key"), node.child_by_field_name("value")
-    if key is None or given is None or key.type not in ("property_identifier", "string"):
-        raise ValueError("not spelled out")
-    name = _text(key) if key.type == "property_identifier" else _value(key, names, depth + 1)
-    return name, _value(given, names, depth + 1)
+def _chooses(node: Node) -> bool:
+    if node.type not in ("binary_expression", "augmented_assignment_expression"):
+        return False
+    return text_of(node.child_by_field_name("operator")) in CHOOSES
 
 
-def _computed(node: Node, names: Mapping[str, Any], depth: int) -> str:
-    """A text that is spelled out in another way: raw, or as lines that are joined."""
-    function, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-    if function is None or given is None:
-        raise ValueError("not spelled out")
-    if _text(function) == "String.raw" and given.type == "template_string":
-        if any(child.type == "template_substitution" for child in given.named_children):
-            raise ValueError("not spelled out")
-        return _text(given)[1:-1]
-    holder = function.child_by_field_name("object")
-    if holder is not None and _text(function.child_by_field_name("property")) == "join":
-        lines, joint = _value(holder, names, depth + 1), given.named_children
-        between = _value(joint[0], names, depth + 1) if joint else ","
-        if isinstance(lines, list) and all(isinstance(one, str) for one in (*lines, between)):
-            return str(between).join(lines)
-    raise ValueError("not spelled out")
-
-
-def _piece(node: Node) -> str:
-    """A part of a text between quotes."""
-    text = _text(node)
-    if node.type == "string_fragment":
-        return text
-    if node.type != "escape_sequence":
-        raise ValueError("not spelled out")
-    if coded := CODED.match(text):
-        return chr(int(coded[1] or coded[2] or coded[3], 16))
-    return "" if text[1:] in ("\n", "\r\n") else LETTERS.get(text[1:], text[1:])
-
-
-def _text(node: Node | None) -> str:
-    return "" if node is None or node.text is None else node.text.decode("utf-8", "surrogatepass")
+def _ends(node: Node) -> bool:
+    """Whether the code may end here."""
+    if node.type in ("return_statement", "throw_statement"):
+        return True
+    function = node.child_by_field_name("function") if node.type == "call_expression" else None
+    return function is not None and function.type == "identifier" and text_of(function) == "exit"

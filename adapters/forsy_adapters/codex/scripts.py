@@ -16,6 +16,8 @@ from .made import Made, made
 from .results import SCRIPT, Result, by_code, result, told
 from .units import Unit
 
+MOST_OPEN = 50
+"""Pieces of code that may run at once; those before them came to no end."""
 TOOL = "exec"
 """The tool that takes code."""
 RUNS_ON = later(r"Script running with cell ID ([\w-]{1,40})")
@@ -39,6 +41,35 @@ class Code(msgspec.Struct):
     failed: bool = False
     broke: bool = False
     """Whether an error of its own stopped it: which calls it made, nobody can tell."""
+    lines: set[str] = msgspec.field(default_factory=set)
+    """The commands of a shell among its calls."""
+    patches: list[str] = msgspec.field(default_factory=list)
+    tools: set[str] = msgspec.field(default_factory=set)
+    others: set[str] = msgspec.field(default_factory=set)
+    """The tools of its calls that run no command."""
+
+    def __post_init__(self) -> None:
+        for meant in self.calls:
+            self.tools.add(_plain(meant.tool))
+            match meant.input:
+                case {"cmd": str(text)} | {"command": str(text)}:
+                    self.lines.add(text)
+                    continue
+                case str(text) | {"input": str(text)} | {"patch": str(text)}:
+                    if meant.tool == PATCH:
+                        self.patches.append(text)
+            self.others.add(_plain(meant.tool))
+
+    def made(self, one: Made) -> bool:
+        """Whether the client's record is that of a call which the code spells out."""
+        runs = one.tool in COMMANDS
+        if runs and isinstance(one.sent, str) and one.sent.removeprefix(ENCODED) in self.lines:
+            return True
+        if one.changed:
+            names = [_name(path) for path in _paths(one.changed)]
+            if any(all(name in text for name in names) for text in self.patches):
+                return True
+        return _plain(one.tool) in (self.others if runs else self.tools)
 
 
 class Scripts(msgspec.Struct):
@@ -80,6 +111,8 @@ class Scripts(msgspec.Struct):
                 shows = isinstance(sent, str) and ".exit_code" in sent
                 code = Code(call, unit.number, calls(sent), sent if shows else "")
                 self.open[call] = code
+                if len(self.open) > MOST_OPEN:
+                    self._settle(self.open.pop(next(iter(self.open))))
                 if (one := joined(code.calls)) is not None:
                     self.meant[unit.number] = one
             case {"name": "wait", "call_id": str(call), "arguments": str(sent)} if self.cells:
@@ -106,7 +139,7 @@ class Scripts(msgspec.Struct):
         one = made(unit) if self.open or self.left else None
         if one is None or one.ident in known:
             return
-        makers = [code for code in self.open.values() if any(_is(one, it) for it in code.calls)]
+        makers = [code for code in self.open.values() if code.made(one)]
         if len(makers) == 1:
             makers[0].found.append((unit, one))
         elif makers:
@@ -237,17 +270,6 @@ def _texts(output: Any) -> list[str]:
         return [output]
     parts = output if isinstance(output, list) else []
     return [p["text"] for p in parts if isinstance(p, dict) and isinstance(p.get("text"), str)]
-
-
-def _is(one: Made, meant: Meant) -> bool:
-    """Whether the client's record is that of a call which the code spells out."""
-    match meant.input:
-        case {"cmd": str(text)} | {"command": str(text)} if one.tool in COMMANDS:
-            return isinstance(one.sent, str) and one.sent.removeprefix(ENCODED) == text
-        case str(text) | {"input": str(text)} | {"patch": str(text)} if one.changed:
-            named = all(_name(path) in text for path in _paths(one.changed))
-            return named and meant.tool == PATCH
-    return _plain(one.tool) == _plain(meant.tool)
 
 
 ENCODED = "[Console]::OutputEncoding=[System.Text.Encoding]::UTF8;\n"
