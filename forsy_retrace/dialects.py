@@ -228,4 +228,5 @@ def _sent(ident: str, name: str, holder: Json, base: str) -> Call:
         if key in holder:
             named = "" if holder.get("name") == name else base + pointer("function")
             return Call(ident, name, arguments(holder[key]), base + pointer(key), named)
-    return Call(ident, name, holder, base, base + pointer("name"))
+    key = "name" if holder.get("name") == name else "function"
+    return Call(ident, name, holder, base, base + pointer(key))

@@ -8,7 +8,7 @@ import pytest
 from forsy_retrace.builder import build
 from forsy_retrace.builder.tools import SHELLS, TOOLS, command_of
 from forsy_retrace.calls import Calls
-from forsy_retrace.dialects import attachments, content_text
+from forsy_retrace.dialects import attachments, call_of, content_text
 from forsy_retrace.events import (
     Attachment,
     Event,
@@ -103,3 +103,10 @@ def test_counts_are_whole_numbers_under_our_names() -> None:
     names = {"in": "input_tokens", "out": "output_tokens", "flag": "flags", "cost": "costs"}
     assert counts(used, names) == {"input_tokens": 7}
     assert counts(None, names) == {}
+
+
+def test_a_call_s_name_stands_where_the_log_has_it() -> None:
+    for entry, at in (({"function": "open"}, "/function"), ({"name": "open"}, "/name")):
+        call = call_of(entry, "/calls/0")
+        assert call is not None
+        assert call.named == f"/calls/0{at}"

@@ -139,8 +139,8 @@ class Items:
         ident = text_in(item, "call_id")
         base = here.pointer
         output = item.get(key)
-        where = here.deeper(key)
-        text = content_text(output)
+        where = here.deeper(key) if key in item else here
+        text = content_text(output) if key in item else None
         found = verdict(item, base, key)
         if tool == "shell":
             found = of_shell(output, f"{base}/{key}")
@@ -159,7 +159,7 @@ class Items:
             found.exit_code,
             attachments=attachments(output, f"{base}/{key}"),
         )
-        yield Told(("result", ident, text.strip()) if ident else None, event, tool)
+        yield Told(("result", ident, (text or "").strip()) if ident else None, event, tool)
 
 
 def _permission(item: Json, here: Place) -> Iterator[Told]:
