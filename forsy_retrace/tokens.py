@@ -47,6 +47,7 @@ EXACT = f"tiktoken o200k_base; texts over 4 MB: {ESTIMATE}"
 EXACT_UP_TO = 4_000_000  # bytes
 PIECE = 250_000  # characters, at most 1 MB
 BLANKS = 100_000  # tiktoken's regex overflows its stack on longer runs of white space
+LONG_BLANKS = re.compile(rf"\s(?<!\s\s)\s{{{BLANKS - 1},}}+")
 INSIDE = bytes(range(0x80, 0xC0))  # the bytes of a character after its first
 NEAR = 8  # a cut moves to the end of a line within an eighth of its part
 
@@ -166,9 +167,10 @@ def _pieces(text: str) -> Iterator[str]:
         if end < len(text):
             end = text.rfind("\n", start, end) + 1 or end
         piece, done = text[start:end], 0
-        for run in re.finditer(rf"\s{{{BLANKS}}}", piece):
-            yield piece[done : run.end()]
-            done = run.end()
+        for run in LONG_BLANKS.finditer(piece):
+            for at in range(run.start() + BLANKS, run.end() + 1, BLANKS):
+                yield piece[done:at]
+                done = at
         yield piece[done:]
         start = end
 

@@ -5,6 +5,7 @@ import importlib.util
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -105,6 +106,14 @@ def test_pieces_add_up_to_the_whole() -> None:
     assert tokens.count(lines) == len(encoding.encode_ordinary(lines))
     blanks = "x" + " " * 450_000 + "y"
     assert "".join(tokens._pieces(blanks)) == blanks
+    assert max(map(len, tokens._pieces(blanks))) <= tokens.BLANKS + 1
+
+
+def test_runs_of_white_space_are_cut_in_linear_time() -> None:
+    text = (" " * (tokens.BLANKS - 1) + "x") * 4
+    began = time.process_time()
+    assert "".join(tokens._pieces(text)) == text
+    assert time.process_time() - began < 1
 
 
 def test_without_a_table_the_count_is_an_estimate_and_says_so(bare: pytest.MonkeyPatch) -> None:

@@ -149,7 +149,8 @@ class _Checker:
         here = absolute(run.cwd or ".", step.cwd)
         if any(_builds_and_runs(one) for one in run.simples[: known_places(run)]):
             return not self.is_scratch(f"{here}/") and bool(self._waiting("run", run, ()))
-        programs = [read for simple in run.simples for read in _programs(simple, step)]
+        modules = frozenset(MODULE.findall(step.input or ""))
+        programs = [read for simple in run.simples for read in _programs(simple, modules)]
         if not programs:
             return False
         if any(absolute(read, step.cwd) in self.built for read in programs):
@@ -210,9 +211,12 @@ def _with_output(step: Step, touched: list[Touch]) -> list[Touch]:
     ]
 
 
-def _programs(simple: Simple, step: Step) -> list[str]:
+MODULE = later(r"-m ([\w.-]+)")
+
+
+def _programs(simple: Simple, modules: frozenset[str]) -> list[str]:
     """The files that a command runs: a program's path, or a module by its dotted name."""
-    if simple.words and f"-m {simple.words[0]}" in (step.input or ""):
+    if simple.words and simple.words[0] in modules:
         path = simple.words[0].replace(".", "/")
         return [f"{path}.py", f"{path}/__main__.py"]
     return list(simple.reads) if simple.rule == "run-program" else []
