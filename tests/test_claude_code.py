@@ -1,6 +1,7 @@
 """A Claude Code session is read twice: what happens to the file in between is seen."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,3 +120,19 @@ def test_an_edit_that_would_fill_the_memory_is_not_done_again() -> None:
     patch = [{"oldStart": 1, "newStart": 1, "lines": ["-  a", "+  b"]}]
     (change,) = changes({**extra, "originalFile": "\ta" * 1000, "structuredPatch": patch})
     assert change.hunks[0].lines == ("-  a", "+  b")
+
+
+def test_edits_that_fill_the_memory_together_are_not_done_again() -> None:
+    letters = [chr(0x4E00 + at) for at in range(12)]
+    edits = [
+        {"old_string": one, "new_string": "z" * 10_000, "replace_all": True} for one in letters
+    ]
+    patch = [{"oldStart": 1, "newStart": 1, "lines": ["-  a", "+  b"]}]
+    before = "\ta\n" + "".join(one * 900 for one in letters)
+    began = time.process_time()
+    list(
+        changes(
+            {"filePath": "/a", "edits": edits, "originalFile": before, "structuredPatch": patch}
+        )
+    )
+    assert time.process_time() - began < 1

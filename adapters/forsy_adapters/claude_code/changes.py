@@ -13,7 +13,9 @@ from forsy_retrace.sdk import number
 TAB = "  "
 """What a patch has in place of a tab at the beginning of a line."""
 MOST = 10_000_000
-"""Characters that an edit may put into a file for it to be done again here."""
+"""Characters that a file may have for an edit of it to be done again here."""
+WORK = 200_000_000
+"""Characters of the file that all edits of one call may pass over."""
 
 
 def changes(extra: Any) -> Iterator[Change]:
@@ -95,7 +97,7 @@ def hunks(patch: Any) -> Iterator[Hunk]:
 
 def _edited(before: str | None, extra: dict[str, Any]) -> str | None:
     """The file after the edits that a result repeats; None where one of them does not fit."""
-    text = before
+    text, work = before, 0
     edits = extra.get("edits")
     for edit in [extra, *(edits if isinstance(edits, list) else ())]:
         match edit:
@@ -111,7 +113,8 @@ def _edited(before: str | None, extra: dict[str, Any]) -> str | None:
         if not new and not old.endswith("\n") and f"{old}\n" in text:
             old = f"{old}\n"
         times = text.count(old) if everywhere is True else 1
-        if times * len(new) > MOST:
+        work += len(text)
+        if len(text) + times * (len(new) - len(old)) > MOST or work > WORK:
             return None
         text = text.replace(old, new, times)
     return text
