@@ -95,8 +95,8 @@ STRUCTURAL: dict[str, re.Pattern[str]] = {
     "ended_at": re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"),
     "parallel_group": re.compile(r"pg_\d+"),
     "actor": re.compile(r"user|agent|system|subagent:[a-z0-9-]+_\d+"),
-    "call": re.compile(r"(?:toolu|srvtoolu|call)_[A-Za-z0-9]{10,40}"),
-    "message": re.compile(r"msg_[A-Za-z0-9]{10,40}"),
+    "call": re.compile(r"(?:srv)?toolu_01[A-Za-z0-9]{22}|call_[A-Za-z0-9]{24}"),
+    "message": re.compile(r"msg_01[A-Za-z0-9]{22}"),
 }
 """Fields that pass unread where their value has its one shape; a name alone exempts nothing."""
 

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from forsy_retrace.redact import texts_of
+from forsy_retrace.redact import masked, texts_of
 from forsy_retrace.redaction import Leak, Masker, mask
 from forsy_retrace.redaction import rules as rule_files
 from forsy_retrace.redaction.engine import Literals, compile_users, optional
@@ -1142,3 +1142,14 @@ def test_the_standard_library_hardly_changes_and_still_parses() -> None:
             ast.parse(masked)
     assert size > 1_000_000
     assert changes <= size / 2_000_000
+
+
+@pytest.mark.parametrize("name", ["call", "message"])
+def test_an_id_passes_unread_only_in_the_shape_that_clients_give(name: str) -> None:
+    key = "AKIA" + "Q3RTVZ7XW2LMNP5K"
+    masker = Masker()
+    for start in ("call_", "toolu_", "msg_"):
+        masker.learn(start + key, name)
+        assert key not in masked({name: start + key}, masker)[name]
+    whole = {"call": "toolu_01" + "jqu1AavEF0jdRAd6KyShoB"}
+    assert masked(whole, masker) is whole
