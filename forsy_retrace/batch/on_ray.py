@@ -24,9 +24,9 @@ class OnRay:
         except ImportError:
             raise RetraceError("this engine needs Ray: pip install 'forsy-retrace[ray]'") from None
         self._ray: Any = ray
-        told: dict[str, Any] = {"include_dashboard": False, "num_cpus": workers or None}
-        if address != "ray":
-            told = {"address": address}
+        told: dict[str, Any] = {"address": address}
+        if address == "ray":  # without an address, Ray would join the last cluster that it knew of
+            told = {"address": "local", "include_dashboard": False, "num_cpus": workers or None}
         try:
             ray.init(log_to_driver=False, configure_logging=False, **told)
         except (ConnectionError, RuntimeError, ValueError) as error:
