@@ -8,6 +8,7 @@ import msgspec
 
 from forsy_retrace.events import Change, Origin, Session, ToolCall, ToolResult
 from forsy_retrace.evidence import Ground
+from forsy_retrace.frames import shown_of
 from forsy_retrace.patterns import later
 
 Json = Any
@@ -15,14 +16,6 @@ Json = Any
 
 COLOURS = later(r"\x1b\[[0-?]*[ -/]*[@-~]")
 """The sequences by which a program colours and rewrites what it prints."""
-PROMPT = later(r"(?:\A|\n)(?:\([A-Z][a-z ]{2,40}: .*\)\n){1,6}bash-\$\s*\Z")
-"""What SWE-agent writes behind each output: the open file, where it stands, and a prompt.
-
-Later versions write `OBSERVATION:` above it instead.
-"""
-MOST_PROMPT = 4000
-STATUS = later(r"<returncode>-?\d{1,10}</returncode>\s*<output>\n?")
-"""What mini-swe-agent writes above each output."""
 
 
 class Step(msgspec.Struct, frozen=True, gc=False):
@@ -81,18 +74,6 @@ class Step(msgspec.Struct, frozen=True, gc=False):
         """What the call printed up to its end, as the harness shows it, without its colours."""
         text = shown_of((self.told.output if self.told else self.output) or "")
         return COLOURS.sub("", text) if "\x1b" in text else text
-
-
-def shown_of(output: str) -> str:
-    """An output without what its harness writes around each: the exit status, a prompt."""
-    if output[:1] == "<" and (head := STATUS.match(output)):
-        whole = output.rstrip()
-        return whole[head.end() : -len("</output>")] if whole.endswith("</output>") else output
-    output = output.removeprefix("OBSERVATION:\n")
-    if not output[-20:].rstrip().endswith("bash-$"):
-        return output
-    behind = PROMPT.search(output, max(0, len(output) - MOST_PROMPT))
-    return output[: behind.start()] if behind else output
 
 
 FIELDS: tuple[str, ...] = Step.__struct_fields__[:28]

@@ -13,6 +13,7 @@ ADAPTERS = ROOT / "adapters" / "forsy_adapters"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "evidence", "memory", "patterns", "tables", "terminal", "times", "version"),
+    ("frames",),
     ("events",),
     ("source",),
     ("sdk",),

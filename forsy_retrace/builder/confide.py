@@ -25,8 +25,9 @@ from forsy_retrace.events import (
 from forsy_retrace.events import (
     Fact as SessionFact,
 )
+from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import Shows
-from forsy_retrace.trace import Deduction, Step, Trace, shown_of
+from forsy_retrace.trace import Deduction, Step, Trace
 
 from .outcome import never_ran
 from .tools import SHELLS, closing_words, command_of

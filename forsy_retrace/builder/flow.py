@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import without
-from forsy_retrace.trace import Step, Tokens, shown_of
+from forsy_retrace.trace import Step, Tokens
 
 from .classify import command
 from .distinctive import SHORTEST, values

@@ -9,7 +9,8 @@ from msgspec import structs
 
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Vote, derived, inferred
-from forsy_retrace.trace import Check, Step, Tokens, Trace, put, shown_of, steps_named
+from forsy_retrace.frames import shown_of
+from forsy_retrace.trace import Check, Step, Tokens, Trace, put, steps_named
 
 from .check import meant_to_fail
 from .distinctive import is_camel

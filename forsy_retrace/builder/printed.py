@@ -8,11 +8,12 @@ commands that came to nothing.
 from typing import NamedTuple
 
 from forsy_retrace.events import Change
+from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from .classify import command
-from .verdicts import HEADER, NOTHING
+from .verdicts import NOTHING
 
 SANDBOX = later(
     r"\A.{0,40}failed in sandbox .{0,120}?stdout:\s*(?:,\s*stderr:\s*)?|,\s*stderr:\s*\Z"
@@ -74,7 +75,7 @@ class Unread(NamedTuple):
 
 def bare_output(step: Step) -> str:
     """What a call printed up to its end, without what the harness wrote around it."""
-    text = HEADER.sub("", step.printed)
+    text = below_header(step.printed)
     return SANDBOX.sub("", text) if "failed in sandbox" in text[:80] else text
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from forsy_retrace.commands import Command, Simple
+from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
 
 
@@ -417,7 +418,7 @@ def failed_by_its_own_words(
     """A failure that the exit status did not tell: something else's was seen, or none (`untold`)."""
     if any(of.match(tool) and words.match(text[:80]) for of, words in OPENS_WITH_ERROR):
         return Verdict(False, "opens-with-error", 0.9, text.strip().splitlines()[0][:200])
-    bare = HEADER.sub("", text)
+    bare = below_header(text)
     if not (untold or (run is not None and run.masked)) or not bare.strip():
         return None
     if run is not None and (run.check is not None or run.operation in ("execute", "verify")):
@@ -476,12 +477,6 @@ ECHOES = frozenset(["echo", "printf", "print"])
 """Programs that print the words that they are given."""
 
 
-HEADER = later(
-    r"\A(?:Script \w+(?: with cell ID \w+)?\nWall time .*\nOutput:\n\n?(?:Script error:\n)?"
-    r"|(?:Chunk ID: .*\n)?(?:Exit code: -?\d+\n)?(?:Wall time:? .*\n)?(?:Process .*\n)?"
-    r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n)"
-)
-"""What Codex writes above the output of a command."""
 NOTHING = later(
     r"\s*(?:\(no output\))?\s*(?:Exit code 1|(?:Command|Process) exited with code 1\.?"
     r"|failed in sandbox .{1,80}, exit code: 1, stdout: , stderr:)?\s*"
@@ -498,7 +493,7 @@ def found_nothing(text: str | None, exit_code: int | None, run: Command | None) 
         return False
     if text is None:
         return len(run.simples) == 1 and _looks_up(run.simples[0])
-    if not NOTHING.fullmatch(HEADER.sub("", text)):
+    if not NOTHING.fullmatch(below_header(text)):
         return False
     if run.simples[-1].operation == "search" or _looks_up(run.simples[-1]):
         return True

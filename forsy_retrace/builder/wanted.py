@@ -144,7 +144,7 @@ def _texts(value: object) -> Iterator[str]:
 def _paths(step: Step) -> Iterator[str]:
     """The files and folders that a call names."""
     assert step.call is not None
-    named = path_of(step.call.input) if step.call else None
+    named = path_of(step.call.input)
     if named is not None:
         yield absolute(named, step.cwd)
     run = command(step)

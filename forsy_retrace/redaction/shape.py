@@ -183,8 +183,8 @@ def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
         return True
     if b"\\x" in value or b"\\u" in value:
         return False
-    least = 12 if len(kinds) > 1 else 16
-    if 3 not in kinds and not hard and len(value) >= least and is_jumble(value):
+    enough = 12 if len(kinds) > 1 else 16
+    if 3 not in kinds and not hard and len(value) >= enough and is_jumble(value):
         return True
     if SLUG.match(value[:200]):
         return False
@@ -193,7 +193,7 @@ def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
             return False
         return len(value) >= 16 and turns(value) * 4 >= len(value)
     if HEX.fullmatch(value):
-        return len(value) >= (24 if hard else max(least, 12))
+        return len(value) >= (24 if hard else 12)
     changes = turns(value)
     if hard:
         return len(value) >= 16 and changes * 5 >= len(value) and changes >= 4

@@ -1,7 +1,8 @@
 """Which words in a user record a human wrote: about one user record in sixteen holds any.
 
-Learnt from Claude Code 1.0.51 to 2.1.219, and from what is told of 2.1.221 to 2.1.289. Each row of `INJECTED` is a text that the harness puts
-into a user turn; what is left when they are taken away is human.
+Learnt from Claude Code 1.0.51 to 2.1.219, and from what is told of 2.1.221 to 2.1.289. Each row of
+`INJECTED` is a text that the harness puts into a user turn; what is left when they are taken away
+is human.
 """
 
 import re

@@ -24,12 +24,11 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import later, named, parsed, strings, words
 
 from .made import Made
-from .patches import Patch, changes, listed, patch_in, recorded
+from .patches import Patch, changes, kept, patch_in
 from .results import Result, printed, result, told
 from .scripts import TOOL
 from .state import State
-from .survey import texts
-from .units import Unit
+from .units import Unit, texts
 from .users import Users, parts_of
 
 ARGUMENTS = ("arguments", "input", "action", "queries", "code")
@@ -281,7 +280,6 @@ class Items:
         elif found.rule == "agent-spawned" or (code >= 0 and SPAWNED in (found.output or "")):
             for part in texts(unit.body.get("output")) if code >= 0 else [found.output]:
                 yield from self._spawned(unit, call, part)
-
         elif code >= 0 and '"answers"' in (found.output or "") and self._comes_to(code, ASKS):
             for index, part in enumerate(texts(unit.body.get("output"))):
                 if '"answers"' in part:
@@ -303,7 +301,7 @@ class Items:
         told = known.patches.get(ident) if done or ident in known.patched else None
         told = told or (known.scripts.changed.get(code) if done else None)
         if told:
-            yield from recorded(told, "") if isinstance(told, dict) else listed(told, "")
+            yield from kept(told)
         elif patch is not None and patch.took(found.output or "") and _ran(found, patch):
             yield from changes(patch)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from forsy_retrace.events import Change
 from forsy_retrace.sdk import text_of
 
-from .patches import listed, recorded
+from .patches import kept
 from .results import Result, ended
 from .units import Json, Unit
 
@@ -31,11 +31,7 @@ class Made(NamedTuple):
     @property
     def changes(self) -> tuple[Change, ...]:
         """What it did to files, if it did."""
-        if self.found.outcome != "ok" or not self.changed:
-            return ()
-        if isinstance(self.changed, dict):
-            return tuple(recorded(self.changed, ""))
-        return tuple(listed(self.changed, ""))
+        return tuple(kept(self.changed)) if self.found.outcome == "ok" else ()
 
 
 HUMAN = "user_shell"

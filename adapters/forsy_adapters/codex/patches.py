@@ -142,14 +142,20 @@ def hunks(lines: list[str]) -> Iterator[Hunk]:
             held.append(line)
 
 
-def recorded(told: Any, pointer: str) -> Iterator[Change]:
+def kept(told: Any) -> Iterator[Change]:
+    """The changes of a patch as the client keeps them: by path, or in a list."""
+    yield from recorded(told)
+    yield from listed(told)
+
+
+def recorded(told: Any) -> Iterator[Change]:
     """The changes that a `patch_apply` event records, by path."""
     for path, one in told.items() if isinstance(told, dict) else ():
         match one:
             case {"add": {"content": str(text)}} | {"type": "add", "content": str(text)}:
-                yield Change(path, "created", after=text, pointer=pointer)
+                yield Change(path, "created", after=text)
             case {"delete": _} | {"type": "delete"}:
-                yield Change(path, "deleted", pointer=pointer)
+                yield Change(path, "deleted")
             case {"update": {"unified_diff": str(diff), **more}} | {
                 "type": "update",
                 "unified_diff": str(diff),
@@ -157,16 +163,16 @@ def recorded(told: Any, pointer: str) -> Iterator[Change]:
             }:
                 moved = more.get("move_path")
                 if isinstance(moved, str) and moved:
-                    yield Change(path, "deleted", pointer=pointer)
+                    yield Change(path, "deleted")
                     path = moved
                 pieces = tuple(hunks(diff.splitlines()))
-                yield Change(path, "modified", pieces, pointer=pointer)
+                yield Change(path, "modified", pieces)
 
 
-def listed(told: Any, pointer: str) -> Iterator[Change]:
+def listed(told: Any) -> Iterator[Change]:
     """The changes of a `file_change` item: paths and kinds, no more."""
     kinds = {"add": "created", "delete": "deleted", "update": "modified"}
     for one in told if isinstance(told, list) else ():
         match one:
             case {"path": str(path), "kind": "add" | "delete" | "update" as kind}:
-                yield Change(path, kinds[kind], pointer=pointer)  # type: ignore[arg-type]  # the table's values are Change's kinds
+                yield Change(path, kinds[kind])  # type: ignore[arg-type]  # the table's values are Change's kinds

@@ -21,8 +21,8 @@ from .items import Items
 from .made import line_of
 from .runs import TOOLS, Runs
 from .state import USAGE, State
-from .survey import key, texts
-from .units import Json, Unit
+from .survey import key
+from .units import Json, Unit, texts
 from .words import LIMIT, human, injected
 
 QUIET = {

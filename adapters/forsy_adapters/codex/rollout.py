@@ -9,8 +9,8 @@ from forsy_retrace.sdk import named, text_of, words
 from .items import Items
 from .reports import Reports
 from .state import State
-from .survey import Survey, texts
-from .units import Unit
+from .survey import Survey
+from .units import Unit, texts
 from .words import human
 
 SKIPPED = (

@@ -83,7 +83,7 @@ class Runs:
 
     def _changed(self, ident: str, found: Result) -> tuple[Change, ...]:
         told = self.changes.pop(ident, None) or self.state.found.patches.get(ident)
-        return tuple(recorded(told, "")) if told and found.outcome == "ok" else ()
+        return tuple(recorded(told)) if told and found.outcome == "ok" else ()
 
     def alone(self, unit: Unit, ident: str) -> Iterator[Event]:
         """A call of which this is the only word, unless another call's end is told by it."""

@@ -14,7 +14,7 @@ from forsy_retrace.sdk import later, parsed
 from .code import PLANS, SHELL, calls, joined, status_in
 from .made import Made, made
 from .results import SCRIPT, Result, by_code, result, told
-from .units import Unit
+from .units import Unit, texts
 
 MOST_OPEN = 50
 """Pieces of code that may run at once; those before them came to no end."""
@@ -165,7 +165,7 @@ class Scripts(msgspec.Struct):
         if (end := _shown(code, unit, output)) is not None:
             code.end = end
         code.failed = _head(output).startswith("Script failed")
-        code.broke = code.failed and any(BROKE.match(text) for text in _texts(output))
+        code.broke = code.failed and any(BROKE.match(text) for text in texts(output))
         self._settle(code)
         ended = [one.sent for _, one in code.found]
         lines = [one.input.get("cmd") for one in code.calls if isinstance(one.input, dict)]
@@ -262,14 +262,7 @@ def _running(output: Any) -> str:
 
 
 def _head(output: Any) -> str:
-    return next(iter(_texts(output)), "")
-
-
-def _texts(output: Any) -> list[str]:
-    if isinstance(output, str):
-        return [output]
-    parts = output if isinstance(output, list) else []
-    return [p["text"] for p in parts if isinstance(p, dict) and isinstance(p.get("text"), str)]
+    return next(iter(texts(output)), "")
 
 
 ENCODED = "[Console]::OutputEncoding=[System.Text.Encoding]::UTF8;\n"

@@ -118,7 +118,7 @@ class Stream:
             return
         self.state.heard = True
         found = _result(item, f"{unit.prefix}/item")
-        files = listed(item.get("changes"), "") if found.outcome == "ok" else ()
+        files = listed(item.get("changes")) if found.outcome == "ok" else ()
         yield told(self.state.here(unit, found.pointer, "agent"), call, found, files)
 
     def _issue(self, unit: Unit, ident: str, item: Json, name: str) -> Iterator[Event]:

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from forsy_retrace.events import Origin, ToolResult
-from forsy_retrace.sdk import number, parsed, strings, text_of
+from forsy_retrace.sdk import number, parsed
 from forsy_retrace.source import Source
 
 from .results import ended, result, terminal_of, told
 from .scripts import Scripts
-from .units import STREAM, Json, Unit, units
+from .units import STREAM, Json, Unit, texts, units
 from .words import proposed
 
 COPIED_WITHIN = 0.01
@@ -234,18 +234,3 @@ class _Look:
         del self.turns[-count:]
         for place in range(first, unit.number + 1):
             self.found.branches.setdefault(place, f"b{self.rollbacks}")
-
-
-def texts(content: Any) -> list[str]:
-    """The texts of a content, part by part."""
-    if isinstance(content, str):
-        return [content]
-    parts = content if isinstance(content, list) else []
-    return [
-        *strings(parts),
-        *(
-            text_of(p["text"])
-            for p in parts
-            if isinstance(p, dict) and isinstance(p.get("text"), str)
-        ),
-    ]

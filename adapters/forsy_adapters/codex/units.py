@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from forsy_retrace.events import Origin
-from forsy_retrace.sdk import when
+from forsy_retrace.sdk import strings, text_of, when
 from forsy_retrace.source import Record
 
 Json = dict[str, Any]
@@ -127,3 +127,18 @@ def is_ours(value: Any) -> bool:
 
 def origin(record: Record, path: str = "", at: str | None = None, actor: str = "system") -> Origin:
     return Origin(record.here.at(path), at, actor)
+
+
+def texts(content: Any) -> list[str]:
+    """The texts of a content, part by part."""
+    if isinstance(content, str):
+        return [content]
+    parts = content if isinstance(content, list) else []
+    return [
+        *strings(parts),
+        *(
+            text_of(p["text"])
+            for p in parts
+            if isinstance(p, dict) and isinstance(p.get("text"), str)
+        ),
+    ]
