@@ -3,6 +3,10 @@
 test:
     .venv/bin/pytest
 
+# Logs that are cut and spoilt, time that grows with the text, processes killed at any moment.
+slow:
+    .venv/bin/pytest -m slow
+
 lint:
     .venv/bin/ruff check . && .venv/bin/ruff format --check .
 
@@ -14,7 +18,7 @@ golden:
 
 # The whole of the laws, over every fixture.
 laws:
-    FORSY_LAWS=thorough .venv/bin/pytest tests/test_adapters.py
+    FORSY_LAWS=thorough .venv/bin/pytest -m 'slow or not slow' tests/test_adapters.py
 
 # Real logs kept beside the checkout.
 corpus:

@@ -2,7 +2,7 @@
 
 A fault of ours is raised here, and not told in one line.
 
-`FORSY_LAWS=thorough pytest tests/test_adapters.py` runs the whole of them.
+`just laws` runs the whole of them.
 """
 
 import gc

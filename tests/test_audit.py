@@ -29,12 +29,14 @@ def test_a_trace_of_the_log_itself_is_confirmed(log: Path) -> None:
     assert found.left_out == ()
 
 
+@pytest.mark.slow
 @SLOW
 @given(log=some.sampled_from(CASES), seed=SEEDS)
 def test_an_honest_trace_in_other_words_has_no_faults(log: Path, seed: int) -> None:
     assert faults(audited(honest(told(log), Random(seed)), log)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("liar", LIARS, ids=lambda liar: liar.__name__)
 def test_each_lie_is_found_where_it_was_planted(liar: Liar) -> None:
     """At one seed in some fixtures, and in as many more as a rare kind of lie needs to be told."""
@@ -49,6 +51,7 @@ def test_each_lie_is_found_where_it_was_planted(liar: Liar) -> None:
         assert is_found(lie, audited(lie.trace, log), liar), (liar.__name__, log, lie.step)
 
 
+@pytest.mark.slow
 @SLOW
 @given(log=some.sampled_from(CASES), liar=some.sampled_from(LIARS), seed=SEEDS)
 def test_any_single_lie_is_found_and_harms_no_honest_step(log: Path, liar: Liar, seed: int) -> None:

@@ -175,6 +175,7 @@ FIELDS = sorted(told(PUSH)["steps"][0])
 WHOLE = sorted(told(PUSH))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     step=some.integers(0, 4),

@@ -178,6 +178,7 @@ def test_a_folder_that_was_lost_is_made_again(logs: Path, tmp_path: Path) -> Non
     assert published(tmp_path / "traces") == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [0, 2, 5])
 def test_a_stopped_run_goes_on_where_it_was(after: int, logs: Path, tmp_path: Path) -> None:
     run(logs, tmp_path / "whole")
@@ -596,6 +597,7 @@ def test_no_roots_and_absent_roots_are_refused(tmp_path: Path) -> None:
 # dying workers
 
 
+@pytest.mark.slow
 def test_a_task_that_kills_its_worker_is_named_and_no_other_is_lost() -> None:
     pool = Pool(2)
     found = dict(pool.map(double, range(8)))
@@ -604,6 +606,7 @@ def test_a_task_that_kills_its_worker_is_named_and_no_other_is_lost() -> None:
     assert found == {number: 2 * number for number in range(8) if number != 3}
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_once_costs_nothing(tmp_path: Path) -> None:
     pool = Pool(2)
     found = dict(pool.map(kill_once, [tmp_path / "a", tmp_path / "b"]))

@@ -137,6 +137,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.text(), VALUES, max_size=5), st.booleans())
 def test_any_json_is_read_as_it_stands(sent: dict[str, Any], plain: bool) -> None:

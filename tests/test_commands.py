@@ -363,6 +363,7 @@ SHELLISH = st.lists(
 ).map("".join)
 
 
+@pytest.mark.slow
 @given(
     st.text() | SHELLISH, st.sampled_from(["bash", "zsh", "sh", "powershell", "fish", "nu", "cmd"])
 )

@@ -179,6 +179,7 @@ def logs(draw: st.DrawFn) -> Events:
     return tuple(events)
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(logs(), st.data())
 def test_no_piece_of_evidence_lowers_the_confidence_by_being_there(
@@ -212,6 +213,7 @@ def sessions_of_fixtures() -> list[tuple[str, Session]]:
 SESSIONS = [pytest.param(session, id=name) for name, session in sessions_of_fixtures()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("session", SESSIONS)
 def test_no_piece_of_a_fixture_can_be_missed_to_advantage(session: Session) -> None:
     """Each piece by itself, and of the times all together."""

@@ -142,6 +142,7 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "out" / "trace"
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_no_part_of_a_new_folder(target: Path) -> None:
     for number in kills(target, None):
         assert held(target) in (None, NEW), number
@@ -153,6 +154,7 @@ def test_a_kill_at_any_moment_leaves_no_part_of_a_new_folder(target: Path) -> No
         target.rmdir()
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_the_old_folder_or_the_new_one(target: Path) -> None:
     seen = set()
     for number in kills(target, OLD):
@@ -168,6 +170,7 @@ def test_a_kill_at_any_moment_leaves_the_old_folder_or_the_new_one(target: Path)
     assert seen == {"absent", "old", "new"}
 
 
+@pytest.mark.slow
 def test_a_run_that_writes_nothing_still_brings_the_old_folder_back(target: Path) -> None:
     for number in kills(target, OLD):
         if held(target) is None:
@@ -178,6 +181,7 @@ def test_a_run_that_writes_nothing_still_brings_the_old_folder_back(target: Path
     pytest.fail("no kill came between the renames")
 
 
+@pytest.mark.slow
 def test_an_interrupt_at_any_moment_keeps_the_old_folder_or_the_new_one(target: Path) -> None:
     for number in count(1):
         put(target, OLD)
@@ -431,6 +435,7 @@ def canary() -> str:
     return "gh" + "p_" + "".join(secrets.choice(letters) for _ in range(36))
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_no_secret_on_the_disk(tmp_path: Path) -> None:
     token = canary()
     source = tmp_path / "in" / "session.jsonl"

@@ -22,6 +22,7 @@ SMALL: dict[str, Gate] = {row.rule: (row.pattern, row.words) for row in ROWS}
 """These look for their words in the text's small letters."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [*GATES, *SMALL])
 @given(data=st.data())
 @settings(max_examples=20, deadline=None)

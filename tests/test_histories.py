@@ -216,6 +216,7 @@ def test_a_user_chooses_among_the_sessions_of_a_history(
     assert sizes(tmp_path, choice) == (steps, short)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", [" ", " -it", " ;", "ssh -a ", "<<", "\\", "'", '"', "$'", " #", " &"]
 )
@@ -228,6 +229,7 @@ def test_a_long_line_takes_no_long_time(unit: str, tmp_path: Path) -> None:
     assert time.process_time() - began < 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [".python_history", ".node_repl_history", ".sqlite_history"])
 @pytest.mark.parametrize("unit", ["(", "'", '"""', "if x:", " x", "@a", "x = [1,", "`", "\r", "--"])
 def test_statements_without_an_end_take_no_long_time(name: str, unit: str, tmp_path: Path) -> None:

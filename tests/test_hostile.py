@@ -266,6 +266,7 @@ def test_one_id_for_every_record_loses_none(tmp_path: Path) -> None:
     assert [step["tool"] for step in trace["steps"]].count("Bash") == 2
 
 
+@pytest.mark.slow
 def test_a_chain_of_3000_parents_is_followed_without_recursion(tmp_path: Path) -> None:
     log = Log()
     for number in range(3000):
@@ -321,6 +322,7 @@ def test_an_id_may_be_of_any_type_where_the_time_is_missing(odd: Any, tmp_path: 
     holds(tmp_path, log.bytes())
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.sampled_from(small().rows).flatmap(
@@ -401,12 +403,14 @@ def test_a_line_of_5_mb_is_cut_in_the_trace_and_whole_in_an_artifact(tmp_path: P
     assert kept.name in output
 
 
+@pytest.mark.slow
 def test_many_keys_take_linear_time(tmp_path: Path) -> None:
     log = small()
     log.calls("Bash", {f"key{number}": number for number in range(20_000)})
     quickly(3, lambda: holds(tmp_path, log.bytes()))
 
 
+@pytest.mark.slow
 def test_code_that_never_ends_takes_linear_time(tmp_path: Path) -> None:
     """Records of calls, each of which may be of any code that has not ended yet."""
     rows: list[Row] = [{"type": "session_meta", "payload": {"id": SESSION, "cwd": "/srv/shop"}}]
@@ -422,6 +426,7 @@ def test_code_that_never_ends_takes_linear_time(tmp_path: Path) -> None:
     assert done.exit_code == 0
 
 
+@pytest.mark.slow
 def test_many_records_of_one_call_take_linear_time(tmp_path: Path) -> None:
     log = small()
     answer = log.rows[2]

@@ -347,6 +347,7 @@ def test_every_fault_breaks_its_law(
         fault.law(fault.adapter, Case(NAME, golden / fault.case))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", dict.fromkeys(fault.case for fault in FAULTS))
 @pytest.mark.parametrize("adapter", [NAME, Planted()], ids=["by name", "planted with nothing"])
 def test_an_adapter_without_fault_breaks_none(
@@ -425,6 +426,7 @@ def test_a_log_anywhere_can_be_held_against_the_laws() -> None:
     assert testing.broken(NAME, Case(NAME, path.parent, path)) == []
 
 
+@pytest.mark.slow
 def test_the_order_of_a_set_shows_under_another_hash_seed(golden: Path) -> None:
     program = "import sys, test_laws_bite as bite; print(bite.digest_of_a_set(sys.argv[1]))"
     found = (

@@ -64,6 +64,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_no_sequence_stalls_or_swells(bomb: str, tmp_path: Path) -> None:
     text = "x" * 8000 + BOMBS[bomb] * (100_000 // len(BOMBS[bomb]))
@@ -174,6 +175,7 @@ def test_without_a_screen_a_line_edited_over_rows_is_not_told(move: str) -> None
     assert [run.command for run in by_prompts(straight, Widths(80))] == ["ls", "make all"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

@@ -911,6 +911,7 @@ JSON_VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @LAX
 @given(st.lists(JSON_VALUES, max_size=4))
 def test_the_texts_of_rows_are_all_their_texts_and_names(rows: list[object]) -> None:
@@ -995,6 +996,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_grows_as_the_text_does(piece: str) -> None:
     def seconds(size: int) -> float:
@@ -1012,6 +1014,7 @@ def test_time_grows_as_the_text_does(piece: str) -> None:
     raise AssertionError(f"{twice:.3f} s for twice what takes {once:.3f} s")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["/home/jvermeer/a ", "see j.vermeer@delftware.com, "])
 def test_a_text_full_of_known_values_is_masked_and_checked_in_step_with_its_length(
     piece: str,
@@ -1033,6 +1036,7 @@ def test_a_text_longer_than_a_chunk_is_scanned_to_its_end() -> None:
         assert token not in mask(text)
 
 
+@pytest.mark.slow
 def test_without_the_wheels_the_same_is_found() -> None:
     plain = rules(plain=True)
     samples = [around.format(make()) for make in TOKENS.values() for around in AROUND]
@@ -1065,6 +1069,7 @@ def test_every_rule_is_bounded_and_names_its_origin() -> None:
             rule_files.vet(bad)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(optional("re2") is None, reason="google-re2 is not installed")
 def test_re2_reads_every_rule_as_re_does() -> None:
     re2 = optional("re2")
@@ -1122,6 +1127,7 @@ def test_padding_is_passed_over_and_what_stands_behind_it_is_not(padding: bytes)
     assert masked == text.replace(token.decode(), "[CREDENTIAL_1]")
 
 
+@pytest.mark.slow
 def test_the_standard_library_hardly_changes_and_still_parses() -> None:
     """Every fourth module as a tool's output; its tests are left out, they hold made-up people."""
     root = Path(sysconfig.get_paths()["stdlib"])

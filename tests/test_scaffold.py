@@ -82,6 +82,7 @@ def test_a_new_adapter_keeps_every_law(law: Law, package: Path, checkout: Path) 
         law(adapter_in(module), Case("nimbus-log", case))
 
 
+@pytest.mark.slow
 def test_its_own_tests_pass_from_the_first_minute(package: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "not survives"],

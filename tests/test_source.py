@@ -125,6 +125,7 @@ OBJECTS = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(OBJECTS, min_size=1, max_size=4), st.sampled_from(sorted(WRAPPERS)), st.booleans())
 @settings(
     max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

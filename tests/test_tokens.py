@@ -86,6 +86,7 @@ def test_our_parameters_are_tiktoken_s_own(monkeypatch: pytest.MonkeyPatch) -> N
     assert (theirs["pat_str"], theirs["special_tokens"]) == (tokens.PATTERN, tokens.SPECIAL)
 
 
+@pytest.mark.slow
 @with_table
 @pytest.mark.parametrize(
     "text",

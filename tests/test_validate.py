@@ -433,6 +433,7 @@ ODD: list[Json] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_slow_judge_and_the_fast_one_agree_on_every_step() -> None:
     schema = json.loads(SCHEMA.read_text())
     judge = jsonschema.Draft202012Validator(
@@ -456,6 +457,7 @@ def test_the_slow_judge_and_the_fast_one_agree_on_every_step() -> None:
     assert {slow for slow, _ in verdicts} == {True, False}
 
 
+@pytest.mark.slow
 def test_the_slow_judge_and_the_fast_one_agree_on_a_whole_trace() -> None:
     judge = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()), registry=Registry())
     good = {**good_trace(), "steps": []}
