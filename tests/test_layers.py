@@ -59,6 +59,9 @@ HEAVY = (
     "zstandard",
 )
 
+RARE = frozenset(HEAVY) - {"ahocorasick_rs", "jsonschema_rs", "msgspec", "orjson", "tomli"}
+"""What a plain session of an agent doesn't need."""
+
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
 FILES = sorted(path.relative_to(CORE).as_posix() for path in CORE.rglob("*.py"))
 ADAPTER_FILES = sorted(path.relative_to(ADAPTERS).as_posix() for path in ADAPTERS.rglob("*.py"))
@@ -159,6 +162,14 @@ def test_help_imports_nothing_heavy() -> None:
     found = imported_by("-m", "forsy_retrace.cli", "--help")
     assert "click" in found
     assert not found.intersection(HEAVY)
+
+
+def test_a_plain_conversion_imports_nothing_that_only_others_need(tmp_path: Path) -> None:
+    log = ROOT / "fixtures" / "claude-code" / "push-pull-push" / "input.jsonl"
+    words = ("-m", "forsy_retrace.cli", "claude-code", str(log), "-q", "-o", str(tmp_path / "t"))
+    found = imported_by(*words)
+    assert "orjson" in found
+    assert not found.intersection(RARE)
 
 
 def test_the_laws_can_be_had_without_pytest() -> None:

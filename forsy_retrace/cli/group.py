@@ -3,7 +3,6 @@
 import io
 import os
 import sys
-import textwrap
 from typing import Any
 
 import click
@@ -47,6 +46,8 @@ class Commands(click.Group):
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Commands with what they do; adapters by name, since all do the same."""
+        import textwrap
+
         from forsy_retrace.registry import bundled
 
         rows = [

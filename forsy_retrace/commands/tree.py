@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
 
 from forsy_retrace.commands.lexer import unquote
 from forsy_retrace.commands.model import Part
@@ -29,6 +30,9 @@ _JOINTS = frozenset({"&&", "||", "|", "|&", ";", "&", "\n", ";;"})
 
 @lru_cache(maxsize=1)
 def _parser() -> Parser:
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
     return Parser(Language(tree_sitter_bash.language()))
 
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import islice, takewhile
 from pathlib import Path, PurePath
-from typing import BinaryIO, NamedTuple
-from zipfile import ZipInfo
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from forsy_retrace.errors import Unreachable, UnreadableInput
 from forsy_retrace.evidence import Evidence
@@ -21,6 +20,9 @@ from .layout import MARK, NOWHERE, PREFIX, assigned, first_value, glued, opens_a
 from .ttyrec import begins_frame, framed, is_ttyrec
 from .unpack import SQLITE, ZIP, Bounded, contents, decoded, everything, is_packed, member
 from .values import MAX_LINE, Problem, Record, decode
+
+if TYPE_CHECKING:
+    from zipfile import ZipInfo
 
 LEAD = 1 << 16
 """Bytes from which the layout of a file is told."""
@@ -330,7 +332,7 @@ class Source:
 class Member(Source):
     """A file of a zip; `archive.zip#name` is its name, and the zip's other files stand beside."""
 
-    def __init__(self, archive: Source, info: ZipInfo) -> None:
+    def __init__(self, archive: Source, info: "ZipInfo") -> None:
         super().__init__(archive.path / info.filename, f"{archive.name}#{info.filename}")
         self.archive, self.info = archive, info
         self.size = info.file_size

@@ -1,16 +1,19 @@
-"""Bytes of a file as UTF-8 text, whatever they were packed or encoded in; zip members by name."""
+"""Bytes of a file as UTF-8 text, whatever they were packed or encoded in; zip members by name.
 
-import gzip
+What unpacks is imported where a packed file is met: hardly a log is one.
+"""
+
+from __future__ import annotations
+
 import io
-import lzma
 import stat
 import struct
-import zipfile
-import zlib
 from fnmatch import fnmatchcase
-from typing import Any, BinaryIO
+from functools import cache
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-import zstandard
+if TYPE_CHECKING:
+    import zipfile
 
 from forsy_retrace.errors import Unreachable, UnreadableInput
 
@@ -26,19 +29,29 @@ CHUNK = 1 << 20
 
 ZIP = b"PK\x03\x04"
 SQLITE = b"SQLite format 3\0"
-DAMAGED = (
-    OSError,
-    EOFError,
-    RuntimeError,
-    ValueError,
-    NotImplementedError,
-    struct.error,
-    zlib.error,
-    lzma.LZMAError,
-    zipfile.BadZipFile,
-    zstandard.ZstdError,
-)
-"""What the unpackers raise where the bytes are not what they should be."""
+
+
+@cache
+def damaged() -> tuple[type[Exception], ...]:
+    """What the unpackers raise where the bytes are not what they should be."""
+    import lzma
+    import zipfile
+    import zlib
+
+    import zstandard
+
+    return (
+        OSError,
+        EOFError,
+        RuntimeError,
+        ValueError,
+        NotImplementedError,
+        struct.error,
+        zlib.error,
+        lzma.LZMAError,
+        zipfile.BadZipFile,
+        zstandard.ZstdError,
+    )
 
 
 class Bounded(io.RawIOBase):
@@ -66,7 +79,7 @@ class Bounded(io.RawIOBase):
         left = max(self.size - self.inner.tell(), 0)
         size = left if size < 0 else min(size, left)
         if 0 <= self.most < size:
-            raise zipfile.BadZipFile
+            raise ValueError("more than a table of contents may hold")
         try:
             return self.inner.read(size)
         except OSError as error:
@@ -101,7 +114,7 @@ class Unpacked(io.RawIOBase):
             return 0
         try:
             data = self.reader.read1(len(buffer))
-        except DAMAGED:
+        except damaged():
             if self.strict or not self.count:
                 raise UnreadableInput(f"{self.name}: damaged compression") from None
             data = b""
@@ -132,12 +145,16 @@ def decoded(stream: Bounded, name: str, strict: bool = False) -> BinaryIO:
     magic = stream.read(4)
     stream.seek(0)
     if magic.startswith(GZIP):
+        import gzip
+
         inner: Any = gzip.GzipFile(fileobj=io.BufferedReader(stream))
         unpacked = Unpacked(inner, stream.size, name, stream, strict=strict)
         return io.BufferedReader(unpacked, CHUNK)
     if magic == ZSTD:
         if strict and not _is_whole(stream):
             raise UnreadableInput(f"{name}: damaged compression")
+        import zstandard
+
         raw = io.BufferedReader(stream)
         inner = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
         unpacked = Unpacked(inner, stream.size, name, stream, strict=strict)
@@ -147,6 +164,8 @@ def decoded(stream: Bounded, name: str, strict: bool = False) -> BinaryIO:
 
 def _is_whole(stream: Bounded) -> bool:
     """Whether a zstd stream ends where a frame does: its reader takes a cut for the end."""
+    import zstandard
+
     at, size = 0, stream.seek(0, io.SEEK_END)
     while at < size:
         stream.seek(at)
@@ -223,7 +242,7 @@ def contents(stream: Bounded, name: str, patterns: tuple[str, ...]) -> list[zipf
     """
     try:
         listed = _table(stream, name)
-    except DAMAGED:
+    except damaged():
         return []
     found = [one for one in listed if _is_plain(one) and _matches(one.filename, patterns)]
     names = [one.filename for one in found]
@@ -237,13 +256,15 @@ def everything(stream: Bounded, name: str) -> list[tuple[zipfile.ZipInfo, bool]]
     """All that a zip holds but its folders, in its order, and whether it can be read."""
     try:
         listed = [one for one in _table(stream, name) if not one.is_dir()]
-    except DAMAGED:
+    except damaged():
         raise UnreadableInput(f"{name}: damaged compression") from None
     _refuse_a_bomb(listed, name)
     return [(one, _is_plain(one)) for one in listed]
 
 
 def _table(stream: Bounded, name: str) -> list[zipfile.ZipInfo]:
+    import zipfile
+
     stream.most = MAX_DIRECTORY
     listed = zipfile.ZipFile(stream).infolist()
     if len(listed) > MAX_MEMBERS:
@@ -258,11 +279,13 @@ def _refuse_a_bomb(listed: list[zipfile.ZipInfo], name: str) -> None:
 
 def member(stream: Bounded, info: zipfile.ZipInfo, name: str, strict: bool = False) -> BinaryIO:
     """One file of a zip, unpacked as it is read; what is packed in it stays packed."""
+    import zipfile
+
     stream.most = MAX_DIRECTORY
     try:
         held = zipfile.ZipFile(stream)
         inner = held.open(info)
-    except DAMAGED:
+    except damaged():
         raise UnreadableInput(f"{name}: damaged compression") from None
     unpacked = Unpacked(inner, info.compress_size, name, held, stream, strict=strict)
     packed = io.BufferedReader(unpacked, CHUNK)
