@@ -32,8 +32,8 @@ def named(path: Path) -> Source:
         raise Unreachable(f"{path.name}: {why}") from None
     if not is_regular(path):
         try:
-            path = path.resolve()
-        except (OSError, RuntimeError):  # a link that leads to itself
+            path = path.resolve(strict=True)
+        except (OSError, RuntimeError):  # to itself, or to what is not there
             raise UnreadableInput(f"{path.name}: a link that leads nowhere") from None
         if not is_regular(path):
             raise UnreadableInput(f"{path.name}: not a regular file")

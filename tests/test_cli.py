@@ -800,5 +800,7 @@ def test_a_log_that_may_not_be_reached_is_no_trouble_of_the_output(
 
 def test_links_that_lead_nowhere_are_one_line(here: Path) -> None:
     (here / "loop").symlink_to("loop")
-    for words in (("auto", "loop", "-o", "trace"), ("scan", "loop"), ("batch", "loop", "-o", "t")):
-        assert "leads nowhere" in refused(65, *words)
+    (here / "lost").symlink_to("not-here")
+    for link in ("loop", "lost"):
+        for words in (("auto", link, "-o", "trace"), ("scan", link), ("batch", link, "-o", "t")):
+            assert "leads nowhere" in refused(65, *words)
