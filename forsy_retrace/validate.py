@@ -173,7 +173,7 @@ def modern(trace: object) -> dict[str, Any]:
     if isinstance(fields.get("static_output"), str):
         try:
             fields["static_output"] = msgspec.json.decode(fields["static_output"])
-        except (ValueError, RecursionError):
+        except (ValueError, msgspec.DecodeError, RecursionError):
             fields["static_output"] = None
     return fields
 
