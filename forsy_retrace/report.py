@@ -10,6 +10,7 @@ import orjson
 from forsy_retrace.convert import LeftOut, Refused
 from forsy_retrace.redact import mask
 from forsy_retrace.terminal import safe_line
+from forsy_retrace.trace import counted
 from forsy_retrace.writers import Written
 
 Json = dict[str, Any]
@@ -58,11 +59,12 @@ def _one(written: Written) -> str:
     left = sum(records["omitted"].values())
     lines = [
         f"{written.folder}",
-        f"  steps       {said['total_steps']} in {said['total_turns']} turns",
+        f"  steps       {said['total_steps']} in {counted(said['total_turns'], 'turn')}",
         f"  failures    {_count(counts['failed'])}, retries {_count(counts['retries'])}",
-        f"  feedback    {feedback['corrections']} corrections, {feedback['approvals']} approvals,"
-        f" {feedback['clarifications']} clarifications,"
-        f" {feedback['new_instructions']} new instructions",
+        f"  feedback    {counted(feedback['corrections'], 'correction')},"
+        f" {counted(feedback['approvals'], 'approval')},"
+        f" {counted(feedback['clarifications'], 'clarification')},"
+        f" {counted(feedback['new_instructions'], 'new instruction')}",
         f"  ended as    {said['termination_reason']},"
         f" goal {'reached' if said['goal_achieved'] else 'not shown to be reached'}",
         f"  confidence  {said['agent_confidence']} of 100",

@@ -10,7 +10,7 @@ from forsy_retrace.errors import RetraceError
 from forsy_retrace.loaded import json_lines, json_of, load_folder, sources_of
 from forsy_retrace.redact import Rules, masker_of
 from forsy_retrace.sdk import resolve, text_of
-from forsy_retrace.trace import FIELDS
+from forsy_retrace.trace import FIELDS, counted
 from forsy_retrace.validate import Problem, problems
 from forsy_retrace.verify import Logs, places
 
@@ -26,7 +26,8 @@ def overview(folder: Path) -> str:
     summary = trace["summary"]
     lines = [
         f"{trace['dataset_summary']['title']}",
-        f"{summary['total_steps']} steps, {summary['total_turns']} turns, ended as"
+        f"{counted(summary['total_steps'], 'step')}, {counted(summary['total_turns'], 'turn')},"
+        " ended as"
         f" {trace['termination_reason']}, confidence {summary['agent_confidence']} of 100",
         "",
     ]

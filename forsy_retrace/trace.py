@@ -214,6 +214,11 @@ class Trace(msgspec.Struct, frozen=True):
     """The harness's tools, and the known ones that they work like, as its adapter says."""
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 step`, `2 steps`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def steps_named(numbers: Iterable[int]) -> str:
     """Steps in words: `step 3`, `steps 3, 4 and 7`."""
     listed = [str(number) for number in sorted(set(numbers))]

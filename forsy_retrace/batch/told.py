@@ -7,6 +7,7 @@ from typing import Any
 
 from forsy_retrace.sdk import compact
 from forsy_retrace.terminal import safe_line
+from forsy_retrace.trace import counted
 
 from .engine import Progress, Silence
 from .run import Report
@@ -55,8 +56,8 @@ def summary(done: Report, dry_run: bool) -> str:
     plan = done.plan
     skipped = sum(plan.skipped.values())
     lines = [
-        f"{_count(len(plan.logs), 'log')}, {plan.companions} files that belong to them,"
-        f" {_count(skipped, 'other file')} skipped",
+        f"{counted(len(plan.logs), 'log')}, {counted(plan.companions, 'file')} of theirs,"
+        f" {counted(skipped, 'other file')} skipped",
     ]
     lines += [f"  {count} × {safe_line(why)}" for why, count in plan.skipped.items()]
     if dry_run:
@@ -65,17 +66,13 @@ def summary(done: Report, dry_run: bool) -> str:
         f"{done.converted} converted, {done.unchanged} unchanged"
         + (f", {done.waiting} left for another run" if done.waiting else "")
     )
-    lines.append(f"{_count(done.traces, 'trace')}; {_count(done.refused, 'session')} without one")
+    lines.append(f"{counted(done.traces, 'trace')}; {counted(done.refused, 'session')} without one")
     if done.failed:
-        lines.append(f"{_count(len(done.failed), 'log')} failed:")
+        lines.append(f"{counted(len(done.failed), 'log')} failed:")
         lines += [f"  {safe_line(name)}: {safe_line(why)}" for name, why in done.failed[:20]]
         if len(done.failed) > 20:
             lines.append(f"  … and {len(done.failed) - 20} more, in report.json")
     return "\n".join(lines)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def as_json(done: Report) -> str:

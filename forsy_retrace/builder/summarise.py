@@ -9,7 +9,7 @@ import msgspec
 from forsy_retrace.events import SHELL, Fact, Skipped
 from forsy_retrace.sdk import Shows, a_log_of, strings, when, words
 from forsy_retrace.times import order
-from forsy_retrace.trace import Step, Trace
+from forsy_retrace.trace import Step, Trace, counted
 
 from .ending import LENGTHS, ending
 from .tools import RECORDING, SHELLS, closing_words
@@ -85,7 +85,7 @@ def _task(trace: Trace) -> str:
         return first.input
     called = [_called(step) for step in trace.steps if step.call is not None]
     noun = called[0] if len(set(called)) == 1 else "tool call"
-    return f"No request recorded: {_count(len(called), noun)}."
+    return f"No request recorded: {counted(len(called), noun)}."
 
 
 def _called(step: Step) -> str:
@@ -93,10 +93,6 @@ def _called(step: Step) -> str:
     if step.like in SHELLS:
         return "shell command"
     return step.like if step.like == RECORDING else "tool call"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _told(trace: Trace) -> Told:
@@ -292,10 +288,10 @@ def _description(trace: Trace, shows: Shows) -> str:
     judged = sum(s.feedback_type is not None for s in humans)
     parts = [
         f"Retraced from {a_log_of(shows.harness or trace.adapter)}:"
-        f" {_count(len(trace.steps), 'step')}, {_count(len(calls), 'tool call')},"
-        f" {_count(len(humans), 'human message')}.",
-        f"{told}; {_count(retries, 'step')} {attempt} an earlier one again;"
-        f" {_count(judged, 'message')} {'judges' if judged == 1 else 'judge'} the work.",
+        f" {counted(len(trace.steps), 'step')}, {counted(len(calls), 'tool call')},"
+        f" {counted(len(humans), 'human message')}.",
+        f"{told}; {counted(retries, 'step')} {attempt} an earlier one again;"
+        f" {counted(judged, 'message')} {'judges' if judged == 1 else 'judge'} the work.",
         f"It ended as {trace.termination_reason}.",
     ]
     cannot = [what for what in shows.cannot if what not in trace.facts.get("shown", ())]
