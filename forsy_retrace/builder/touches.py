@@ -10,6 +10,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command, patch_of
+from .gaps import lost
 from .outcome import never_ran
 from .printed import numbered, shows_none, unread
 from .tools import path_of
@@ -123,13 +124,16 @@ def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[T
 def _named(step: Step, run: Command) -> Iterator[tuple[int, str, str]]:
     """The files that the commands of a line name: which command, the file, what it does to it."""
     cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
-    missed, known = unread(step), known_places(run)
+    missed, known, unseen = unread(step), known_places(run), lost(step)
+    blank = step.output is not None and missed.is_all
     for at, simple in enumerate(run.simples):
         for path in filter(_is_file, simple.writes):
             if at < known or ROOTED.match(path):
                 yield at, absolute(path, cwd), _written(simple, path)
-        for path in filter(_is_file, simple.reads if simple.shows else ()):
-            if (at < known or ROOTED.match(path)) and not missed.holds(at, simple.words[0], path):
+        for path in filter(_is_file, simple.reads if simple.shows and not blank else ()):
+            if missed.holds(at, simple.words[0], path) or (at, path) in unseen:
+                continue
+            if at < known or ROOTED.match(path):
                 yield at, absolute(path, cwd), "read"
 
 

@@ -1,0 +1,95 @@
+"""Which reads of a shell line did the harness cut out of a long output?
+
+An output over the harness's limit says where it was cut: at its beginning, in its middle or at its
+end. Of several files that a line reads, only those were seen whose place the output still shows:
+the first before a cut, the last behind one, and what the line announces (`echo '== b.py =='`).
+"""
+
+from collections import Counter
+from typing import NamedTuple
+
+from forsy_retrace.commands import Command, Simple
+from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step
+
+from .classify import command
+from .printed import bare_output
+
+
+class Cut(NamedTuple):
+    """What of an output its harness has left."""
+
+    head: bool
+    tail: bool
+
+
+CUTS = (
+    (later(r"\n\[Output truncated after \d+ lines: [^\n\]]{1,80}\]\s*\Z"), Cut(True, False)),
+    (later(r"(?m)^\[\.\.\. omitted \d+ of \d+ lines \.\.\.\]$"), Cut(True, True)),
+    (later(r"…\d+ (?:tokens|chars) truncated…"), Cut(True, True)),
+    (later(r"(?m)^\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.$"), Cut(True, True)),
+    (later(r"\n\[Showing lines (?!1-)\d+-\d+ of \d+\b[^\n]{0,300}\]\s*\Z"), Cut(False, True)),
+)
+"""The marks of Codex (three ages), of Claude Code and of pi."""
+SAID = ("truncated", "[... omitted ", "[Showing lines ")
+"""One of these is in every mark."""
+BRIEF = frozenset(
+    ["cd", "pushd", "popd", "export", "set", "echo", "printf", "pwd", "true", ":", "mkdir", "test"]
+)
+"""Commands that print a line at most."""
+FILTERS = frozenset(
+    ["head", "tail", "sed", "awk", "cut", "tr", "sort", "uniq", "cat", "nl", "grep", "less", "tee"]
+)
+"""Commands that without a file pass on what another printed."""
+
+
+def lost(step: Step) -> frozenset[tuple[int, str]]:
+    """The reads of a line, by place and path, that its output does not show to have been seen."""
+    run = command(step)
+    if run is None:
+        return frozenset()
+    reads = [(at, path) for at, one in enumerate(run.simples) if one.shows for path in one.reads]
+    if len(_places(run)) + len(reads) < 3 or (cut := _cut(text := bare_output(step))) is None:
+        return frozenset()
+    seen = _announced(text, run)
+    if cut.head and reads and reads[0][0] == _places(run)[0]:
+        seen.add(reads[0])
+    if cut.tail and reads and reads[-1][0] == _places(run)[-1]:
+        seen.add(reads[-1])
+    return frozenset(reads) - seen
+
+
+def _cut(text: str) -> Cut | None:
+    if not any(words in text for words in SAID):
+        return None
+    return next((cut for mark, cut in CUTS if mark.search(text)), None)
+
+
+def _places(run: Command) -> list[int]:
+    """The commands of a line that may print much."""
+    return [at for at, one in enumerate(run.simples) if _prints(one)]
+
+
+def _prints(one: Simple) -> bool:
+    name = one.words[0] if one.words else ""
+    return bool(name) and name not in BRIEF and (bool(one.reads) or name not in FILTERS)
+
+
+def _announced(text: str, run: Command) -> set[tuple[int, str]]:
+    """The first files read behind words that the line prints, where text follows those words."""
+    lines = [line.strip() for line in text.splitlines()]
+    shown, asked = Counter(lines), Counter(map(_words, run.simples))
+    found = set[tuple[int, str]]()
+    for at, one in enumerate(run.simples[1:], 1):
+        words = _words(run.simples[at - 1])
+        telling = any(mark.isalpha() for mark in words)
+        if one.shows and one.reads and telling and shown[words] == asked[words] == 1:
+            behind = [line for line in lines[lines.index(words) + 1 :] if line]
+            if len(behind) > 1:  # more than the mark of the cut
+                found.add((at, one.reads[0]))
+    return found
+
+
+def _words(one: Simple) -> str:
+    """What a command prints of its own: the words of an `echo`."""
+    return " ".join(one.words[1:]).strip() if one.words[:1] == ("echo",) else ""
