@@ -22,7 +22,7 @@ from .edits import EDITS, Standing, Stash, edits_of, scratch
 from .outcome import never_ran
 from .printed import bare_output, scripts
 from .touches import absolute, known_places
-from .unchecked import Unchecked, is_prose
+from .unchecked import Unchecked, breadth, is_prose
 from .verdicts import no_test_ran, read_summary
 
 
@@ -86,7 +86,7 @@ class _Checker:
     def _clear(self, found: Check, run: Command) -> None:
         """A line may hold several checks: a build, then a run of what was built."""
         for kind in sorted({found.kind, *_kinds(run)}):
-            self.unchecked.clear(kind, found.edits, run.covers)
+            self.unchecked.clear(kind, found.edits, breadth(kind, run))
 
     def _enter(self, step: Step, touched: list[Touch]) -> None:
         work = [t for t in touched if t.kind in EDITS and not self.is_scratch(t.path)]

@@ -147,8 +147,9 @@ class Unchecked:
 
     def _covered(self, kind: str, run: Command) -> set[int]:
         """What a run at least as wide as this narrow one has passed over."""
-        past = self.narrow.get((kind, run.covers[0]), {}).items() if run.covers else ()
-        return set().union(*(edits for covers, edits in past if covers.issuperset(run.covers)))
+        asked = breadth(kind, run)
+        past = self.narrow.get((kind, asked[0]), {}).items() if asked else ()
+        return set().union(*(edits for covers, edits in past if covers.issuperset(asked)))
 
     def _is_named(self, edit: int, reach: Reach, named: tuple[str, ...]) -> bool:
         return any(file.path.endswith(named) and reach.holds(file) for file in self.made[edit])
@@ -191,11 +192,20 @@ def _tools(kind: str, lines: Iterable[str]) -> list[str]:
     return [one.name for one in found if one.check == kind] or [one.name for one in found]
 
 
+def breadth(kind: str, run: Command) -> tuple[str, ...]:
+    """What the checks of one kind on a line are limited to; empty means everything.
+
+    A line may hold several: `ruff check src && pytest` lints one folder and tests all.
+    """
+    found = [one.covers for one in run.simples if one.check == kind]
+    return () if () in found else tuple(dict.fromkeys(sum(found, ())))
+
+
 def _named(kind: str, run: Command) -> tuple[str, ...]:
     """The ends of the paths that a run was given; empty where it looks at all."""
     if kind not in ("lint", "types"):
         return ()
-    files = (one for one in run.covers if "*" not in one and posixpath.splitext(one)[1])
+    files = (one for one in breadth(kind, run) if "*" not in one and posixpath.splitext(one)[1])
     return tuple(one.lstrip("./") for one in files)
 
 
