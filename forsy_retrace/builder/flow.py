@@ -3,21 +3,23 @@
 A value counts when it first appeared in an earlier step's output and the agent uses it here for
 the first time: paths, identifiers, URLs, hashes and quoted texts of 12 characters or more; a path
 that is a listing's folder joined with one of its entries; a line range that holds a line which a
-hit named. An edit cites the step that showed it most of the text that it replaces.
+hit named. An edit cites the step that showed it most of the text that it replaces, in that file as
+far as the log tells which files a step showed.
 """
 
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step, Tokens
 
-from .classify import command
+from .classify import command, patched_files
 from .distinctive import SHORTEST, values
+from .gaps import only_reads
 from .outcome import never_ran
 from .tools import path_of
 from .touches import absolute, line_changes, replacements
@@ -50,8 +52,10 @@ class Flow:
     Of what outputs show, only that is kept which some call of the session says.
     """
 
-    def __init__(self, tokens: Tokens, wanted: Wanted) -> None:
+    def __init__(self, tokens: Tokens, wanted: Wanted, read: Mapping[int, list[str]]) -> None:
         self.tokens, self.wanted = tokens, wanted
+        self.read = read
+        """Step to the files that it read."""
         self.first: dict[str, int] = {}
         """Value to the first step whose output held it."""
         self.count: dict[str, int] = {}
@@ -62,8 +66,8 @@ class Flow:
         """Absolute path of a listed entry to the step that listed it first."""
         self.hits: dict[str, list[tuple[int, int]]] = {}
         """File to the lines that hits named, with their steps."""
-        self.lines: dict[str, int] = {}
-        """A shown line to the step that showed it last."""
+        self.lines: dict[str, dict[str | None, int]] = {}
+        """A shown line to the step that showed it last in each file; None where any may be meant."""
         self.written: dict[str, int] = {}
         """A line that the actor itself put into a file, and when."""
 
@@ -92,7 +96,15 @@ class Flow:
             if step.operation == "search" or text.startswith(WINDOW):
                 text = BEFORE_A_HIT.sub("", text)
             lines = self.wanted.lines.intersection(map(str.strip, text.splitlines()))
-            self.lines.update(dict.fromkeys(lines, step.step))
+            here = dict.fromkeys(self._files(step), step.step)
+            for line in lines:
+                self.lines.setdefault(line, {}).update(here)
+
+    def _files(self, step: Step) -> list[str | None]:
+        """The files whose lines an output shows; None stands for any."""
+        named, run = self.read.get(step.step, []), command(step)
+        told = step.operation != "search" and (run is None or only_reads(run))
+        return [*named] if named and told else [*named, None]
 
     def sources(self, step: Step) -> list[Source]:
         """The steps whose outputs gave this call its arguments; marks the values as used."""
@@ -101,7 +113,8 @@ class Flow:
         asked = self.wanted.asked[step.step]
         if step.cwd is not None and step.cwd not in self.given:
             self.given |= {step.cwd, *values(step.cwd)}
-        found = [source for lines in asked.replaced for source in self._of_edit(lines)]
+        files = _edited(step)
+        found = [source for lines in asked.replaced for source in self._of_edit(lines, files)]
         for path in asked.paths:
             found += self._of_path(step, path)
         found += self._of_values(asked.arguments)
@@ -168,9 +181,9 @@ class Flow:
                 yield Source(self.first[value], value, "value-first-shown", 0.8)
                 return
 
-    def _of_edit(self, lines: tuple[str, ...]) -> Iterator[Source]:
+    def _of_edit(self, lines: tuple[str, ...], files: frozenset[str]) -> Iterator[Source]:
         """The step that showed most of the text that an edit replaces; the latest of several."""
-        shown = [(seen, line) for line in lines if (seen := self._shown(line))]
+        shown = [(seen, line) for line in lines if (seen := self._shown(line, files))]
         if not shown:
             return
         counts = Counter(seen for seen, _ in shown)
@@ -180,9 +193,17 @@ class Flow:
             line = next(line for seen, line in shown if seen == step)
             yield Source(step, line, "showed-the-replaced-text", 0.92)
 
-    def _shown(self, line: str) -> int:
-        """The step that showed a line last; 0 where the actor has put it in since."""
-        seen = self.lines.get(line, 0)
+    def _shown(self, line: str, files: frozenset[str]) -> int:
+        """The step that showed a line of these files last; 0 where the actor has put it in since.
+
+        A file of the same name may be the same, seen from elsewhere: in a container, say.
+        """
+        held = self.lines.get(line, {})
+        seen = max((held.get(file, 0) for file in (*files, None)), default=0)
+        if not seen:
+            names = frozenset(map(last_part, files))
+            alike = (at for file, at in held.items() if not files or last_part(file or "") in names)
+            seen = max(alike, default=0)
         return seen if seen > self.written.get(line, 0) else 0
 
     def _of_values(self, arguments: tuple[str, ...]) -> Iterator[Source]:
@@ -201,6 +222,13 @@ def values_given(text: str) -> set[str]:
     """The values that the user's or a brief's words name; of a path, each of its parts."""
     named = {*values(text[:MAX_TEXT]), *NAME.findall(text[:MAX_TEXT])}
     return named | {part for path in named if "/" in path for part in path.split("/") if part}
+
+
+def _edited(step: Step) -> frozenset[str]:
+    """The files that an edit names."""
+    target = path_of(step.call.input) if step.call else None
+    named = [*patched_files(step), *([target] if target else [])]
+    return frozenset(absolute(path, step.cwd) for path in named)
 
 
 def _folder(step: Step) -> str | None:

@@ -59,6 +59,11 @@ def lost(step: Step) -> frozenset[tuple[int, str]]:
     return frozenset(reads) - seen
 
 
+def only_reads(run: Command) -> bool:
+    """Whether a line prints nothing but what stands in the files that it reads."""
+    return all(run.simples[at].shows and run.simples[at].reads for at in _places(run))
+
+
 def _cut(text: str) -> Cut | None:
     if not any(words in text for words in SAID):
         return None

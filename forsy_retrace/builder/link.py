@@ -95,6 +95,10 @@ class _Linker:
         """The steps that started subagents."""
         self.lanes: dict[str, _Lane] = {}
         self.wanted = Wanted(trace.steps)
+        self.read: dict[int, list[str]] = {}
+        for touch in trace.touches:
+            if touch.kind == "read":
+                self.read.setdefault(touch.step, []).append(touch.path)
         self.steps: dict[int, Step] = {}
         self.turns: dict[int, list[Step]] = {}
         self.lines = Lines(trace, _Line)
@@ -138,7 +142,7 @@ class _Linker:
 
     def _named(self, name: str) -> _Lane:
         if name not in self.lanes:
-            self.lanes[name] = _Lane(Flow(self.trace.tokens, self.wanted))
+            self.lanes[name] = _Lane(Flow(self.trace.tokens, self.wanted, self.read))
         return self.lanes[name]
 
     def _boundary(self) -> None:
