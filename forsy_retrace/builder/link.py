@@ -29,6 +29,9 @@ BY_ROLE = {
 }
 """A user message's role to the type of the step that it causes."""
 
+ASKS_ANEW = ("direct_request", "correction")
+"""Roles of a message that wants other work than what was under way."""
+
 PLAN_TOOLS = ("TodoWrite", "TaskUpdate", "update_plan", "todo_list", "plan_update")
 
 
@@ -56,7 +59,7 @@ class _Lane:
         self.issued: list[Step] = []
         """Calls whose outputs come into sight with the next message."""
         self.plan: int | None = None
-        """The step that put a plan item in progress."""
+        """The step that put a plan item in progress, until the user asked for other work."""
         self.started = False
 
     def see(self) -> None:
@@ -161,6 +164,8 @@ class _Linker:
         for lane in self.lanes.values():
             lane.flow.given |= named
         self._corrected(step, before)
+        if step.message_role in ASKS_ANEW:
+            self._named("agent ").plan = None
         step = self._typed_anew(step)
         if before is None:
             return step
