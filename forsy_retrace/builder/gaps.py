@@ -14,6 +14,7 @@ from forsy_retrace.trace import Step
 
 from .classify import command
 from .printed import bare_output
+from .verdicts import echoed
 
 
 class Cut(NamedTuple):
@@ -83,18 +84,13 @@ def _prints(one: Simple) -> bool:
 def _announced(text: str, run: Command) -> set[tuple[int, str]]:
     """The first files read behind words that the line prints, where text follows those words."""
     lines = [line.strip() for line in text.splitlines()]
-    shown, asked = Counter(lines), Counter(map(_words, run.simples))
+    shown, asked = Counter(lines), Counter(map(echoed, run.simples))
     found = set[tuple[int, str]]()
     for at, one in enumerate(run.simples[1:], 1):
-        words = _words(run.simples[at - 1])
+        words = echoed(run.simples[at - 1])
         telling = any(mark.isalpha() for mark in words)
         if one.shows and one.reads and telling and shown[words] == asked[words] == 1:
             behind = [line for line in lines[lines.index(words) + 1 :] if line]
             if len(behind) > 1:  # more than the mark of the cut
                 found.add((at, one.reads[0]))
     return found
-
-
-def _words(one: Simple) -> str:
-    """What a command prints of its own: the words of an `echo`."""
-    return " ".join(one.words[1:]).strip() if one.words[:1] == ("echo",) else ""

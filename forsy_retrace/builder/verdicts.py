@@ -428,6 +428,8 @@ def failed_by_its_own_words(
     if bare.count("\n") > LONGEST:
         return None
     lines = [line.strip() for line in bare.splitlines() if line.strip() and line[:2] != "> "]
+    own = _own_words(run)
+    lines = [line for line in lines if line not in own or ERROR_ONLY.match(line)]
     if not lines:
         return None
     if run is not None and len(lines) <= 12 and USAGE_ERROR.match(lines[0]) and "sage:" in bare:
@@ -435,6 +437,18 @@ def failed_by_its_own_words(
     if len(lines) <= 3 and _is_error(lines, run):
         return Verdict(False, "nothing-but-an-error", 0.85, lines[0][:200])
     return None
+
+
+def _own_words(run: Command | None) -> frozenset[str]:
+    """What a line echoes of its own, but for the words that it has for a failure."""
+    if run is None:
+        return frozenset()
+    return frozenset(map(echoed, run.simples)) - {one.words.strip() for one in run.excuses}
+
+
+def echoed(simple: Simple) -> str:
+    """The words of an `echo`; empty for any other command."""
+    return " ".join(simple.words[1:]).strip() if simple.words[:1] == ("echo",) else ""
 
 
 SHELLS = frozenset(["bash", "sh", "zsh", "fish", "dash", "ksh", "(eval)"])
