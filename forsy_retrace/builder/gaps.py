@@ -65,6 +65,11 @@ def only_reads(run: Command) -> bool:
     return all(run.simples[at].shows and run.simples[at].reads for at in _places(run))
 
 
+def is_cut(text: str) -> bool:
+    """Whether the harness left out some of an output."""
+    return _cut(text) is not None
+
+
 def _cut(text: str) -> Cut | None:
     if not any(words in text for words in SAID):
         return None

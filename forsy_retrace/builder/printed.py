@@ -85,14 +85,14 @@ def shows_none(step: Step) -> bool:
     return any(words.fullmatch(text) is not None for words in (BEHIND, UNCHANGED))
 
 
-def numbered(step: Step, path: str, first: int, limit: int | None) -> Change | None:
+def numbered(text: str, path: str, first: int, limit: int | None) -> Change | None:
     """What a read shows of a file whose lines it numbers; None where it doesn't.
 
     Lines count while their numbers do, so that a table's first column is no number of a line. The
     empty line behind a file's last one is none of its lines; it shows unless the limit was met.
     """
     shown = list[str]()
-    for line in step.printed.split("\n"):
+    for line in text.split("\n"):
         found = NUMBERED.match(line)
         if found and int(found[1]) == first + len(shown):
             shown.append(line[found.end() :])

@@ -13,6 +13,7 @@ from .classify import command, patch_of
 from .gaps import lost
 from .outcome import never_ran
 from .printed import numbered, shows_none, unread
+from .ranges import lines_shown
 from .tools import path_of
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
@@ -115,9 +116,12 @@ def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[T
             yield from _recorded(step, change)
     for at, path, kind in named:
         text = poured.get(at) if kind != "read" else None
-        if text is not None and (kind == "write" or path not in told):
+        if kind == "read":
+            first, last = lines_shown(step) or (None, None)
+            yield _touch(step, path, kind, first=first, last=last)
+        elif text is not None and (kind == "write" or path not in told):
             yield _poured(step, path, kind, text, told.get(path))
-        elif kind == "read" or path not in told:
+        elif path not in told:
             yield _touch(step, path, kind)
 
 
@@ -254,7 +258,7 @@ def _read(step: Step, path: str) -> Iterator[Touch]:
     asked, limit = (_count(given.get(name)) for name in ("offset", "limit"))
     if shows_none(step):
         return
-    if (change := numbered(step, path, asked or 1, limit)) is not None:
+    if (change := numbered(step.printed, path, asked or 1, limit)) is not None:
         yield from _gained(step, path, change)
         return
     first = asked or (1 if limit else None)

@@ -1,0 +1,51 @@
+"""Which lines of its file did a shell line print?
+
+Told by the numbers in front of them, or where a line asked for a range and printed as many lines as
+that has: with fewer the file may have ended, or the harness may have left blank lines out.
+"""
+
+from forsy_retrace.commands import Simple
+from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step
+
+from .classify import command
+from .gaps import is_cut
+from .printed import bare_output, numbered
+
+RANGE = later(r"(\d{1,7}),(\d{1,7})p\Z")
+"""What `sed -n` prints of its file."""
+COUNT = later(r"-(?:n|-lines=)?(\d{1,7})\Z")
+"""How many lines `head` prints, in one word."""
+NUMBERS = frozenset(["nl", "cat"])
+"""Commands that may put a number in front of each line."""
+
+
+def lines_shown(step: Step) -> tuple[int, int] | None:
+    """The first and the last line that a call printed of the one file that it reads."""
+    run = command(step)
+    simples = [one for one in run.simples if one.words[:1] != ("cd",)] if run else []
+    if not simples or len(simples) > 2 or not simples[0].shows or len(simples[0].reads) != 1:
+        return None
+    asked = _asked(simples[-1])
+    if asked is None:
+        return None
+    text, (first, last) = bare_output(step), asked
+    if len(simples) == 2:
+        if simples[0].words[0] not in NUMBERS or simples[1].reads:
+            return None
+        found = numbered(text, simples[0].reads[0], first, last - first + 1)
+        return (first, first + (found.after or "").count("\n")) if found else None
+    whole = len(text.removesuffix("\n").split("\n")) == last - first + 1
+    return asked if whole and not is_cut(text) else None
+
+
+def _asked(one: Simple) -> tuple[int, int] | None:
+    """The lines that a command was asked for."""
+    match one.words:
+        case ("sed", "-n", span, *rest) if len(rest) <= 1 and (found := RANGE.match(span)):
+            return int(found[1]), int(found[2])
+        case ("head", *rest):
+            joined = "".join(word for word in rest if word not in one.reads)
+            if found := COUNT.match(joined):
+                return 1, int(found[1])
+    return None
