@@ -384,13 +384,19 @@ def closing_words(like: str, sent: Any) -> str:
 
 
 def sent_patch(sent: Any) -> str:
-    """The patch that is a call's whole argument; empty for every other call."""
+    """The patch that is a call's whole argument; empty for every other call.
+
+    Models give it to a shell too, as if it were a command.
+    """
     match sent:
         case (
             str(text)
             | {"input": str(text)}
             | {"patch": str(text)}
             | {"command": ["apply_patch" | "applypatch", str(text)]}
+            | {"command": [_, "-lc" | "-c", str(text)]}
+            | {"command": str(text)}
+            | {"cmd": str(text)}
         ) if text.lstrip()[:15] == "*** Begin Patch":
             return text
         case {"type": str(kind), "path": str(), "diff": str(diff)} if kind in OF_ONE_FILE:
