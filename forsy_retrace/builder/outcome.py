@@ -18,6 +18,7 @@ from .verdicts import (
     SAYS_DONE,
     SHOWS_IT,
     failed_by_its_own_words,
+    found_no_more,
     found_nothing,
     showed_differences,
 )
@@ -91,6 +92,9 @@ def _call(step: Step, run: Command | None) -> Step:
                 return put(step, {"success": ground}, success=True)
         case "failed" if found_nothing(shown, result.exit_code, run):
             ground = inferred("search-without-match", 0.9, here)
+            return put(step, {"success": ground}, success=True)
+        case "failed" if found_no_more(shown, result.exit_code, run):
+            ground = inferred("last-search-without-match", 0.85, here)
             return put(step, {"success": ground}, success=True)
         case "failed" if showed_differences(shown, result.exit_code, run):
             ground = inferred("differences-shown", 0.85, here)

@@ -114,6 +114,8 @@ OUTCOME = (
               "The exit is masked or not told; the output is nothing but a tool's error message.", 0.85),
     _inferred("search-without-match",
               "A search that exits 1 and prints nothing worked: there was nothing to find.", 0.9),
+    _inferred("last-search-without-match",
+              "A search that ends a line of listings exits 1, and nothing complains: it found nothing.", 0.85),
     _inferred("says-it-was-done",
               "An editing tool that flags nothing, and says that the file was written.", 0.9),
     _inferred("shows-what-was-asked",

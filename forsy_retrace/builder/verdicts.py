@@ -343,6 +343,15 @@ LOOKUPS = frozenset(
 )  # fmt: skip
 """Commands whose exit status 1 only says that there was nothing to find, or no likeness."""
 
+SEARCHES = frozenset(["grep", "egrep", "fgrep", "rg", "ag", "ack", "git grep"])
+"""Those that search, and exit 2 where something is wrong."""
+
+LISTS = frozenset(
+    ["ls", "cat", "sed", "head", "tail", "nl", "wc", "find", "tree", "pwd", "cd", "date", "echo",
+     "printf", "git status", "git log", "git branch", "git show"]
+)  # fmt: skip
+"""Commands that print what there is, and complain where they fail."""
+
 COMPARES = frozenset(["diff", "cmp", "git diff"])
 """Commands that exit 1 and print what differs."""
 
@@ -513,6 +522,16 @@ def found_nothing(text: str | None, exit_code: int | None, run: Command | None) 
         return True
     quiet = all(_looks_up(one) or one.role == "view" for one in run.simples)
     return quiet and any(map(_looks_up, run.simples))
+
+
+def found_no_more(text: str | None, exit_code: int | None, run: Command | None) -> bool:
+    """A search without a match behind commands that only list, none of which complains."""
+    if run is None or exit_code != 1 or text is None or len(run.simples) < 2:
+        return False
+    *before, last = run.simples
+    if _names(last).isdisjoint(SEARCHES) or any(_names(one).isdisjoint(LISTS) for one in before):
+        return False
+    return not any(ERROR_ONLY.match(line.strip()) for line in below_header(text).splitlines())
 
 
 def showed_differences(text: str | None, exit_code: int | None, run: Command | None) -> bool:
