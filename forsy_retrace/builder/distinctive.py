@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from forsy_retrace.patterns import later
+
 SHORTEST = 12
 TOKEN = re.compile(rf"[\w./@:~#%+-]{{{SHORTEST},}}", re.A)
 WORD = re.compile(rf"[A-Za-z_$][\w$]{{{SHORTEST - 1},}}")
@@ -11,8 +13,20 @@ WORD = re.compile(rf"[A-Za-z_$][\w$]{{{SHORTEST - 1},}}")
 PLAIN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 
 
+BUILT_IN = later(
+    r"(?:std|core|alloc)::[\w:]+|os\.(?:path|environ)\.\w+|process\.(?:env|argv|stdout|stderr)\.\w+"
+    r"|(?:Array|Object|JSON|Math|Number|Promise|Reflect|String|Symbol|console)\.[a-z]\w*"
+)
+"""Names that Rust, C++, Python and JavaScript bring along."""
+
+
 def is_plain(value: str) -> bool:
-    """A word of a language, or several joined by hyphens: in running words it tells nothing."""
+    """A word of a language, or several joined by hyphens: in running words it tells nothing.
+
+    Nor does a name of a programming language's own library.
+    """
+    if BUILT_IN.fullmatch(value):
+        return True
     return PLAIN.fullmatch(value) is not None and not _is_identifier(value)
 
 
