@@ -119,7 +119,15 @@ def test_a_log_becomes_a_trace_folder(here: Path) -> None:
     assert {"trace.json", "manifest.json", "evidence.jsonl", "README.md"} <= set(found)
     assert names(here) == ["trace"]
     said = done.stdout
-    for word in ("steps", "in 1 turn\n", "failures", "retries", "feedback", "confidence", "left out"):
+    for word in (
+        "steps",
+        "in 1 turn\n",
+        "failures",
+        "retries",
+        "feedback",
+        "confidence",
+        "left out",
+    ):
         assert word in said
     assert "masked" in said
     assert said.count("\n") < 25
