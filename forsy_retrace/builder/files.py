@@ -17,6 +17,7 @@ from .printed import bare_output, shows_none, unread
 from .tools import PLAN_EXITS, path_of
 from .touches import absolute, shown, touches, whole
 from .variants import Lines
+from .verdicts import read_summary
 
 COMMIT = re.compile(r"^\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
 """Git's own line for a new commit: `[main 1a2b3c4] Subject`."""
@@ -30,6 +31,11 @@ TELLS = re.compile(
 """What a line that names an error looks like."""
 
 
+PLACED = later(
+    r"\S{1,200}:\d+:(?:\d+: (?!.{0,20}\b(?:warning|note|info)\b)"
+    r"| (?=.{0,2000}\b(?:want(?:ed)?|expected|should)\b))"
+)
+"""A complaint behind its place: a compiler's or linter's, or a test's of what it had wanted."""
 LATE = later(r"(?i)\btim(?:ed|e) ?out\b")
 """Words for a limit of time."""
 BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
@@ -266,8 +272,9 @@ def _target(past: list[Touch], name: str) -> str:
 def first_error(step: Step) -> str:
     """The first line of a failure that says what went wrong; empty where the log shows none.
 
-    A command that printed much, and no such line, is told by its exit code: what it printed may
-    be anything. What the harness writes where the user stopped a call is no error of the work.
+    Of a check that names none, the closing words of its runner count. Another command that printed
+    much, and no such line, is told by its exit code: what it printed may be anything. What the
+    harness writes where the user stopped a call is no error of the work.
     """
     if step.result is not None and step.result.outcome in ("rejected", "interrupted"):
         return ""
@@ -281,11 +288,20 @@ def first_error(step: Step) -> str:
     if step.told and step.told.outcome == "timed_out":  # what was printed until then is no reason
         lines = [line for line in lines if LATE.search(line)] or lines
     telling = next((x for x in lines if TELLS.search(x) or x.partition(":")[0] in programs), "")
+    if run is not None and run.check is not None:
+        telling = _of_check(lines, telling, text)
     code = step.told.exit_code if step.told else None
     few = 0 if step.actor == SHELL else FEW
     if not telling and code and (not lines or (run is not None and len(lines) > few)):
         return f"exit code {code}"
     return (telling or (lines[0] if lines else ""))[:300]
+
+
+def _of_check(lines: list[str], telling: str, text: str) -> str:
+    """What a check complains of first, or the words with which its runner says that it failed."""
+    found = next((line for line in lines if line == telling or PLACED.match(line)), "")
+    verdict = None if found else read_summary(text)
+    return verdict.summary if verdict is not None and not verdict.passed else found
 
 
 STOPPED = {
