@@ -73,7 +73,7 @@ LOOKS = ("search", "read")
 
 
 def _terms(step: Step, run: Command | None) -> frozenset[str]:
-    """What a lookup looks for: the words of its pattern, without those of its folder."""
+    """What a lookup looks for: the words of its pattern, without those of where it looks."""
     if step.operation not in LOOKS or step.call is None:
         return frozenset()
     if run is None:
@@ -85,13 +85,16 @@ def _terms(step: Step, run: Command | None) -> frozenset[str]:
         return frozenset()
     place = set((step.cwd or "").replace("\\", "/").split("/"))
     words = [
-        word
-        for simple in run.simples
-        if simple.operation == "search"
-        for operand in _operands(simple)
-        for word in WORD.findall(operand)
+        word for simple in run.simples if simple.operation == "search" for word in _wanted(simple)
     ]
     return frozenset(word for word in words if word not in place)
+
+
+def _wanted(simple: Simple) -> list[str]:
+    """The words that a search is for: of its pattern, else of where it looks."""
+    operands = _operands(simple)
+    pattern = [one for one in operands if one not in simple.reads]
+    return WORD.findall(" ".join(pattern)) or WORD.findall(" ".join(operands))
 
 
 def _operands(simple: Simple) -> list[str]:
@@ -312,7 +315,7 @@ def _similar_command(old: Attempt, new: Attempt) -> bool:
         return False
     if old.run.check is not None and old.run.check != new.run.check:
         return False
-    if _cover_others(old.run, new.run):
+    if _cover_others(old.run, new.run) or _looks_for_others(old, new):
         return False
     likely = old.run.main == new.run.main and _same_target(old, new)
     if not likely and not _shares_script(old.run, new.run):
@@ -324,6 +327,13 @@ def _similar_command(old: Attempt, new: Attempt) -> bool:
         return True
     floor = 0.55 if new.order - old.order <= 2 * SOON else 0.8
     return are_alike(old.run.normal, new.run.normal, floor)
+
+
+def _looks_for_others(old: Attempt, new: Attempt) -> bool:
+    """Whether two searches are for words of which none is much like one of the other."""
+    if not old.terms or not new.terms:
+        return False
+    return not any(are_alike(x, y, NEARLY) for x in old.terms for y in new.terms)
 
 
 def _cover_others(old: Command, new: Command) -> bool:
