@@ -416,9 +416,11 @@ class Reader:
         names = ("task-id", "tool-use-id", "result")
         tags = {name: between(text, f"<{name}>", f"</{name}>") or "" for name in names}
         lane = tags["task-id"]
-        actor = self.found.actors.get(lane)
+        actor, call = self.found.actors.get(lane), self.found.calls.get(lane, "")
+        if actor is None and lane in self.found.mates:  # its log is not here
+            actor, call = self.found.mates[lane]
+        call = call or tags["tool-use-id"]
         if actor is None:
-            call = tags["tool-use-id"]
             lanes = [lane for lane, start in self.found.calls.items() if start == call]
             actor = self.found.actors.get(lanes[0]) if lanes else None
             if actor is None and self.tools.get(call) in AGENT_TOOLS:
@@ -427,7 +429,6 @@ class Reader:
         if actor is None or not report or report.startswith(ELSEWHERE):
             return Skipped(here, "notice: background task ended")
         origin = Origin(here.evidence, here.at, actor, None, here.branch)
-        call = self.found.calls.get(lane) or tags["tool-use-id"]
         return Message(origin, "agent", report, "notification", answers=call, within=True)
 
     def _tool_result(self, line: Line, here: Origin, block: Json, call: str) -> Iterator[Event]:
