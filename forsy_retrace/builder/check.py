@@ -52,8 +52,13 @@ class _Checker:
         self.built: set[str] = set()
         """What builds put out: running it runs the edited program."""
         self.replaced_later = _replaced_texts(touched)
+        self.start: str | None = None
+        self.place = ""
+        """Where commands run, once they left the folder of the start: then the log keeps track."""
 
     def take(self, step: Step) -> Step:
+        self.start = self.start or step.cwd
+        self.place = step.cwd if step.cwd and step.cwd != self.start else ""
         touched = _with_output(step, self.touched.get(step.step, []))
         if step.call is None or never_ran(step):
             return step
@@ -141,7 +146,7 @@ class _Checker:
 
     def _waiting(self, kind: str, run: Command, lines: tuple[str, ...]) -> tuple[int, ...]:
         """The edits that a check of this kind looks at: none that was stashed away."""
-        edits = self.unchecked.by(kind, run, self.standing.replaced, lines)
+        edits = self.unchecked.by(kind, run, self.standing.replaced, lines, self.place)
         return tuple(edit for edit in edits if edit > self.stash.away_since)
 
     def _runs_edited(self, step: Step, run: Command) -> bool:

@@ -21,6 +21,7 @@ from .likeness import are_alike
 from .printed import unread
 from .tools import PLAN_EXITS, path_of
 from .touches import EDITORS, READERS, WRITERS, absolute, replacements
+from .unchecked import ROOT
 from .untold import Likely, is_mended, untold
 
 WINDOW = 60
@@ -142,6 +143,15 @@ def _same_check(old: Attempt, new: Attempt) -> bool:
     if old.check.kind == "run" and not new.check.edits and not _same_run(old.run, new.run):
         return False
     return not _cover_others(old.run, new.run)
+
+
+def _elsewhere(old: Attempt, new: Attempt) -> bool:
+    """Whether two commands ran in folders of which neither holds the other, however written."""
+    if old.run is None or new.run is None or not old.step.cwd or not new.step.cwd:
+        return False
+    places = (absolute(one.run.cwd or ".", one.step.cwd) for one in (old, new) if one.run)
+    a, b = (f"/{ROOT.sub('', place)}/".lower() for place in places)
+    return "$" not in a + b and a not in b and b not in a
 
 
 def _same_run(old: Command, new: Command) -> bool:
@@ -515,9 +525,16 @@ class Retries:
 
 
 def _rules(old: Attempt, new: Attempt) -> list[Rule]:
-    """The rules by which one call attempts another again; never within one message."""
+    """The rules by which one call attempts another again; never within one message.
+
+    Nor does a check in one folder what had failed in another beside it, unless it never began
+    there and this came soon after.
+    """
     group = new.step.parallel_group
     if group is not None and group == old.step.parallel_group:
+        return []
+    soon = new.order - old.order <= SOON
+    if old.check and new.check and (old.check.summary or not soon) and _elsewhere(old, new):
         return []
     return [rule for rule in RULES if rule.test(old, new)]
 

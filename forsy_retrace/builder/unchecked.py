@@ -108,11 +108,17 @@ class Unchecked:
                 waiting.add(edit)
 
     def by(
-        self, kind: str, run: Command, replaced: Container[int], lines: Iterable[str] = ()
+        self,
+        kind: str,
+        run: Command,
+        replaced: Container[int],
+        lines: Iterable[str] = (),
+        place: str = "",
     ) -> tuple[int, ...]:
         """The edits, but for those replaced, that this run checks, in order.
 
-        `lines` are what the scripts stand for that it runs, where it shows them.
+        `lines` are what the scripts stand for that it runs, where it shows them; `place` is the
+        folder where it ran, where the log keeps track of it.
         """
         reach, named = _reach(kind, run, lines), _named(kind, run)
         waiting = self._waiting(kind, reach)
@@ -120,7 +126,7 @@ class Unchecked:
         found = waiting - self._covered(kind, run)
         if named:
             found = {edit for edit in found if self._is_named(edit, reach, named)}
-        if folders := _folders(kind, run):
+        if folders := _folders(kind, run, place):
             found = {edit for edit in found if self._lies_in(edit, reach, folders)}
         return tuple(sorted(found))
 
@@ -209,9 +215,9 @@ def _named(kind: str, run: Command) -> tuple[str, ...]:
     return tuple(one.lstrip("./") for one in files)
 
 
-def _folders(kind: str, run: Command) -> tuple[str, ...]:
+def _folders(kind: str, run: Command, place: str) -> tuple[str, ...]:
     """The folders of which a Go check compiles the tests; empty where it is all, or not known."""
-    base = run.cwd or ""
+    base = (run.cwd or place).replace("\\", "/")
     if not GO.match(run.main) or "$" in base:
         return ()
     covers = run.covers if kind == run.check else ()
