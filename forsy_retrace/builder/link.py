@@ -211,8 +211,20 @@ class _Linker:
             return self.steps.get(step.answers)
         last = self.line.done
         if last is None or last.call is not None or last.action == "error":
-            return last
+            return self._before_typing(step, last)
         return self.line.said or last
+
+    def _before_typing(self, step: Step, last: Step | None) -> Step | None:
+        """What the agent had begun when words were typed that it got later."""
+        typed = step.started_at
+        if last is None or step.via != "queued" or typed is None:
+            return last
+        for number in range(last.step, 0, -1):
+            one = self.steps[number]
+            begun = one.actor == last.actor and branch_of(one) == branch_of(last)
+            if begun and (one.started_at is None or one.started_at <= typed):
+                return one
+        return last
 
     def _corrected(self, step: Step, before: Step | None) -> None:
         """What the user called wrong may be attempted again: edits of the turn, or the plan.

@@ -583,12 +583,18 @@ class Reader:
 
 
 class Queue:
-    """Prompts that were typed while the agent worked: delivered, steered in, or taken back."""
+    """Prompts that were typed while the agent worked: delivered, steered in, or taken back.
+
+    One that was steered in stands where the agent got it: what it sent before knew nothing of it.
+    """
 
     def __init__(self, found: Threads) -> None:
         self.said: set[str] = set()
         self.later = found.said
         self.fate: dict[int, str] = {}
+        self.steers: dict[int, int] = {}
+        """A `remove` to the `enqueue` whose words it brings."""
+        self.held: dict[int, Message] = {}
         waiting: list[int] = []
         for line in found.lines:
             match line.operation:
@@ -602,6 +608,7 @@ class Queue:
                 case "dequeue" if waiting:
                     self.fate[waiting.pop(0)] = "delivered"
                 case "remove" if waiting:
+                    self.steers[id(line)] = waiting[0]
                     self.fate[waiting.pop(0)] = "steered"
 
     def read(self, line: Line, here: Origin) -> Iterator[Event]:
@@ -609,6 +616,8 @@ class Queue:
         body = line.body
         text = text_of(body.get("content")).strip()
         if line.operation != "enqueue":
+            held = self.held.pop(self.steers.get(id(line), 0), None)
+            yield from (held,) if held is not None else ()
             yield Skipped(here, "queue")
             return
         fate = self.fate.get(id(line))
@@ -619,7 +628,11 @@ class Queue:
             yield Skipped(here, "queue: taken back" if fate == "taken back" else "queue")
         else:
             origin = Origin(_deeper(here, "content").evidence, here.at, "user", None, here.branch)
-            yield Message(origin, "user", part.text, "queued", within=True)
+            message = Message(origin, "user", part.text, "queued", within=True)
+            if fate == "steered":
+                self.held[id(line)] = message
+            else:
+                yield message
 
 
 Handler = Callable[[Line], Iterator[Event]]
