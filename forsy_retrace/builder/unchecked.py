@@ -175,13 +175,18 @@ def _file(path: str) -> File:
 
 
 def _reach(kind: str, run: Command, lines: Iterable[str]) -> Reach:
-    tools = [one.name for one in run.simples if one.check == "build"] or [run.main]
-    endings = _endings(run.main)
+    builds = [one.name for one in run.simples if one.check == "build"] or [run.main]
+    endings = _of_all([one.name for one in run.simples if one.check == kind] or [run.main])
     if endings is None and (held := _tools(kind, lines)):
-        tools, known = held, [_endings(tool) for tool in held]
-        endings = None if None in known else sum((one or () for one in known), ())
-    bare = kind in ("build", "run") and all(map(BUILDS_WITHOUT_TESTS.match, tools))
+        builds, endings = held, _of_all(held)
+    bare = kind in ("build", "run") and all(map(BUILDS_WITHOUT_TESTS.match, builds))
     return Reach(endings, kind == "lint", not bare)
+
+
+def _of_all(tools: list[str]) -> tuple[str, ...] | None:
+    """The files of the languages of some tools; None where one has none."""
+    known = [_endings(tool) for tool in tools]
+    return None if None in known else sum((one or () for one in known), ())
 
 
 def _endings(tool: str) -> tuple[str, ...] | None:
