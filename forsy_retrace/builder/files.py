@@ -42,11 +42,11 @@ BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
 """How a runner announces what it is about to do."""
 FINE = later(
     r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:[\w/]+:\d+|^% Total\b|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
-    r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:"
+    r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:|^(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
     r"|^Your proposed edit has introduced |^Failed with error\. Fix the error and try again"
 )
-"""A line that names no error: of what is only warned, of what passed, of where Node stopped, and
-where SWE-agent's editor and ChatGPT's canvas only announce one."""
+"""A line that names no error: of what is only warned, of what passed, of where Node stopped, of the
+code that a linter or compiler shows, and where SWE-agent's editor and ChatGPT's canvas only announce one."""
 FEW = 3
 """So few lines of an agent's command are the message, whatever they say."""
 WORDS = re.compile(r"\w\W+\w")
