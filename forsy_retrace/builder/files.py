@@ -42,7 +42,7 @@ BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
 """How a runner announces what it is about to do."""
 FINE = later(
     r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:[\w/]+:\d+|^% Total\b|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
-    r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:|^(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
+    r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:|^Error Trace:|^(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
     r"|^Your proposed edit has introduced |^Failed with error\. Fix the error and try again"
 )
 """A line that names no error: of what is only warned, of what passed, of where Node stopped, of the
