@@ -14,6 +14,9 @@ PROMPT = later(r"(?:\A|\n)(?:\([A-Z][a-z ]{2,40}: .*\)\n){1,6}bash-\$\s*\Z")
 Later versions write `OBSERVATION:` above it instead.
 """
 MOST_PROMPT = 4000
+RESET = later(r"(?:\A|\n)Shell cwd was reset to [^\n]{1,1000}\s*\Z")
+"""What Claude Code writes behind an output where the command had left the folders of the work."""
+MOST_RESET = 1100
 STATUS = later(r"<returncode>-?\d{1,10}</returncode>\s*<output>\n?")
 """What mini-swe-agent writes above each output."""
 
@@ -24,12 +27,14 @@ def below_header(output: str) -> str:
 
 
 def shown_of(output: str) -> str:
-    """An output without what its harness writes around each: the exit status, a prompt."""
+    """An output without what its harness writes around it: the exit status, a prompt, a folder."""
     if output[:1] == "<" and (head := STATUS.match(output)):
         whole = output.rstrip()
         return whole[head.end() : -len("</output>")] if whole.endswith("</output>") else output
     output = output.removeprefix("OBSERVATION:\n")
-    if not output[-20:].rstrip().endswith("bash-$"):
-        return output
-    behind = PROMPT.search(output, max(0, len(output) - MOST_PROMPT))
+    behind = None
+    if output[-20:].rstrip().endswith("bash-$"):
+        behind = PROMPT.search(output, max(0, len(output) - MOST_PROMPT))
+    elif "Shell cwd was " in output[-MOST_RESET:]:
+        behind = RESET.search(output, max(0, len(output) - MOST_RESET))
     return output[: behind.start()] if behind else output

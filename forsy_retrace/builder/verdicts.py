@@ -489,6 +489,7 @@ def _complains(line: str, run: Command | None) -> bool:
 
 SPEAKS_AS = {
     "git": ("fatal", "error"),
+    "gh": ("graphql",),
     "mysql": ("error",),
     "mysqldump": ("error",),
     "mariadb": ("error",),
