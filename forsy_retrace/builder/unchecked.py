@@ -51,9 +51,11 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
 )
 
 GO = later(r"^(?:go|golangci-lint|staticcheck)\b")
-BUILDS_WITHOUT_TESTS = later(r"^(?:go|npm|pnpm|yarn|bun)\b")
-"""A script of any other name may compile Go's tests too."""
+BUILDS_WITHOUT_TESTS = later(r"^(?:go|mix|npm|pnpm|yarn|bun)\b")
+"""A script of any other name may compile the tests too."""
 GO_TEST = "_test.go"
+UNBUILT = (GO_TEST, "_test.exs")
+"""Tests that no build of Go or Elixir compiles."""
 ROOT = later(r"^(?:[A-Za-z]:|/[A-Za-z](?=/)|~)?/+|^\./")
 """Where a path starts, however the shell writes a drive."""
 
@@ -74,11 +76,11 @@ class Reach(NamedTuple):
     """Those of the tool's language; None where it has none."""
     prose: bool
     tests: bool
-    """Whether it looks at Go's tests, which no `go build` compiles."""
+    """Whether it looks at tests that no `go build` or `mix compile` compiles."""
 
     def holds(self, file: File) -> bool:
         """Whether a check of this tool could be broken by an edit of this file."""
-        if not self.tests and file.path.endswith(GO_TEST):
+        if not self.tests and file.path.endswith(UNBUILT):
             return False
         if self.endings is not None:
             return file.ending in self.endings
