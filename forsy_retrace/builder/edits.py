@@ -15,7 +15,8 @@ REPLACED_SHARE = 0.5
 """An edit is replaced when later steps took out more than this share of the lines it put in."""
 
 RESTORES = re.compile(
-    r"\bgit (?:checkout (?:--(?=\s)|HEAD\b|\S+ --(?=\s)|\.(?=\s|$))|restore\b|reset --hard\b)"
+    r"\bgit (?:checkout (?:--(?=\s)|HEAD\b|\S+ --(?=\s)|\.(?=\s|$))|reset --hard\b"
+    r"|restore\b(?![^&|;\n]{0,400} (?:--staged|-S)\b))"
 )
 """Commands that put files back as they were committed."""
 
@@ -56,6 +57,8 @@ class Standing:
         self.by_path: dict[str, list[int]] = {}
         self.by_name: dict[str, set[str]] = {}
         """The paths of edited files by their last part."""
+        self.committed = 0
+        """The last step that made a commit: what was edited before may be in it."""
 
     def take(self, step: Step, touched: list[Touch]) -> None:
         """Enters a step's edits, after taking out what they replace."""
@@ -108,7 +111,11 @@ class Standing:
 
     def _restore(self, step: Step) -> None:
         run = command(step)
-        if run is None or step.success is False or not RESTORES.search(run.normal):
+        if run is None or step.success is False:
+            return
+        if any(simple.name == "git commit" for simple in run.simples):
+            self.committed = step.step
+        if not RESTORES.search(run.normal):
             return
         cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         named = [
@@ -121,9 +128,24 @@ class Standing:
         whole = "--hard" in run.normal or any(
             word in ("git checkout .", "git restore .") for word in [run.normal]
         )
+        since = 0 if any(map(self._from_elsewhere, run.simples)) else self.committed
         for other in list(self.in_effect()):
-            if other < step.step and (whole or self.paths[other] & set(named)):
+            if since < other < step.step and (whole or self.paths[other] & set(named)):
                 self.replaced[other] = step.step
+
+    def _from_elsewhere(self, simple: Simple) -> bool:
+        """Whether a command of Git takes files from another place than the last commit."""
+        if simple.words[:1] != ("git",) or not RESTORES.search(" ".join(simple.words)):
+            return False
+        words = simple.words[2:]
+        given = words[: words.index("--")] if "--" in words else words
+        return any(
+            word.startswith(("-s", "--source")) and not word.endswith("=HEAD")
+            if word[0] == "-"
+            else word not in ("HEAD", ".") and posixpath.basename(word) not in self.by_name
+            for word in given
+            if word
+        )
 
 
 REWRITES = frozenset(
