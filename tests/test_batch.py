@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -429,6 +430,28 @@ def test_a_log_that_could_not_be_read_now_loses_no_trace(
     assert folders(tmp_path / "traces") == before
     again = run(logs, tmp_path / "traces", options=other_wish)
     assert (again.converted, again.failed) == (1, ())
+
+
+def test_a_log_that_becomes_a_pipe_stops_no_run(logs: Path, tmp_path: Path) -> None:
+    log, target = logs / "claude" / "one.jsonl", tmp_path / "traces"
+    run(logs, target)
+    before = folders(target)
+    log.write_bytes(log.read_bytes() + b"\n")
+
+    class Swapping(Here):
+        def map(self, work_on: Callable[[Any], Any], tasks: Iterable[Any]) -> Any:
+            if work_on is work.convert_one:
+                log.unlink()
+                os.mkfifo(log)
+            return super().map(work_on, tasks)
+
+    found: list[Report] = []
+    whole = Thread(target=lambda: found.append(run(logs, target, Swapping())), daemon=True)
+    whole.start()
+    whole.join(20)
+    ((name, why),) = found[0].failed
+    assert (name, why) == ("claude/one.jsonl", "not a regular file")
+    assert folders(target) == before
 
 
 def test_folders_that_may_not_be_listed_and_links_are_told(

@@ -11,7 +11,7 @@ from itertools import islice, takewhile
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from forsy_retrace.errors import Unreachable, UnreadableInput
+from forsy_retrace.errors import Unreachable
 from forsy_retrace.evidence import Evidence
 
 from .cut import Cutter, Piece, first_line, lines
@@ -216,7 +216,7 @@ class Source:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             os.close(handle)
-            raise UnreadableInput(f"{self.name}: not a regular file")
+            raise Unreachable(f"{self.name}: not a regular file")
         size = min(found.st_size, self.size)
         return Bounded(os.fdopen(handle, "rb"), size, self.name)
 
