@@ -432,6 +432,22 @@ def test_a_log_that_could_not_be_read_now_loses_no_trace(
     assert (again.converted, again.failed) == (1, ())
 
 
+def test_a_log_that_could_not_be_read_and_is_gone_fails_no_later_run(
+    logs: Path, tmp_path: Path
+) -> None:
+    class Vanishing(Here):
+        def map(self, work_on: Callable[[Any], Any], tasks: Iterable[Any]) -> Any:
+            if work_on is work.convert_one:
+                (logs / "claude" / "one.jsonl").unlink()
+            return super().map(work_on, tasks)
+
+    first = run(logs, tmp_path / "traces", Vanishing())
+    assert first.failed == (("claude/one.jsonl", "No such file or directory"),)
+    assert run(logs, tmp_path / "traces").failed == ()
+    run(logs, tmp_path / "clean")
+    assert published(tmp_path / "traces") == published(tmp_path / "clean")
+
+
 def test_a_log_that_becomes_a_pipe_stops_no_run(logs: Path, tmp_path: Path) -> None:
     log, target = logs / "claude" / "one.jsonl", tmp_path / "traces"
     run(logs, target)
@@ -452,6 +468,24 @@ def test_a_log_that_becomes_a_pipe_stops_no_run(logs: Path, tmp_path: Path) -> N
     ((name, why),) = found[0].failed
     assert (name, why) == ("claude/one.jsonl", "not a regular file")
     assert folders(target) == before
+
+
+def test_a_log_for_which_memory_was_short_loses_no_trace_and_is_tried_again(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(logs, tmp_path / "traces")
+    before = folders(tmp_path / "traces")
+
+    def short(*_: object) -> Any:
+        raise MemoryError
+
+    other_wish = replace(Batch("").options, max_output=100)
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "folders", short)
+        first = run(logs, tmp_path / "traces", options=other_wish)
+    assert {why for _, why in first.failed} == {"not enough memory for it now"}
+    assert folders(tmp_path / "traces") == before
+    assert run(logs, tmp_path / "traces", options=other_wish).converted == len(LOGS)
 
 
 def test_folders_that_may_not_be_listed_and_links_are_told(

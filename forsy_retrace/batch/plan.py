@@ -31,7 +31,7 @@ class Plan(msgspec.Struct, frozen=True):
     companions: int
     skipped: dict[str, int]
     unread: tuple[tuple[str, str], ...] = ()
-    """What could not be looked at in this run, by its masked name, and why."""
+    """What could not be looked at or read in this run, by its masked name, and why."""
 
 
 def stores() -> list[str]:

@@ -136,12 +136,15 @@ def _run(
         return Report(plan, unchanged=unchanged, waiting=len(fresh))
     progress.begins("Converting", sum(log.size for log in chosen))
     converted = 0
+    missed = []
     for log, done in _converted(chosen, wish, engine):
         _remember(log, done, ledger, made, place)
+        missed += [(_name(log), done.problem)] if done.is_passing else []
         converted += 1
         progress.advances(log.size)
         if done.problem and wish.fail_fast:
             break
+    plan = replace(plan, unread=tuple(sorted((*plan.unread, *missed))))
     everything = ledger.all()
     rows = write_listing(place, _suffix(wish), plan, everything)
     if wish.dataset and not (ledger.is_listed(wish.parquet) and has_dataset(place, _suffix(wish))):
@@ -182,11 +185,14 @@ def _is_done(log: Log, ledger: Ledger, made: str, place: Place) -> bool:
 def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place) -> None:
     """The log is done: what came of an earlier state of it, and no longer does, goes.
 
-    What only could not be read now takes nothing away.
+    What only could not be read now takes nothing away, and is a problem of this run alone: the log
+    may be gone when the next one comes.
     """
     before = ledger.kept(log.file.uri)
-    if done.is_passing and before is not None:
-        done = replace(done, rows=before.done.rows)
+    if done.is_passing:
+        earlier = before.done.rows if before else ()
+        told = {row["folder"]: row for row in (*earlier, *done.rows)}
+        done = replace(done, rows=tuple(told.values()), problem="")
     content, done = ledger.digest(done.content), replace(done, content=b"")
     ledger.keep(log.file.uri, _name(log), _kept(log, done, ledger, made, content))
     now = {row["folder"] for row in done.rows}

@@ -166,6 +166,8 @@ def _converted(job: Job) -> Done:
         return Done(tuple(rows), (*refused, _without_name(str(error), source)))
     except RetraceError as error:
         return Done(tuple(rows), tuple(refused), _without_name(str(error), source))
+    except MemoryError:
+        return Done(tuple(rows), tuple(refused), "not enough memory for it now", True)
     except Exception as error:
         return Done(tuple(rows), tuple(refused), f"our own fault: {where(error)}")
     return Done(tuple(rows), tuple(refused))
