@@ -23,6 +23,7 @@ from forsy_retrace.choose import Choice
 from forsy_retrace.cli import main
 from forsy_retrace.convert import Refused, convert
 from forsy_retrace.errors import DiskTrouble, Locked, RetraceError
+from forsy_retrace.redact import Rules
 from forsy_retrace.writers.atomic import locked
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -629,6 +630,21 @@ def test_a_part_that_is_none_is_refused(shard: str, logs: Path, tmp_path: Path) 
 def test_an_adapter_that_is_none_is_refused(logs: Path, tmp_path: Path) -> None:
     with pytest.raises(RetraceError, match="no adapter has that name"):
         run(logs, tmp_path / "t", adapter="nope")
+
+
+def test_a_pattern_that_cannot_be_followed_costs_no_trace(logs: Path, tmp_path: Path) -> None:
+    run(logs, tmp_path / "traces")
+    before = published(tmp_path / "traces")
+    for pattern in ("(", "\udcff"):
+        options = replace(Batch("").options, rules=Rules(patterns=(pattern,)))
+        with pytest.raises(RetraceError, match="pattern 1 is refused"):
+            run(logs, tmp_path / "traces", options=options)
+    assert published(tmp_path / "traces") == before
+
+
+def test_a_term_that_is_no_utf_8_is_a_wish_like_any_other(logs: Path, tmp_path: Path) -> None:
+    options = replace(Batch("").options, rules=Rules(terms=("\udcff",)))
+    assert run(logs, tmp_path / "traces", options=options).failed == ()
 
 
 def test_an_engine_that_is_none_is_refused(logs: Path, tmp_path: Path) -> None:

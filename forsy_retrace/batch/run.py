@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from forsy_retrace.convert import Options
 from forsy_retrace.errors import RetraceError
-from forsy_retrace.redact import mask
+from forsy_retrace.redact import mask, masker_of
 from forsy_retrace.registry import load
 from forsy_retrace.source import is_remote
 from forsy_retrace.writers.atomic import is_made_by_us, is_ours, locked
@@ -82,6 +82,7 @@ def batch(
         raise RetraceError("name a folder with logs, or --local for the usual ones")
     if wish.adapter != "auto":
         load(wish.adapter)
+    masker_of(wish.options.rules)  # a wish that can't be followed is no fault of the logs
     path = _ledger_path(wish)
     _check(wish.target)
     with contextlib.ExitStack() as stack:
@@ -125,7 +126,7 @@ def _run(
 ) -> Report:
     code = fingerprint(wish.options.plugins)
     looked = ledger.digest(code, wish.adapter.encode(), *map(str.encode, wish.options.plugins))
-    made = ledger.digest(code, msgspec.json.encode(wish.options))
+    made = ledger.digest(code, repr(wish.options).encode())  # a term may be no UTF-8
     task = Look((), wish.adapter, wish.options.plugins)
     plan = planned(files_below(roots), ledger, engine, task, looked, progress, wish.shard)
     place = place_of(wish.target)
