@@ -607,6 +607,42 @@ def test_an_address_gets_the_same_files(logs: Path, tmp_path: Path) -> None:
     assert published(tmp_path / "traces") == published(tmp_path / "disk")
 
 
+def test_an_address_of_a_disk_is_its_path(logs: Path, tmp_path: Path) -> None:
+    """Also for databases, which a store can't give."""
+    shutil.copyfile(FIXTURES / "atuin" / "schema-of-2026" / "input.db", logs / "history.db")
+    run(logs, tmp_path / "disk")
+    for _ in range(2):
+        done = batch(Batch(f"file://{tmp_path}/traces", (f"file://{logs}",)), engine=Here())
+        assert done.failed == ()
+    assert done.converted == 0
+    assert published(tmp_path / "traces") == published(tmp_path / "disk")
+
+
+def test_an_address_where_nothing_lies_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec", reason="the extra cloud is not installed")
+    done = CliRunner().invoke(main, ["batch", "memory://absent/x", "-o", str(tmp_path / "t")])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "memory://absent/x: nothing lies there" in done.stderr
+
+
+def test_a_store_without_the_bucket_is_named_as_the_target_s_trouble(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was called our own fault in each log, whose trace of an earlier run went away for it."""
+    fsspec = pytest.importorskip("fsspec", reason="the extra cloud is not installed")
+    memory = type(fsspec.filesystem("memory"))
+
+    def gone(*_: object, **__: object) -> None:
+        raise FileNotFoundError
+
+    for way in ("pipe_file", "put_file"):
+        with monkeypatch.context() as patch:
+            patch.setattr(memory, way, gone)
+            wish = Batch(f"memory://{way}/traces", (str(logs),), ledger=str(tmp_path / way))
+            with pytest.raises(DiskTrouble, match="no such bucket or folder"):
+                batch(wish, engine=Here())
+
+
 # the command
 
 
@@ -625,6 +661,13 @@ def test_a_part_that_is_none_is_refused(shard: str, logs: Path, tmp_path: Path) 
         main, ["batch", str(logs), "-o", str(tmp_path / "t"), f"--shard={shard}"]
     )
     assert done.exit_code == 2
+
+
+def test_more_processes_than_a_machine_has_are_a_typo(logs: Path, tmp_path: Path) -> None:
+    for jobs in ("0", "-3", "1001", "99999999999999999999"):
+        done = CliRunner().invoke(main, ["batch", str(logs), "-o", str(tmp_path), f"--jobs={jobs}"])
+        assert done.exit_code == 2
+        assert "is not in the range 1<=x<=1000" in done.output
 
 
 def test_an_adapter_that_is_none_is_refused(logs: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from forsy_retrace.convert import Options
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.redact import mask, masker_of
 from forsy_retrace.registry import load
-from forsy_retrace.source import is_remote
+from forsy_retrace.source import is_remote, on_disk
 from forsy_retrace.writers.atomic import is_made_by_us, is_ours, locked
 from forsy_retrace.writers.place import Place, is_shelf, place_of
 
@@ -77,7 +77,8 @@ def batch(
     Raises RetraceError where nothing can be read or written, Locked where another run has the
     same target. A bad log is a row of the report.
     """
-    roots = [*wish.roots, *(stores() if wish.local else ())]
+    wish = replace(wish, target=on_disk(wish.target))
+    roots = [*map(on_disk, wish.roots), *(stores() if wish.local else ())]
     if not roots:
         raise RetraceError("name a folder with logs, or --local for the usual ones")
     if wish.adapter != "auto":

@@ -127,7 +127,10 @@ Examples:
 )
 @PLUGIN
 @click.option(
-    "--jobs", type=click.IntRange(1), metavar="N", help="Worker processes  [default: one a core]"
+    "--jobs",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Worker processes  [default: one a core]",
 )
 @click.option(
     "--engine",

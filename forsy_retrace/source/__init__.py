@@ -14,7 +14,7 @@ from .cast import frames, seconds
 from .forms import FORMS, Line, entry, reread
 from .log import BESIDE, Source, Unread, is_regular
 from .plain import plain
-from .remote import RemoteSource, file_system, is_remote, remote_files
+from .remote import RemoteSource, file_system, is_remote, on_disk, remote_files
 from .screen import has_screen, screen
 from .unpack import MAX_RATIO, MAX_UNPACKED, is_sealed, text_in
 from .values import MAX_DEPTH, MAX_LINE, Problem, Record, decode
@@ -44,6 +44,7 @@ __all__ = [
     "is_regular",
     "is_remote",
     "is_sealed",
+    "on_disk",
     "plain",
     "remote_files",
     "reread",

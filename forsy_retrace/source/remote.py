@@ -17,6 +17,11 @@ def is_remote(address: str) -> bool:
     return "://" in address
 
 
+def on_disk(address: str) -> str:
+    """The same place, by its path where the address is one of this machine's disks."""
+    return address.removeprefix("file://") or address
+
+
 def file_system(address: str) -> tuple[Any, str]:
     """The file system behind an address, and the path there; raises where a package is missing."""
     try:
@@ -78,9 +83,12 @@ def remote_files(address: str) -> Iterator[tuple[str, str, int, str]]:
     system, root = file_system(address)
     try:
         found = sorted(system.find(root, detail=True).items())
+        is_there = bool(found) or system.exists(root)
     except Exception as error:  # each service has errors of its own
         kind = address.split("://")[0]
         raise Unreachable(f"{kind}://: {type(error).__name__} in its store") from None
+    if not is_there:
+        raise RetraceError(f"{address}: nothing lies there, or it can't be listed")
     for path, told in found:
         mark = next((str(told[key]) for key in MARKS if told.get(key)), "")
         yield path, path[len(root) :].lstrip("/") or Path(path).name, told.get("size") or 0, mark

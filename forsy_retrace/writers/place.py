@@ -106,7 +106,7 @@ class Remote(Place):
                 self.system.rm(f"{self.root}/{name}", recursive=True)
 
     def read(self, name: str) -> bytes:
-        with _told():
+        with _told(may_lack=True):
             data: bytes = self.system.cat_file(f"{self.root}/{name}")
         return data
 
@@ -134,11 +134,15 @@ def check_shelf(target: Path) -> None:
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[Any]:
+def _told(may_lack: bool = False) -> Iterator[Any]:
     """Whatever a store raises as one line; each has errors of its own."""
     try:
         yield
-    except (RetraceError, FileNotFoundError):
+    except RetraceError:
         raise
+    except FileNotFoundError:
+        if may_lack:
+            raise
+        raise DiskTrouble("the target can't be written: no such bucket or folder") from None
     except Exception as error:
         raise DiskTrouble(f"the target can't be written: {type(error).__name__}") from None
