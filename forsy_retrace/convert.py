@@ -88,6 +88,8 @@ def convert(
     found = _read(source, chosen)
     first = list(islice(found, 2))
     if len(first) == 1:
+        if is_shelf(target):
+            raise RetraceError("the target holds several traces; name another folder for one")
         (one,) = _folders(_with(first, found), source, name, options, Counter())
         if isinstance(one, Refused):
             raise UnreadableInput(one.why)

@@ -137,7 +137,8 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise RetraceError(f"{path.parent.name}: no trace folder, {path.name} is missing") from None
+        folder = path.parent.name or path.parent  # `.` has no name
+        raise RetraceError(f"{folder}: no trace folder, {path.name} is missing") from None
     except OSError as error:
         why = error.strerror or "can't be read"
         raise UnreadableInput(f"{path.parent.name}/{path.name}: {why}") from None

@@ -442,6 +442,18 @@ def test_many_copies_of_one_session_give_a_numbered_folder_each(here: Path) -> N
     assert max(map(len, others)) == len(first) + len("-50")
 
 
+def test_one_session_does_not_go_among_several(here: Path) -> None:
+    run("claude-code", TWO_RUNS, "-o", "traces", "-q")
+    before = contents(here)
+    told = refused(2, "claude-code", LOG, "-o", "traces")
+    assert "the target holds several traces; name another folder for one" in told
+    assert contents(here) == before
+
+
+def test_the_working_directory_is_named_where_it_is_no_trace(here: Path) -> None:
+    assert refused(2, "show", ".").startswith("forsy-retrace: .: no trace folder")
+
+
 def test_several_sessions_do_not_go_into_one_trace(here: Path) -> None:
     run("claude-code", LOG, "-o", "trace", "-q")
     before = contents(here)
