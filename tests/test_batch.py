@@ -24,6 +24,7 @@ from forsy_retrace.cli import main
 from forsy_retrace.convert import Refused, convert
 from forsy_retrace.errors import DiskTrouble, Locked, RetraceError
 from forsy_retrace.redact import Rules
+from forsy_retrace.source import Source
 from forsy_retrace.writers.atomic import locked
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -728,3 +729,11 @@ def test_a_worker_that_dies_once_costs_nothing(tmp_path: Path) -> None:
     found = dict(pool.map(kill_once, [tmp_path / "a", tmp_path / "b"]))
     pool.close()
     assert sorted(map(str, found.values())) == ["a", "b"]
+
+
+def test_a_name_is_readable_in_a_locale_that_lacks_its_letters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "fsencode", lambda name: name.encode("ascii", "surrogateescape"))
+    once = Source(Path("\udcf0\udc9f\udc98\udc80.jsonl")).name
+    assert (once, Source(Path("x"), once).name) == ("\U0001f600.jsonl", once)

@@ -51,6 +51,11 @@ def test_an_honest_adapter_breaks_no_law() -> None:
     assert ask("claude-code", str(LOG), "--quick") == (0, ["1 logs, 0 broken laws."])
 
 
+def test_a_log_whose_name_is_no_utf_8_keeps_the_laws_too(tmp_path: Path) -> None:
+    shutil.copyfile(LOG, tmp_path / "\udcff.jsonl")
+    assert ask("claude-code", str(tmp_path), "--quick") == (0, ["1 logs, 0 broken laws."])
+
+
 def test_a_lost_record_is_told_with_its_case_and_law(faulty: Path) -> None:
     code, lines = ask("faulty", str(LOG), "--quick")
     assert code == 1

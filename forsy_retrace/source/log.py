@@ -368,8 +368,11 @@ def _names(folder: Path, changed: int) -> list[str]:
 
 
 def readable(name: str) -> str:
-    """A file's name without the bytes that are no UTF-8."""
-    return os.fsencode(name).decode("utf-8", "replace")
+    """A file's name without the bytes that are no UTF-8; the same where it has none."""
+    try:
+        return os.fsencode(name).decode("utf-8", "replace")
+    except UnicodeEncodeError:  # made readable before, in a locale without these letters
+        return name
 
 
 def is_regular(path: Path) -> bool:

@@ -85,7 +85,7 @@ class Spoilt(NamedTuple):
 
 def _rounds(copy: Stage, seed: str) -> Iterator[list[Spoilt]]:
     """Which values are changed together: one in every second record."""
-    dice = random.Random(seed)
+    dice = random.Random(os.fsencode(seed))  # a path, which may be no UTF-8
     rows: list[list[Spoilt]] = []
     count = sum(len(records) for records in copy.records.values())
     for name, records in copy.records.items():
