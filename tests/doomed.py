@@ -20,3 +20,8 @@ def kill_once(path: Path) -> str:
         return path.name
     os.kill(os.getpid(), signal.SIGKILL)
     return ""
+
+
+def hears_ctrl_c(number: int) -> bool:
+    """Whether Ctrl-C reaches the worker."""
+    return signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from doomed import double, kill_once
+from doomed import double, hears_ctrl_c, kill_once
 from folders import contents, traces
 from msgspec.structs import replace
 
@@ -729,6 +729,14 @@ def test_a_worker_that_dies_once_costs_nothing(tmp_path: Path) -> None:
     found = dict(pool.map(kill_once, [tmp_path / "a", tmp_path / "b"]))
     pool.close()
     assert sorted(map(str, found.values())) == ["a", "b"]
+
+
+@pytest.mark.slow
+def test_a_worker_is_deaf_to_ctrl_c_from_its_first_moment() -> None:
+    """It is started with the signal blocked, and so prints no traceback while it starts."""
+    pool = Pool(2)
+    assert dict(pool.map(hears_ctrl_c, range(4))) == dict.fromkeys(range(4), False)
+    pool.close()
 
 
 def test_a_name_is_readable_in_a_locale_that_lacks_its_letters(

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import islice
 
 from forsy_retrace import memory
@@ -29,7 +30,8 @@ class Pool:
         flying: dict[Future[B], A] = {}
         while True:
             for task in islice(waiting, self.workers * AHEAD - len(flying)):
-                flying[self._started().submit(work, task)] = task
+                with _deaf():
+                    flying[self._started().submit(work, task)] = task
             if not flying:
                 return
             done, _ = wait(flying, return_when=FIRST_COMPLETED)
@@ -44,9 +46,9 @@ class Pool:
     def close(self) -> None:
         if self._pool is not None:
             processes = list((self._pool._processes or {}).values())
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            for process in processes:
+            for process in processes:  # first: one that still starts would miss what shutdown frees
                 process.terminate()
+            self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
 
     def _after_a_death(
@@ -70,7 +72,9 @@ def _alone(work: Callable[[A], B], task: A) -> B | Lost:
     for _ in range(2):
         with _executor(1) as executor:
             try:
-                return executor.submit(work, task).result()
+                with _deaf():
+                    told = executor.submit(work, task)
+                return told.result()
             except BrokenProcessPool:
                 continue
     return Lost("it ended its worker twice")
@@ -86,6 +90,19 @@ def _cores() -> int:
 def _executor(workers: int) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """A worker that is started meanwhile never hears Ctrl-C, not even before it can ignore it."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _prepare() -> None:
