@@ -711,6 +711,15 @@ def test_no_roots_and_absent_roots_are_refused(tmp_path: Path) -> None:
         assert (done.exit_code, done.stdout) == (2, "")
 
 
+def test_a_machine_without_the_usual_places_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "absent"))
+    done = CliRunner().invoke(main, ["batch", "--local", "-o", str(tmp_path / "t")])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "none of the usual places for logs is here" in done.stderr
+
+
 # dying workers
 
 

@@ -79,6 +79,8 @@ def batch(
     """
     wish = replace(wish, target=on_disk(wish.target))
     roots = [*map(on_disk, wish.roots), *(stores() if wish.local else ())]
+    if not roots and wish.local:
+        raise RetraceError("none of the usual places for logs is here; name a folder with logs")
     if not roots:
         raise RetraceError("name a folder with logs, or --local for the usual ones")
     if wish.adapter != "auto":
