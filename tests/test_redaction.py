@@ -710,6 +710,8 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
             '{"name": "Jo Vermeer", "email": "jo@delftware.com"}',
             '{"name": "[PERSON_1]", "email": "[EMAIL_1]"}',
         ),
+        ("cat box/jo.vermeer@delftware.com.json", "cat box/[EMAIL_1].json"),
+        ("open jo.vermeer@delftware.co.uk.txt now", "open [EMAIL_1].txt now"),
         ("psql -h pg-main.internal -U app", "psql -h [INTERNAL_URL_1] -U app"),
         ("\\\\wsl$\\Ubuntu\\home\\jvermeer\\x", "\\\\wsl$\\Ubuntu\\home\\[USER_1]\\x"),
     ],

@@ -19,6 +19,11 @@ LOCAL = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-"
 DOMAIN = later(
     rb"(?:@|%40)((?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,5}([A-Za-z]{2,24}))"
 )
+ENDING = later(
+    rb"(?i)(?:\.(?:jsonl?|ndjson|txt|log|csv|tsv|md|html?|pdf|xml|eml|mbox|vcf|ics|ya?ml|bak|db|sqlite"
+    rb"|zip|gz|zst)){1,3}$"
+)
+"""What makes the name of a file out of mail: `jo@delftware.com.json`."""
 NAME_BEFORE = later(
     rb"((?:[A-Z\xc3-\xce][\w\x80-\xff'.-]{0,30} ){1,3}[A-Z\xc3-\xce][\w\x80-\xff'.-]{1,30})"
     rb",? ?\\{0,3}[\"']? ?(?:<|&lt;|%3C|\()$"
@@ -92,8 +97,9 @@ def _at(scan: Scan, start: int, end: int) -> None:
     if begin >= start:
         return
     match = DOMAIN.match(data, start)
-    if match and _is_mail(data[begin:start], match[1], match[2]):
-        after = data[match.end() : match.end() + 1]
+    if match and (domain := _mail_domain(data[begin:start], match)):
+        stop = match.start(1) + len(domain)
+        after = data[stop : stop + 1]
         if after not in (b"(", b"_") and not (after == b"=" and b"%" not in data[begin:start]):
             if (
                 begin > 1
@@ -103,11 +109,20 @@ def _at(scan: Scan, start: int, end: int) -> None:
                 return  # an address with its user, not mail
             if data[start:end] == b"@" and account_at_host(scan, begin, start):
                 return
-            scan.add(begin, match.end(), "email", EMAIL)
+            scan.add(begin, stop, "email", EMAIL)
             _name_of_mail(scan, begin)
             return
     if data[start:end] == b"@":
         account_at_host(scan, begin, start)
+
+
+def _mail_domain(local: bytes, match: re.Match[bytes]) -> bytes:
+    """The domain of mail, or nothing; a file that is named for somebody has an ending behind it."""
+    if _is_mail(local, match[1], match[2]):
+        return match[1]
+    named = ENDING.sub(b"", match[1])
+    is_mail = b"." in named and _is_mail(local, named, named.rpartition(b".")[2])
+    return named if named != match[1] and is_mail else b""
 
 
 def _is_mail(local: bytes, domain: bytes, top: bytes) -> bool:
