@@ -196,7 +196,7 @@ def _folder(
         if isinstance(one, Unread):
             yield Refused(one.name, f"{one.name}: {one.why}")
     if not done:
-        raise UnreadableInput(f"{path.name}: no session below this folder")
+        raise UnreadableInput(f"{path.name or path}: no session below this folder")
 
 
 def _folders(

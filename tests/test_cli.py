@@ -452,6 +452,9 @@ def test_one_session_does_not_go_among_several(here: Path) -> None:
 
 def test_the_working_directory_is_named_where_it_is_no_trace(here: Path) -> None:
     assert refused(2, "show", ".").startswith("forsy-retrace: .: no trace folder")
+    assert refused(65, "auto", ".", "-o", "traces").startswith("forsy-retrace: .: no session")
+    told = refused(2, "audit", ".", "--against", LOG)
+    assert told.startswith("forsy-retrace: .: no trace.json")
 
 
 def test_several_sessions_do_not_go_into_one_trace(here: Path) -> None:

@@ -88,7 +88,7 @@ def _file(path: Path) -> Path:
         for name in NAMES:
             if is_regular(path / name):
                 return path / name
-        raise RetraceError(f"{path.name}: no trace.json in this folder")
+        raise RetraceError(f"{path.name or path}: no trace.json in this folder")
     if not path.exists():
         raise RetraceError(f"{path.name}: no such file or folder")
     if not is_regular(path) and not is_regular(path.resolve()):
