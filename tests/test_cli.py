@@ -263,6 +263,15 @@ def test_a_link_as_target_for_several_sessions_is_refused(here: Path) -> None:
     refused(2, "claude-code", LOG.parent, "-o", "nowhere")
 
 
+def test_a_link_to_a_folder_is_called_one(here: Path) -> None:
+    (here / "folder").mkdir()
+    (here / "link").symlink_to("folder")
+    for words in (("claude-code", LOG), ("claude-code", LOG.parent), ("batch", LOG)):
+        told = refused(2, *words, "-o", "link")
+        assert "the target is a link; name the folder that it leads to with -o" in told
+    assert names(here / "folder") == []
+
+
 def test_an_empty_folder_is_taken(here: Path) -> None:
     (here / "trace").mkdir()
     assert run("claude-code", LOG, "-o", "trace", "-q").exit_code == 0

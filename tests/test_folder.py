@@ -423,7 +423,7 @@ def test_a_link_planted_as_target_is_not_followed(target: Path) -> None:
     victim = target.parent / "victim"
     put(victim, OLD)
     target.symlink_to(victim)
-    with pytest.raises(RetraceError, match="no folder"):
+    with pytest.raises(RetraceError, match="is a link"):
         put(target, NEW)
     assert held(victim) == OLD
     assert target.is_symlink()

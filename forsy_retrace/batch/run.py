@@ -15,7 +15,7 @@ from forsy_retrace.errors import RetraceError
 from forsy_retrace.redact import mask, masker_of
 from forsy_retrace.registry import load
 from forsy_retrace.source import is_remote, on_disk
-from forsy_retrace.writers.atomic import is_made_by_us, is_ours, locked
+from forsy_retrace.writers.atomic import check_kind, is_made_by_us, is_ours, locked
 from forsy_retrace.writers.place import Place, is_shelf, place_of
 
 from .dataset import has_dataset, write_dataset
@@ -103,8 +103,7 @@ def _check(target: str) -> None:
     if is_remote(target):
         return
     folder = Path(target)
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise RetraceError("the target exists and is no folder; name another with -o")
+    check_kind(folder)
     if is_ours(folder):
         raise RetraceError("the target is one trace; name another folder for many")
     held = folder.exists() and any(path.name[0] != "." for path in folder.iterdir())

@@ -44,10 +44,17 @@ def _holds_more(folder: Path) -> bool:
     return not all(map(ARTIFACT.fullmatch, os.listdir(artifacts)))
 
 
+def check_kind(target: Path) -> None:
+    """Refuses a target that is there, and no folder itself."""
+    if target.is_symlink():
+        raise RetraceError("the target is a link; name the folder that it leads to with -o")
+    if target.exists() and not target.is_dir():
+        raise RetraceError("the target exists and is no folder; name another with -o")
+
+
 def check_target(folder: Path) -> None:
     """Refuses a target that holds anything but a trace of ours."""
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise RetraceError("the target exists and is no folder; name another with -o")
+    check_kind(folder)
     if folder.is_dir() and any(folder.iterdir()) and not is_ours(folder):
         raise RetraceError("the target folder holds files that are not ours; name another with -o")
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from forsy_retrace.errors import DiskTrouble, RetraceError
 from forsy_retrace.source import file_system, is_remote
-from forsy_retrace.writers.atomic import FILES, is_ours, locked, write_file
+from forsy_retrace.writers.atomic import FILES, check_kind, is_ours, locked, write_file
 from forsy_retrace.writers.folder import put_folder
 
 MANIFEST = "manifest.json"
@@ -129,8 +129,7 @@ def check_shelf(target: Path) -> None:
         raise RetraceError("the target is one trace; name another folder for several sessions")
     if target.is_dir() and any(target.iterdir()) and not is_shelf(target):
         raise RetraceError("the target folder holds files that are not ours; name another with -o")
-    if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise RetraceError("the target exists and is no folder; name another with -o")
+    check_kind(target)
 
 
 @contextlib.contextmanager
