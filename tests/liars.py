@@ -121,7 +121,7 @@ def changed_number(trace: Json, rng: Random) -> Lie | None:
 def _figures(step: Json) -> str:
     text = _told(step["output"])
     plain = not NUMBERED.search(text) and not re.search(
-        r"\[[A-Z_]+_\d|\AExit code|\x1b|omitted", text
+        r"\[[A-Z_]+_\d|\AExit code|\x1b|omitted|truncated", text
     )
     return text if plain else ""
 
