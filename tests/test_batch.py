@@ -263,6 +263,8 @@ def test_a_fault_of_ours_is_a_row_that_quotes_nothing(
     assert report["failed"] == [{"log": name, "why": problem}]
     stopped = run(logs, tmp_path / "other", fail_fast=True)
     assert stopped.converted + stopped.waiting == len(LOGS)
+    (logs / "claude" / "one.jsonl").unlink()
+    assert run(logs, tmp_path / "traces").failed == ()
 
 
 def test_limit_leaves_the_rest_for_another_run(logs: Path, tmp_path: Path) -> None:

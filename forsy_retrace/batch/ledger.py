@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from forsy_retrace.errors import DiskTrouble, Locked, RetraceError
 
@@ -198,10 +199,18 @@ class Ledger:
         )
 
     @told
-    def all(self) -> list[tuple[str, Done]]:
-        """Every log that is done, by its masked name, and what came of it."""
-        rows = self._base.execute("SELECT name, done FROM logs ORDER BY name, file")
-        return [(name, DONE(done)) for name, done in rows]
+    def all(self, here: Iterable[str]) -> list[tuple[str, Done]]:
+        """Every log that is done, by its masked name, and what came of it.
+
+        Only those that are `here`, by their addresses, still have their problems.
+        """
+        keys = set(map(self.key, here))
+        rows = self._base.execute("SELECT name, file, done FROM logs ORDER BY name, file")
+        told = ((name, key, DONE(done)) for name, key, done in rows)
+        return [
+            (name, done if key in keys or not done.problem else replace(done, problem=""))
+            for name, key, done in told
+        ]
 
     @told
     def is_listed(self, parquet: bool) -> bool:

@@ -148,7 +148,7 @@ def _run(
         if done.problem and wish.fail_fast:
             break
     plan = replace(plan, unread=tuple(sorted((*plan.unread, *missed))))
-    everything = ledger.all()
+    everything = ledger.all(log.file.uri for log in plan.logs)
     rows = write_listing(place, _suffix(wish), plan, everything)
     if wish.dataset and not (ledger.is_listed(wish.parquet) and has_dataset(place, _suffix(wish))):
         folders = [row["folder"] for row in rows if "superseded_by" not in row]
