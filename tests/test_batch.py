@@ -19,6 +19,7 @@ from forsy_retrace.batch import Batch, Report, batch, plan, work
 from forsy_retrace.batch.engine import Lost
 from forsy_retrace.batch.ledger import Ledger
 from forsy_retrace.batch.pool import Pool
+from forsy_retrace.batch.told import summary
 from forsy_retrace.choose import Choice
 from forsy_retrace.cli import main
 from forsy_retrace.convert import Refused, convert
@@ -699,9 +700,11 @@ def test_an_engine_that_is_none_is_refused(logs: Path, tmp_path: Path) -> None:
 
 
 def test_what_was_not_asked_for_is_said_to_be_so(logs: Path, tmp_path: Path) -> None:
+    before = run(logs, tmp_path / "traces")
     options = replace(Batch("").options, choice=Choice(since="2999-01-01"))
     done = run(logs, tmp_path / "traces", options=options)
-    assert done.traces == 0
+    assert (done.traces, done.gone) == (0, before.traces)
+    assert f"{before.traces} traces of an earlier run gone" in summary(done, dry_run=False)
     report = json.loads((tmp_path / "traces" / "report.json").read_bytes())
     whys = {row["why"] for row in report["refused"]}
     assert whys == {"no session that was asked for"}

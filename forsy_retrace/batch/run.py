@@ -65,6 +65,8 @@ class Report(msgspec.Struct, frozen=True):
     refused: int = 0
     failed: tuple[tuple[str, str], ...] = ()
     """Logs that gave a problem, by their masked names."""
+    gone: int = 0
+    """Traces of an earlier run that the same logs no longer give: other sessions were picked, say."""
 
 
 def batch(
@@ -138,10 +140,10 @@ def _run(
     if wish.dry_run:
         return Report(plan, unchanged=unchanged, waiting=len(fresh))
     progress.begins("Converting", sum(log.size for log in chosen))
-    converted = 0
+    converted = gone = 0
     missed = []
     for log, done in _converted(chosen, wish, engine):
-        _remember(log, done, ledger, made, place)
+        gone += _remember(log, done, ledger, made, place)
         missed += [(_name(log), done.problem)] if done.is_passing else []
         converted += 1
         progress.advances(log.size)
@@ -162,6 +164,7 @@ def _run(
         len(rows),
         sum(len(done.refused) for _, done in everything),
         (*plan.unread, *((name, done.problem) for name, done in everything if done.problem)),
+        gone,
     )
 
 
@@ -185,11 +188,11 @@ def _is_done(log: Log, ledger: Ledger, made: str, place: Place) -> bool:
     return all(place.has_trace(row["folder"]) for row in kept.done.rows)
 
 
-def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place) -> None:
+def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place) -> int:
     """The log is done: what came of an earlier state of it, and no longer does, goes.
 
     What only could not be read now takes nothing away, and is a problem of this run alone: the log
-    may be gone when the next one comes.
+    may be gone when the next one comes. Gives how many traces fewer there are.
     """
     before = ledger.kept(log.file.uri)
     if done.is_passing:
@@ -199,9 +202,11 @@ def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place) -> 
     content, done = ledger.digest(done.content), replace(done, content=b"")
     ledger.keep(log.file.uri, _name(log), _kept(log, done, ledger, made, content))
     now = {row["folder"] for row in done.rows}
-    for row in before.done.rows if before else ():
+    old = before.done.rows if before else ()
+    for row in old:
         if row["folder"] not in now:
             place.remove(row["folder"])
+    return max(0, len(old) - len(done.rows))
 
 
 def _kept(log: Log, done: Done, ledger: Ledger, made: str, content: str) -> Kept:

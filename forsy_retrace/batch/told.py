@@ -67,6 +67,11 @@ def summary(done: Report, dry_run: bool) -> str:
         + (f", {done.waiting} left for another run" if done.waiting else "")
     )
     lines.append(f"{counted(done.traces, 'trace')}; {counted(done.refused, 'session')} without one")
+    if done.gone:
+        lines.append(
+            f"{counted(done.gone, 'trace')} of an earlier run gone: read as you wish it now,"
+        )
+        lines.append("  the same logs do not give them")
     if done.failed:
         lines.append(f"{counted(len(done.failed), 'log')} failed:")
         lines += [f"  {safe_line(name)}: {safe_line(why)}" for name, why in done.failed[:20]]
@@ -87,6 +92,7 @@ def as_json(done: Report) -> str:
         "waiting": done.waiting,
         "traces": done.traces,
         "refused": done.refused,
+        "gone": done.gone,
         "failed": [{"log": name, "why": why} for name, why in done.failed],
     }
     return compact(told)
