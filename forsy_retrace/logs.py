@@ -6,7 +6,7 @@ from typing import Any
 from forsy_retrace.adapter import accepts
 from forsy_retrace.errors import RetraceError, Unreachable, UnreadableInput
 from forsy_retrace.registry import bundled, identify, load
-from forsy_retrace.source import Source, is_regular
+from forsy_retrace.source import PACKED, Source, is_regular
 
 LFS = "version https://git-lfs.github.com/spec/"
 """How the file begins that Git LFS leaves where a big one belongs."""
@@ -79,6 +79,8 @@ def why_not(source: Source, adapter: str) -> str:
         return f"{source.name}: empty"
     if source.size < 1024 and (source.text(1024) or "").startswith(LFS):
         return f"{source.name}: a Git LFS pointer; fetch the log itself with git lfs pull"
+    if source.is_sealed:
+        return f"{source.name}: {PACKED}"
     reads_text = adapter != "auto" and load(adapter).SHOWS.is_history
     if all(record.problem for record in head) and not reads_text:
         return f"{source.name}: no JSON records in it"

@@ -1,6 +1,8 @@
 """What a user types, and what comes back: exit codes, one line of error, nothing left behind."""
 
+import bz2
 import json
+import lzma
 import os
 import pty
 import re
@@ -344,6 +346,19 @@ def test_events_of_what_is_no_log_is_one_line_and_65(
     make: Callable[[Path], str], here: Path
 ) -> None:
     refused(65, "events", "claude-code", make(here))
+
+
+def test_a_log_that_is_packed_otherwise_is_said_to_be(here: Path) -> None:
+    for name, pack in (("a.jsonl.bz2", bz2.compress), ("a.jsonl.xz", lzma.compress)):
+        (here / name).write_bytes(pack(b'{"type":"user"}\n'))
+        assert "unpack it first" in refused(65, "auto", name, "-o", "trace")
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("cladue-code", "claude-code"), ("bacth", "batch")])
+def test_a_mistyped_command_is_told_the_nearest(typed: str, meant: str, here: Path) -> None:
+    done = CliRunner().invoke(main, [typed, "x"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"Did you mean '{meant}'?" in done.stderr
 
 
 def test_what_is_missing_is_one_line_and_2(here: Path, trace: Path) -> None:

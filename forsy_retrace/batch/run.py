@@ -66,7 +66,7 @@ class Report(msgspec.Struct, frozen=True):
     failed: tuple[tuple[str, str], ...] = ()
     """Logs that gave a problem, by their masked names."""
     gone: int = 0
-    """Traces of an earlier run that the same logs no longer give: other sessions were picked, say."""
+    """Traces of an earlier run that the same logs no longer give: other sessions are asked for."""
 
 
 def batch(

@@ -44,6 +44,21 @@ class Commands(click.Group):
             return adapter_command(name)
         return None
 
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A mistyped name is told the one that it is most like, an adapter's too."""
+        try:
+            return super().resolve_command(context, args)
+        except click.UsageError:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], self.list_commands(context), 1)
+            if args[0][:1] == "-" or not near:
+                raise
+            message = f"No such command '{args[0]}'. Did you mean '{near[0]}'?"
+            raise click.UsageError(message, context) from None
+
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Commands with what they do; adapters by name, since all do the same."""
         import textwrap

@@ -16,7 +16,7 @@ from .log import BESIDE, Source, Unread, is_regular
 from .plain import plain
 from .remote import RemoteSource, file_system, is_remote, on_disk, remote_files
 from .screen import has_screen, screen
-from .unpack import MAX_RATIO, MAX_UNPACKED, is_sealed, text_in
+from .unpack import MAX_RATIO, MAX_UNPACKED, PACKED, is_sealed, text_in
 from .values import MAX_DEPTH, MAX_LINE, Problem, Record, decode
 from .views import unescaped
 
@@ -27,6 +27,7 @@ __all__ = [
     "MAX_LINE",
     "MAX_RATIO",
     "MAX_UNPACKED",
+    "PACKED",
     "Evidence",
     "Line",
     "Problem",

@@ -18,7 +18,7 @@ from .cut import Cutter, Piece, first_line, lines
 from .forms import Line, line_of
 from .layout import MARK, NOWHERE, PREFIX, assigned, first_value, glued, opens_array
 from .ttyrec import begins_frame, framed, is_ttyrec
-from .unpack import SQLITE, ZIP, Bounded, contents, decoded, everything, is_packed, member
+from .unpack import SEALED, SQLITE, ZIP, Bounded, contents, decoded, everything, is_packed, member
 from .values import MAX_LINE, Problem, Record, decode
 
 if TYPE_CHECKING:
@@ -119,6 +119,11 @@ class Source:
     def is_database(self) -> bool:
         """Whether it is a SQLite database."""
         return self._magic == SQLITE
+
+    @cached_property
+    def is_sealed(self) -> bool:
+        """Whether it is an archive, or packed in a way that is not read here."""
+        return self._magic.startswith(SEALED)
 
     @cached_property
     def is_ttyrec(self) -> bool:
@@ -336,7 +341,7 @@ class Member(Source):
         super().__init__(archive.path / info.filename, f"{archive.name}#{info.filename}")
         self.archive, self.info = archive, info
         self.size = info.file_size
-        self.is_archive = self.is_database = False
+        self.is_archive = self.is_database = self.is_sealed = False
 
     def beside(self, pattern: str) -> list[Source]:
         return [one for one in self.archive.members(pattern) if one.name != self.name]

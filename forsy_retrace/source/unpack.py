@@ -191,6 +191,7 @@ RLE = 1
 """The kind of a zstd block that is one byte, repeated."""
 SEALED = (b"PK\x03\x04", b"PK\x05\x06", b"\xfd7zXZ\0", b"BZh", b"7z\xbc\xaf\x27\x1c", b"Rar!")
 """How archives and packed files begin in which nothing can be read here."""
+PACKED = "packed in a way that is not read here; unpack it first"
 
 
 def text_in(data: bytes, name: str) -> bytes:
@@ -198,7 +199,7 @@ def text_in(data: bytes, name: str) -> bytes:
     with decoded(Bounded(io.BytesIO(data), len(data)), name, strict=True) as stream:
         found = stream.read()
     if is_sealed(found):
-        raise UnreadableInput(f"{name}: packed in a way that is not read here; unpack it first")
+        raise UnreadableInput(f"{name}: {PACKED}")
     if b"\0" in found:
         raise UnreadableInput(f"{name}: no text, it holds zero bytes")
     return found
