@@ -242,6 +242,9 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     if by is not None and later.passed(step.step, by) is None:
         reason = f"Step {by} replaced most of what it wrote."
         return Bad(reason, "replaced-later", 0.8, by)
+    if by is not None and _takes_back(later.trace.steps[by - 1], step, later.trace):
+        reason = f"Step {by} put back what was there before, after the user had asked."
+        return Bad(reason, "taken-back", 0.75, by)
     for number in later.trace.reworked.get(step.step, ()):
         check = later.failed(step.step, number)
         if check is not None:
@@ -250,8 +253,28 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     return None
 
 
+def _takes_back(other: Step, step: Step, trace: Trace) -> bool:
+    """Whether Git put a file back, and the user's words of that turn ask for it or find fault."""
+    if other.turn == step.turn or other.operation in ("edit", "write"):
+        return False
+    words = (s for s in trace.steps if s.turn == other.turn and s.action == "user_message")
+    return any(s.message_role == "correction" or ASKS_BACK.search(s.input or "") for s in words)
+
+
+ASKS_BACK = re.compile(
+    r"(?i)\b(?:undo|revert(?:ing)?|roll(?:ing)? ?(?:it |this |that |them )?back|rollback"
+    r"|restore|discard|back out|put (?:it|this|that|them) back)\b"
+)
+"""Words that want work taken back."""
+
 NAMING = frozenset(
-    ["corrected-by-the-user", "left-behind", "replaced-later", "reworked-after-failed-check"]
+    [
+        "corrected-by-the-user",
+        "left-behind",
+        "replaced-later",
+        "reworked-after-failed-check",
+        "taken-back",
+    ]
 )
 """The rules whose reasons say already which step came instead."""
 ERRORS = {
