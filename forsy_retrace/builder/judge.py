@@ -17,6 +17,7 @@ from .distinctive import is_camel
 from .files import first_error, stopped
 from .outcome import never_ran
 from .tools import PLAN_EXITS
+from .touches import only_takes_out
 from .variants import beside, branch_of, left, thumbs
 
 
@@ -243,7 +244,7 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
         reason = f"Step {by} replaced most of what it wrote."
         return Bad(reason, "replaced-later", 0.8, by)
     if by is not None and _takes_back(later.trace.steps[by - 1], step, later.trace):
-        reason = f"Step {by} put back what was there before, after the user had asked."
+        reason = f"Step {by} took it back, after what the user said."
         return Bad(reason, "taken-back", 0.75, by)
     for number in later.trace.reworked.get(step.step, ()):
         check = later.failed(step.step, number)
@@ -254,10 +255,12 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
 
 
 def _takes_back(other: Step, step: Step, trace: Trace) -> bool:
-    """Whether Git put a file back, and the user's words of that turn ask for it or find fault."""
-    if other.turn == step.turn or other.operation in ("edit", "write"):
-        return False
-    words = (s for s in trace.steps if s.turn == other.turn and s.action == "user_message")
+    """Whether the user's words led to it: a correction before an edit, or an order to Git."""
+    between = trace.steps[step.step : other.step - 1]
+    words = [s for s in between if s.action == "user_message"]
+    if other.operation in ("edit", "write"):
+        return only_takes_out(other) and any(s.message_role == "correction" for s in words)
+    words = [s for s in words if s.turn == other.turn]
     return any(s.message_role == "correction" or ASKS_BACK.search(s.input or "") for s in words)
 
 

@@ -20,7 +20,7 @@ from .classify import command, patch_of, patched_files
 from .likeness import are_alike
 from .printed import unread
 from .tools import PLAN_EXITS, path_of
-from .touches import EDITORS, READERS, WRITERS, absolute, replacements
+from .touches import EDITORS, READERS, WRITERS, absolute, only_takes_out, replacements
 from .unchecked import ROOT
 from .untold import Likely, is_mended, untold
 
@@ -174,12 +174,12 @@ def _same_file(old: Attempt, new: Attempt) -> bool:
 
 
 def _works_on(old: Step, new: Step) -> bool:
-    """Whether an edit changes what another that worked had put in, and does not put that back."""
+    """Whether an edit changes what another that worked had put in, and does not take that out."""
     before, after = replacements(old), replacements(new)
     if not before or not after:
         return True
     back = {(new, old) for old, new in before}
-    if any(pair in back for pair in after):
+    if any(pair in back for pair in after) or only_takes_out(new):
         return False
     put = {line for old, new in before for line in _lines(new) - _lines(old) if len(line) > 2}
     taken = {line for old, new in after for line in _lines(old) - _lines(new)}

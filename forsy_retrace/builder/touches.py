@@ -199,6 +199,12 @@ def replacements(step: Step) -> list[tuple[str, str]]:
     return pairs
 
 
+def only_takes_out(step: Step) -> bool:
+    """Whether an edit puts in no line that it does not take out."""
+    pairs = [(old.splitlines(), new.splitlines()) for old, new in replacements(step)]
+    return bool(pairs) and all(set(new).issubset(old) for old, new in pairs)
+
+
 def _replaced(sent: object) -> list[tuple[str, str]]:
     match sent:
         case {"edits": list(edits)}:
