@@ -351,14 +351,11 @@ def _directive(step: Step, trace: Trace, bad: Bad) -> tuple[str, tuple[int, ...]
         return None
     line = first_error(step) if step.success is False else ""
     what = f"It failed: {line.rstrip(':')}" if line else bad.reason
-    start = step.step
-    if step.success is not False:  # what came before the user's words was no answer to them
-        said = [s.step for s in trace.steps[start : successor - 1] if s.action == "user_message"]
-        start = said[-1] if said else start
     between = [
         s.step
-        for s in trace.steps[start : successor - 1]
-        if s.actor == step.actor
+        for s in trace.steps[step.step : successor - 1]
+        if step.success is False  # else what came between was no answer to the user's words
+        and s.actor == step.actor
         and s.call is not None
         and s.success
         and s.operation in ("execute", "edit", "write", "install", "download")
