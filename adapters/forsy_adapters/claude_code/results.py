@@ -167,8 +167,8 @@ def ends(body: dict[str, Any], here: Evidence) -> Iterator[tuple[str, ToolResult
             yield task, _ended(body, where, code, shown)
             return
     match body:
-        case {"subtype": "task_notification", "task_id": str(task), "summary": str(text)}:
-            yield from _by_summary(body, here.at("/summary"), task, text)
+        case {"subtype": "task_notification", "task_id": str(task), "summary": str(text), **told}:
+            yield from _by_summary(body, here.at("/summary"), task, text, told.get("status"))
         case {"type": "user", "message": {"content": [*blocks]}}:
             for index, block in enumerate(blocks):
                 match block:
@@ -189,15 +189,20 @@ NOTIFICATION = "<task-notification>"
 
 def _notified(body: dict[str, Any], here: Evidence, text: str) -> Iterator[tuple[str, ToolResult]]:
     """The end that a notification tells."""
-    name = between(text, "<task-id>", "</task-id>") or ""
-    yield from _by_summary(body, here, name, between(text, "<summary>", "</summary>") or "")
+    tags = ("task-id", "summary", "status")
+    name, summary, status = (between(text, f"<{tag}>", f"</{tag}>") or "" for tag in tags)
+    yield from _by_summary(body, here, name, summary, status)
 
 
 def _by_summary(
-    body: dict[str, Any], here: Evidence, name: str, summary: str
+    body: dict[str, Any], here: Evidence, name: str, summary: str, status: Any
 ) -> Iterator[tuple[str, ToolResult]]:
+    """The end by its exit code; an agent has none, and is only said to have failed."""
     if name and (found := ENDED.search(summary)):
         yield name, _ended(body, here, int(found[1] or found[2]), None)
+    elif name and status == "failed":
+        origin = Origin(here, when(body.get("timestamp")), "agent")
+        yield name, ToolResult(origin, "", summary, "failed", "background-status", here.pointer)
 
 
 def _ended(body: dict[str, Any], here: Evidence, code: int, shown: Any) -> ToolResult:
@@ -209,8 +214,12 @@ def _ended(body: dict[str, Any], here: Evidence, code: int, shown: Any) -> ToolR
 
 
 def background(extra: Any) -> str:
-    """The name of the background command that a result says was started; empty without one."""
+    """The name of the command or agent that a result says runs on; empty without one."""
     match extra:
-        case {"backgroundTaskId": str(task)} | {"taskId": str(task), "timeoutMs": int()}:
+        case (
+            {"backgroundTaskId": str(task)}
+            | {"taskId": str(task), "timeoutMs": int()}
+            | {"status": "async_launched", "agentId": str(task)}
+        ):
             return task
     return ""
