@@ -169,7 +169,7 @@ CHECK = (
 RETRIES = {
     "same-command-after-failure": "The same command, wrappers, quoting and viewers at its end aside.",
     "same-arguments-after-failure": "The same tool with the same arguments.",
-    "same-delegation-after-failure": "A subagent is started anew with much the same brief.",
+    "same-delegation-after-failure": "A subagent is started anew with much the same brief, or for what has the same title.",
 }
 """Sentences for the rules whose function has none."""
 

@@ -446,9 +446,19 @@ def _shares_script(old: Command, new: Command) -> bool:
 
 
 def _same_delegation(old: Attempt, new: Attempt) -> bool:
+    """A subagent for the same: by its brief, or by the title that the brief has."""
     if old.step.like not in ("Task", "Agent") or new.step.like not in ("Task", "Agent"):
         return False
-    return are_alike(old.step.input or "", new.step.input or "", 0.6)
+    title = _title(old.step)
+    same = title != "" and title == _title(new.step)
+    return same or are_alike(old.step.input or "", new.step.input or "", 0.6)
+
+
+def _title(step: Step) -> str:
+    match step.call.input if step.call else None:
+        case {"description": str(title)}:
+            return title.strip()
+    return ""
 
 
 def _same_url(old: Attempt, new: Attempt) -> bool:
