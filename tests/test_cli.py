@@ -348,6 +348,18 @@ def test_events_of_what_is_no_log_is_one_line_and_65(
     refused(65, "events", "claude-code", make(here))
 
 
+def test_a_trace_may_be_named_by_its_document(trace: Path) -> None:
+    for words in (("show",), ("show", "--step", "2"), ("verify", "--source", str(LOG))):
+        whole, by_document = (
+            run(words[0], one, *words[1:]) for one in (trace, trace / "trace.json")
+        )
+        assert by_document.stdout == whole.stdout != ""
+
+
+def test_no_number_of_minutes_is_a_usage_error(here: Path) -> None:
+    assert "no number of minutes" in CliRunner().invoke(main, ["auto", "x", "--idle", "nan"]).stderr
+
+
 def test_a_log_that_is_packed_otherwise_is_said_to_be(here: Path) -> None:
     for name, pack in (("a.jsonl.bz2", bz2.compress), ("a.jsonl.xz", lzma.compress)):
         (here / name).write_bytes(pack(b'{"type":"user"}\n'))

@@ -10,7 +10,7 @@ from forsy_retrace.errors import RetraceError
 from forsy_retrace.terminal import safe, safe_json
 
 from .group import main
-from .options import PATH, wishes
+from .options import PATH, TRACE, wishes
 
 
 @main.command("events", epilog="\b\nExample:\n  forsy-retrace events claude-code session.jsonl")
@@ -31,7 +31,7 @@ def events(adapter: str, path: Path, no_redact: bool, i_know: bool) -> None:
 
 
 @main.command("show", epilog="\b\nExample:\n  forsy-retrace show trace/ --step 4 --why success")
-@click.argument("folder", type=PATH)
+@click.argument("folder", type=TRACE)
 @click.option("--step", type=click.IntRange(1), help="This step in full.")
 @click.option("--why", metavar="FIELD", help="Why this field of the step says what it says.")
 @click.option(
@@ -65,7 +65,7 @@ def validate(folder: Path, as_json: bool) -> None:
 
 
 @main.command("verify", epilog="\b\nExample:\n  forsy-retrace verify trace/ --source session.jsonl")
-@click.argument("folder", type=PATH)
+@click.argument("folder", type=TRACE)
 @click.option(
     "--source",
     type=PATH,
@@ -88,10 +88,12 @@ def _findings(found: list[tuple[int | None, str, str]], as_json: bool, good: str
         rows = [{"step": step, "field": field, "problem": text} for step, field, text in found]
         click.echo(safe_json(orjson.dumps(rows).decode()))
     else:
+        from forsy_retrace.trace import counted
+
         for step, field, text in found:
             where = f"step {step}, {field}" if step else field
             click.echo(safe(f"{where}: {text}"))
-        click.echo(good if not found else f"{len(found)} problems.")
+        click.echo(good if not found else f"{counted(len(found), 'problem')}.")
     if found:
         sys.exit(1)
 

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Sequence
 from datetime import date
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,29 @@ class Day(click.types.StringParamType):
             self.fail("is no day; write it as 2026-01-31", param, ctx)
 
 
+class TraceFolder(FilePath):
+    """The folder of a trace, named by itself or by the trace.json in it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        return path.parent if path.name == "trace.json" and path.is_file() else path
+
+
+class Minutes(click.FloatRange):
+    """A time, more than none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        minutes = super().convert(value, param, ctx)
+        if isnan(minutes):
+            self.fail(f"{value} is no number of minutes", param, ctx)
+        return minutes
+
+
 DAY = Day()
+MINUTES = Minutes(0, min_open=True)
 NAME = Name()
 PATH = FilePath()
+TRACE = TraceFolder()
 
 
 def wishes(command: Any) -> Any:
@@ -182,7 +203,7 @@ def conversion(command: Any) -> Any:
             "--idle",
             default=30.0,
             show_default=True,
-            type=click.FloatRange(0, min_open=True),
+            type=MINUTES,
             metavar="MINUTES",
             help="A longer pause ends a session, where a history names none.",
         ),
