@@ -208,8 +208,10 @@ def _holds(value: Any, entry: Json, values: Sequence[Any], folder: Path) -> str:
         whole = "".join(text_of(text) for text in texts)
         why = _copied(value, whole, entry, folder)
         return why if "".join(value.split()) != "".join(whole.split()) else ""
-    if entry.get("rule") in READINGS and isinstance(value, str):
-        return _copied(value, "".join(text_of(text) for text in texts), entry, folder)
+    reading = READINGS.get(entry.get("rule", ""))
+    if reading is not None and isinstance(value, str):
+        shown = "".join(text_of(reading.of(text)) for text in texts)
+        return _copied(value, shown, entry, folder)
     rule = entry.get("rule", "")
     of_one, of_all = RECHECKS.get(rule), RECHECKS_OF_ALL.get(rule)
     if (of_one and texts and not of_one(value, texts[0])) or (of_all and not of_all(value, texts)):

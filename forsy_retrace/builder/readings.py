@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from forsy_retrace.evidence import Evidence, Grade, Ground
 
@@ -17,6 +17,14 @@ class Reading(NamedTuple):
     confidence: float | None = None
     within: bool = True
     """The text is a part of what its places show, not all of it."""
+    without: str = ""
+    """The key of an object that does not belong to what is read."""
+
+    def of(self, value: Any) -> Any:
+        """What is read of the value at a place."""
+        if not (self.without and isinstance(value, dict)):
+            return value
+        return {key: held for key, held in value.items() if key != self.without}
 
     def ground(self, *places: Evidence) -> Ground:
         """Why a text that was read so may stand in the trace."""
@@ -52,6 +60,12 @@ ROWS = (
         "fenced-action",
         "The fenced block that ends the agent's words and that its harness ran, or what stands before.",
         0.97,
+    ),
+    Reading(
+        "without-sources",
+        "What a search of the API was asked for, without the pages found, which stand in one object with it.",
+        within=False,
+        without="sources",
     ),
     Reading(
         "learnt-prompt", "What stands behind a prompt of a shape that returns in the recording.", 0.7

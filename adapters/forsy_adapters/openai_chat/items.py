@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Call, arguments, attachments, content_text
 from forsy_retrace.events import Event, Meant, Message, Notice, Skipped, ToolResult, Via
-from forsy_retrace.sdk import named
+from forsy_retrace.sdk import named, pointer, resolve
 
 from .chat import Chat
 from .place import Json, Place, Told, text_in
@@ -22,6 +22,8 @@ class Kind(NamedTuple):
     results: tuple[str, ...] = ()
     known_by: str = "call_id"
     """The id that every copy has: other ids, and even arguments, change from one to the next."""
+    found: str = ""
+    """A part of its input that is no input: what the tool found, which the API puts there."""
 
 
 CALLS: dict[str, Kind] = {
@@ -36,7 +38,7 @@ CALLS: dict[str, Kind] = {
     "computer_call": Kind("computer", "action"),
     "tool_search_call": Kind("tool_search", "arguments"),
     "program": Kind("program", "code"),
-    "web_search_call": Kind("web_search", "action", ("results",)),
+    "web_search_call": Kind("web_search", "action", ("results",), found="sources"),
     "file_search_call": Kind("file_search", "queries", ("results",)),
     "code_interpreter_call": Kind("code_interpreter", "code", ("outputs",)),
     "image_generation_call": Kind("image_generation", "revised_prompt"),
@@ -54,6 +56,8 @@ OUTPUTS: dict[str, tuple[str, str]] = {
 }
 
 
+READING = "without-sources"
+"""The rule by which an input is read that holds what was found too."""
 SAYS_SO = ("apply_patch", "tool_search")
 """Of these the status is that of the work; of other outputs, that of the item."""
 
@@ -127,10 +131,13 @@ class Items:
             call = call._replace(pointer=f"{path}/type") if picture else call
         else:
             sent = arguments(item[kind.sent])
+            if _found(item, kind):
+                sent = {key: value for key, value in sent.items() if key != kind.found}
             if isinstance(sent, list):
                 sent = content_text(sent)  # `queries`
             call = Call(ident, tool, sent, f"{path}/{kind.sent}", named if kind.tool else "")
-        told = called(call, place, _of_server(item, call))._replace(permitted=bool(asked))
+        reading = READING if _found(item, kind) else ""
+        told = called(call, place, _of_server(item, call), reading)._replace(permitted=bool(asked))
         yield told if text_in(item, kind.known_by) else told._replace(key=None)
         if hosted:
             yield from _own_result(item, kind, ident, place)
@@ -205,11 +212,12 @@ def _own_result(item: Json, kind: Kind, ident: str, here: Place) -> Iterator[Tol
     found = Verdict("ok", "status", f"{base}/status") if done else Verdict()
     if failed:
         found = verdict(item, base, "error")
-    for key in (*kind.results, *(("error", "status") if failed else ())):
-        output = item.get(key)
+    places = [*_results(item, kind), *((("error",), ("status",)) if failed else ())]
+    for keys in places:
+        output = resolve(item, pointer(*keys)) if keys[0] in item else None
         if output:
-            text, where = printed(output, here.deeper(key))
-            pictures = attachments(output, f"{base}/{key}")
+            text, where = printed(output, here.deeper(*keys))
+            pictures = attachments(output, here.deeper(*keys).pointer)
             origin = where.origin()
             event = ToolResult(
                 origin, ident, text, found.outcome, found.rule, found.basis, attachments=pictures
@@ -225,6 +233,19 @@ def _own_result(item: Json, kind: Kind, ident: str, here: Place) -> Iterator[Tol
     elif found.outcome == "ok":
         at = here.deeper("status").origin()
         yield Told(None, ToolResult(at, ident, None, found.outcome, found.rule, found.basis))
+
+
+def _results(item: Json, kind: Kind) -> Iterator[tuple[str, ...]]:
+    """Where a hosted tool's item holds what came back."""
+    yield from ((key,) for key in kind.results)
+    if _found(item, kind):
+        yield kind.sent, kind.found
+
+
+def _found(item: Json, kind: Kind) -> bool:
+    """Whether what a tool found stands among its input."""
+    sent = item.get(kind.sent)
+    return bool(kind.found) and isinstance(sent, dict) and kind.found in sent
 
 
 def _reasoning(item: Json, here: Place) -> Iterator[Told]:

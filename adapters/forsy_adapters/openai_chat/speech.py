@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from forsy_retrace.dialects import Call, arguments, content_text, part_text
 from forsy_retrace.events import (
     Event,
@@ -102,11 +104,11 @@ def reasoning(message: Json, here: Place) -> Iterator[Told]:
         yield thought(detail[key], where.deeper(key).origin()) if key else _hidden(where)
 
 
-def called(call: Call, here: Place, meant: Meant | None = None) -> Told:
+def called(call: Call, here: Place, meant: Meant | None = None, reading: str = "") -> Told:
     """A call, known again by its id, or by what it asks for."""
     sent = call.input if isinstance(call.input, str) else compact(call.input)
     key = ("call", call.id, call.name, "" if call.id else sent)
-    origin = here.to(call.pointer).origin()
+    origin = replace(here.to(call.pointer).origin(), reading=reading)
     return Told(key, ToolCall(origin, call.id, call.name, call.input, call.named, meant))
 
 
