@@ -13,8 +13,12 @@ from forsy_retrace.patterns import later
 from .message_rules import Context, Cues
 from .phrases import Span, phrases
 
-SENTENCE = later(r"(?:[^.!?。！？\n]|[.!?]+(?=[^\s.!?]))+[.!?。！？]*")
-"""A sentence with its marks; one within a name or an address ends none."""
+QUOTED = r"(?=['\"”’)]+(?:\s+[^a-z\s]|\s*$))"
+"""Before a closing quote or bracket that no small letter follows."""
+SENTENCE = later(
+    rf"(?:[^.!?。！？\n]|[.!?]+(?=[^\s.!?])(?!{QUOTED}))+[.!?。！？]*(?:(?<=[.!?]){QUOTED}['\"”’)]+)?"
+)
+"""A sentence with its marks and what closes behind them; one within a name or an address ends none."""
 FENCES = later(r"```.*?(?:```|\Z)", re.S)
 NEGATED = later(
     r"(?i)(?:\b(?:not|no|never|isn't|ain't|doesn't|didn't|nicht|kein|pas|não|не)\s+(?:\w+\s+)?|[不没未])$"
