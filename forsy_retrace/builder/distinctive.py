@@ -8,6 +8,8 @@ from forsy_retrace.patterns import later
 SHORTEST = 12
 TOKEN = re.compile(rf"[\w./@:~#%+-]{{{SHORTEST},}}", re.A)
 WORD = re.compile(rf"[A-Za-z_$][\w$]{{{SHORTEST - 1},}}")
+HEX = re.compile(rf"0[xX]([0-9A-Fa-f]{{{SHORTEST},}})")
+"""A number in hexadecimal digits, which many programs print without the mark before them."""
 
 
 PLAIN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
@@ -42,6 +44,8 @@ def parts(token: str) -> Iterator[str]:
     if len(value) < SHORTEST:
         return
     yield value
+    if digits := HEX.fullmatch(value):
+        yield digits[1]
     if "/" in value:
         name = value.rsplit("/", 1)[-1].split(":")[0]
         if len(name) >= SHORTEST:
