@@ -90,7 +90,7 @@ def _artifact(
         what = f"Read as evidence in {_listed(steps)}."
         return Artifact(name, "observed", "evidence", steps, what, "Read, not changed.", "unseen")
     content = replay(touched)
-    verbs = list(_verbs(changes))
+    verbs = list(_verbs(touched, changes))
     kind = "modified" if back and verbs[-1] == "deleted" else _type(verbs)
     diff = _diff(changes)
     grade = "full" if content is not None else ("partial" if diff else "unseen")
@@ -140,12 +140,18 @@ def replay(touched: list[Touch]) -> str | None:
     return text
 
 
-def _verbs(changes: list[Touch]) -> Iterator[str]:
-    """What each change does to the file: created, modified, generated or deleted."""
-    stands = False
+def _verbs(touched: list[Touch], changes: list[Touch]) -> Iterator[str]:
+    """What each change does to the file: created, modified, generated or deleted.
+
+    What an earlier step read was there, unless the harness says that the write made it.
+    """
+    stands, since = False, 0
     for touch in changes:
-        fresh = touch.kind == "write" and not stands
+        told = touch.change is not None
+        read = any(t.kind == "read" and since < t.step < touch.step for t in touched)
+        fresh = touch.kind == "write" and not stands and (told or not read)
         stands = touch.kind not in GONE
+        since = 0 if stands else touch.step
         if not stands:
             yield "deleted"
         elif touch.kind == "generated":
@@ -165,10 +171,14 @@ def _type(verbs: list[str]) -> str:
 
 
 def _history(changes: list[Touch], verbs: list[str]) -> str:
-    """`Created in step 3, modified in steps 5 and 7.`"""
+    """`Created in step 3, modified in steps 5 and 7.`
+
+    What a step does to the file that it makes belongs to the making.
+    """
     done: dict[str, list[int]] = {}
     for touch, verb in zip(changes, verbs, strict=True):
-        done.setdefault(verb, []).append(touch.step)
+        if verb != "modified" or touch.step not in done.get("created", ()):
+            done.setdefault(verb, []).append(touch.step)
     told = (f"{verb} in {_listed(tuple(sorted(set(steps))))}" for verb, steps in done.items())
     text = ", ".join(told)
     return f"{text[:1].upper()}{text[1:]}."
