@@ -386,6 +386,9 @@ def _patched(touch: Touch, step: Step) -> str:
         return f"{name} was {'created' if change.kind == 'created' else 'changed'}."
     if touch.change is not None and touch.change.kind == "created":
         return f"{name} was created: {_lines(len(touch.added))}."
+    if change is None and touch.kind == "write":
+        # What stood there before, if anything did, the log does not hold.
+        return f"{name} was written: {_lines(len(touch.added))}."
     return f"{name}: {_lines(len(touch.added))} added, {len(touch.removed)} removed."
 
 
