@@ -210,6 +210,8 @@ def _grown(data: bytes, start: int, end: int, whole: bytes, first: int) -> tuple
         end += next(
             i for i, (a, b) in enumerate(zip_longest(after, data[end : end + len(after)])) if a != b
         )
+        # A backslash may belong to the escape behind it; without it the text would no longer parse.
+        end = start + len(data[start:end].rstrip(b"\\"))
     here = first
     while here and start and data[start - 1] == whole[here - 1]:
         start, here = start - 1, here - 1
