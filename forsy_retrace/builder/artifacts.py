@@ -147,9 +147,9 @@ def _verbs(touched: list[Touch], changes: list[Touch]) -> Iterator[str]:
     """
     stands, since = False, 0
     for touch in changes:
-        told = touch.change is not None
-        read = any(t.kind == "read" and since < t.step < touch.step for t in touched)
-        fresh = touch.kind == "write" and not stands and (told or not read)
+        fresh = touch.kind == "write" and not stands
+        if fresh and touch.change is None:
+            fresh = not any(t.kind == "read" and since < t.step < touch.step for t in touched)
         stands = touch.kind not in GONE
         since = 0 if stands else touch.step
         if not stands:
