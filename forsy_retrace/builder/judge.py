@@ -282,7 +282,7 @@ NAMING = frozenset(
 """The rules whose reasons say already which step came instead."""
 ERRORS = {
     "interrupted": "The user stopped the work here.",
-    "limit": "The work was cut here at a limit.",
+    "limit": "A limit was met here.",
 }
 """What an error step was, by what brought it."""
 
