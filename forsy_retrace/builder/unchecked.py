@@ -59,6 +59,12 @@ UNBUILT = (GO_TEST, "_test.exs")
 ROOT = later(r"^(?:[A-Za-z]:|/[A-Za-z](?=/)|~)?/+|^\./")
 """Where a path starts, however the shell writes a drive."""
 
+PROJECTS = {
+    "types": later(r"(?:^|[/\\])[jt]sconfig\b[^/\\]*\.json$"),
+    "lint": later(r"\.(?:slnx?|[a-z]+proj)$"),
+}
+"""Files that say what a project holds: a check that is given one looks at the project."""
+
 PLANS = later(r"[/\\]\.claude[/\\](?:plans|projects)[/\\]")
 
 
@@ -216,10 +222,10 @@ def breadth(kind: str, run: Command) -> tuple[str, ...]:
 
 def _named(kind: str, run: Command) -> tuple[str, ...]:
     """The ends of the paths that a run was given; empty where it looks at all."""
-    if kind not in ("lint", "types"):
+    if kind not in PROJECTS:
         return ()
     files = (one for one in breadth(kind, run) if "*" not in one and posixpath.splitext(one)[1])
-    return tuple(one.lstrip("./") for one in files)
+    return tuple(one.lstrip("./") for one in files if not PROJECTS[kind].search(one))
 
 
 def _folders(kind: str, run: Command, place: str) -> tuple[str, ...]:
