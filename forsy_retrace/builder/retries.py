@@ -304,6 +304,8 @@ def _same_folder(old: Attempt, new: Attempt) -> bool:
     """A file that was not there; another of its folder is read soon after."""
     if old.path is None or new.path is None or old.step.tool != new.step.tool:
         return False
+    if old.step.operation != "read":
+        return False  # the text that an edit did not find is no file
     if new.order - old.order > SOON or not MISSING.search((old.step.output or "")[:SAYS_SO]):
         return False
     return posixpath.dirname(old.path) == posixpath.dirname(new.path)
