@@ -170,7 +170,19 @@ def _same_file(old: Attempt, new: Attempt) -> bool:
     side = _side(old.step)
     if side is None or side != _side(new.step):
         return False
-    return not old.step.success or _works_on(old.step, new.step)
+    if not old.step.success:
+        return not _finds_done(old.step, new.step)
+    return _works_on(old.step, new.step)
+
+
+def _finds_done(old: Step, new: Step) -> bool:
+    """Whether an edit replaces text that was already as a failed one would have made it."""
+    if old.result is not None and old.result.changes:
+        return False  # a line failed behind its patch
+    wanted, found = replacements(old), replacements(new)
+    here = {line for before, _ in found for line in _lines(before)}
+    put, taken = _lines_put(wanted), _lines_taken(wanted)
+    return bool(put and taken) and put <= here and taken.isdisjoint(here)
 
 
 def _works_on(old: Step, new: Step) -> bool:
@@ -181,9 +193,17 @@ def _works_on(old: Step, new: Step) -> bool:
     back = {(new, old) for old, new in before}
     if any(pair in back for pair in after) or only_takes_out(new):
         return False
-    put = {line for old, new in before for line in _lines(new) - _lines(old) if len(line) > 2}
-    taken = {line for old, new in after for line in _lines(old) - _lines(new)}
-    return not put or not put.isdisjoint(taken)
+    put = _lines_put(before)
+    return not put or not put.isdisjoint(_lines_taken(after))
+
+
+def _lines_put(pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """The telling lines that replacements put in."""
+    return {line for old, new in pairs for line in _lines(new) - _lines(old) if len(line) > 2}
+
+
+def _lines_taken(pairs: Iterable[tuple[str, str]]) -> set[str]:
+    return {line for old, new in pairs for line in _lines(old) - _lines(new)}
 
 
 def _lines(text: str) -> set[str]:
