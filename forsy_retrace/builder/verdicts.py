@@ -536,10 +536,14 @@ def found_no_more(text: str | None, exit_code: int | None, run: Command | None) 
 
 
 def showed_differences(text: str | None, exit_code: int | None, run: Command | None) -> bool:
-    """A comparison alone on its line, which exits 1 and prints what differs."""
-    if run is None or exit_code != 1 or len(run.simples) != 1 or not (text or "").strip():
+    """A comparison alone on its line but for what feeds it, which exits 1 and prints what differs."""
+    if run is None or exit_code != 1 or not run.simples or not (text or "").strip():
         return False
-    return not _names(run.simples[0]).isdisjoint(COMPARES)
+    *before, last = run.simples
+    fed = [word for word in last.words if word.startswith("<(")]
+    if not all(any(" ".join(one.words) in word for word in fed) for one in before):
+        return False
+    return not _names(last).isdisjoint(COMPARES)
 
 
 def _looks_up(simple: Simple) -> bool:
