@@ -81,8 +81,8 @@ def _terms(step: Step, run: Command | None) -> frozenset[str]:
         match step.call.input:
             case {"pattern": str(pattern)} | {"query": str(pattern)}:
                 # Of a glob, the folders say where, only its last part what.
-                last = WORD.findall(pattern.rpartition("/")[2])
-                return frozenset(last or WORD.findall(pattern))
+                last = _words(pattern.rpartition("/")[2])
+                return frozenset(last or _words(pattern))
         return frozenset()
     place = set((step.cwd or "").replace("\\", "/").split("/"))
     words = [
@@ -95,7 +95,12 @@ def _wanted(simple: Simple) -> list[str]:
     """The words that a search is for: of its pattern, else of where it looks."""
     operands = _operands(simple)
     pattern = [one for one in operands if one not in simple.reads]
-    return WORD.findall(" ".join(pattern)) or WORD.findall(" ".join(operands))
+    return _words(" ".join(pattern)) or _words(" ".join(operands))
+
+
+def _words(text: str) -> list[str]:
+    """The words of a pattern; the dot of `func.*Save` is none of a word."""
+    return [word.rstrip(".") for word in WORD.findall(text) if word.strip(".")]
 
 
 def _operands(simple: Simple) -> list[str]:
