@@ -191,15 +191,19 @@ def _finds_done(old: Step, new: Step) -> bool:
 
 
 def _works_on(old: Step, new: Step) -> bool:
-    """Whether an edit changes what another that worked had put in, and does not take that out."""
+    """Whether an edit changes what another that worked had put in, and does not take that out.
+
+    Of one that only took lines out it puts some back.
+    """
     before, after = replacements(old), replacements(new)
     if not before or not after:
         return True
     back = {(new, old) for old, new in before}
     if any(pair in back for pair in after) or only_takes_out(new):
         return False
-    put = _lines_put(before)
-    return not put or not put.isdisjoint(_lines_taken(after))
+    if put := _lines_put(before):
+        return not put.isdisjoint(_lines_taken(after))
+    return not _lines_taken(before).isdisjoint(_lines_put(after))
 
 
 def _lines_put(pairs: Iterable[tuple[str, str]]) -> set[str]:
