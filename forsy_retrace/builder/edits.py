@@ -28,20 +28,37 @@ SCRATCH = re.compile(r"^(?:/private)?/(?:tmp|var/folders)/|[/\\]AppData[/\\]Loca
 def scratch(trace: Trace) -> Callable[[str], bool]:
     """Tells whether a file lies where scratch files lie, and in no folder that is worked in.
 
-    Worked in are the folder that the session began in and those that it pushed from.
+    Worked in are the folder that the session began in, those that it pushed from, and copies of a
+    repository that it fetched and committed to.
     """
     first = next((step.cwd for step in trace.steps if step.cwd), None)
     homes = {first} if first else set()
+    copies = set[str]()
     for step in trace.steps:
         run = command(step)
-        if run is not None and any(one.name == "git push" for one in run.simples):
-            homes.add(absolute(run.cwd or ".", step.cwd))
+        if run is None:
+            continue
+        here, names = absolute(run.cwd or ".", step.cwd), {one.name for one in run.simples}
+        copies |= {absolute(path, here) for one in run.simples for path in _fetched(one)}
+        if "git push" in names or (here in copies and "git commit" in names):
+            homes.add(here)
     inside = tuple(f"{home.rstrip('/')}/" for home in homes if SCRATCH.search(f"{home}/"))
 
     def is_scratch(path: str) -> bool:
         return SCRATCH.search(path) is not None and not path.startswith(inside)
 
     return is_scratch
+
+
+def _fetched(simple: Simple) -> tuple[str, ...]:
+    """Where a clone of a repository that is not on this machine goes."""
+    is_far = simple.name == "gh repo clone" or any(AWAY.match(one) for one in simple.urls)
+    return simple.writes if simple.name in CLONES and is_far else ()
+
+
+CLONES = frozenset(["git clone", "gh repo clone"])
+AWAY = re.compile(r"(?:https?|ssh|git)://|git@")
+"""How the address of a repository on another machine begins."""
 
 
 class Standing:
