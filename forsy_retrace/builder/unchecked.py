@@ -134,6 +134,8 @@ class Unchecked:
         found = waiting - self._covered(kind, run)
         if named:
             found = {edit for edit in found if self._is_named(edit, reach, named)}
+        if globs := _globs(kind, run):
+            found = {edit for edit in found if self._is_meant(edit, reach, globs)}
         if folders := _folders(kind, run, place):
             found = {edit for edit in found if self._lies_in(edit, reach, folders)}
         return tuple(sorted(found))
@@ -167,6 +169,14 @@ class Unchecked:
 
     def _is_named(self, edit: int, reach: Reach, named: tuple[str, ...]) -> bool:
         return any(file.path.endswith(named) and reach.holds(file) for file in self.made[edit])
+
+    def _is_meant(self, edit: int, reach: Reach, globs: tuple[tuple[str, str], ...]) -> bool:
+        """Whether a file of the edit lies in one of the folders and ends as its pattern does."""
+        return any(
+            reach.holds(file) and folder in f"/{file.path}" and file.path.endswith(ending)
+            for file in self.made[edit]
+            for folder, ending in globs
+        )
 
     def _lies_in(self, edit: int, reach: Reach, folders: tuple[str, ...]) -> bool:
         """Whether a Go check of these folders looks at a file of the edit."""
@@ -226,6 +236,25 @@ def _named(kind: str, run: Command) -> tuple[str, ...]:
         return ()
     files = (one for one in breadth(kind, run) if "*" not in one and posixpath.splitext(one)[1])
     return tuple(one.lstrip("./") for one in files if not PROJECTS[kind].search(one))
+
+
+def _globs(kind: str, run: Command) -> tuple[tuple[str, str], ...]:
+    """The folders and endings of what a run's patterns mean; empty where it was given others."""
+    covers = breadth(kind, run) if kind in PROJECTS else ()
+    base = (run.cwd or ".").replace("\\", "/")
+    if "$" in base or not all(map(GLOB.fullmatch, covers)):
+        return ()
+    found = [one.partition("*") for one in covers]
+    places = [posixpath.normpath(f"{base}/{folder}") for folder, _, _ in found]
+    folders = [f"/{ROOT.sub('', place)}/".replace("/./", "/") for place in places]
+    if any("/../" in folder for folder in folders):
+        return ()
+    endings = [ending.lstrip("*/") for _, _, ending in found]
+    return tuple(zip(folders, endings, strict=True))
+
+
+GLOB = later(r"(?:\./)?(?:[\w.-]+/)*(?:\*\*/)?\*(?:\.\w+)+")
+"""A pattern that means the files of a kind in a folder."""
 
 
 def _folders(kind: str, run: Command, place: str) -> tuple[str, ...]:
