@@ -145,8 +145,9 @@ def _same_check(old: Attempt, new: Attempt) -> bool:
         return False
     if old.run is None or new.run is None or _family(old.run) != _family(new.run):
         return False
-    if old.check.kind == "run" and not new.check.edits and not _same_run(old.run, new.run):
-        return False
+    since = any(edit > old.step.step for edit in new.check.edits)
+    if old.check.kind == "run" and not since and not _same_run(old.run, new.run):
+        return False  # with other words, and nothing mended, it shows another thing
     return not _cover_others(old.run, new.run)
 
 
