@@ -476,7 +476,7 @@ def _is_error(lines: Sequence[str], run: Command | None) -> bool:
 
 def _complains(line: str, run: Command | None) -> bool:
     """An error message; of what shows data, only one that names its program or shell in front."""
-    if not ERROR_ONLY.match(line):
+    if not ERROR_ONLY.match(line) or (run is not None and _says_gone(line, run)):
         return False
     if run is None or run.operation not in SHOWS:
         return True
@@ -486,6 +486,17 @@ def _complains(line: str, run: Command | None) -> bool:
     speaker = CODE.sub("", speaker)
     return bool(programs) and (speaker in programs or speaker in SHELLS)
 
+
+def _says_gone(line: str, run: Command) -> bool:
+    """Whether a listing does not find something behind a command that removes or moves things."""
+    speaker, _, rest = line.partition(":")
+    if speaker not in ("ls", "stat", "du") or not rest.endswith("No such file or directory"):
+        return False
+    names = [one.words[0] if one.words else "" for one in run.simples]
+    return speaker in names and not REMOVERS.isdisjoint(names[: names.index(speaker)])
+
+
+REMOVERS = frozenset(["rm", "rmdir", "mv", "unlink"])
 
 SPEAKS_AS = {
     "git": ("fatal", "error"),
