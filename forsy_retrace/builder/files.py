@@ -32,7 +32,7 @@ TELLS = re.compile(
 
 
 PLACED = later(
-    r"\S{1,200}:\d+:(?:\d+: (?!.{0,20}\b(?:warning|note|info)\b)"
+    r"(?:\[[\w:.-]{1,40}\] )?\S{1,200}:\d+:(?:\d+: (?!.{0,20}\b(?:warning|note|info)\b)"
     r"| (?=.{0,2000}\b(?:want(?:ed)?|expected|should)\b))"
 )
 """A complaint behind its place: a compiler's or linter's, or a test's of what it had wanted."""
@@ -43,10 +43,10 @@ BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
 FINE = later(
     r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:[\w/]+:\d+|^% Total\b|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
     r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:|^Error Trace:|^(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
-    r"|^Your proposed edit has introduced |^Failed with error\. Fix the error and try again"
+    r"|^\[[\w:.-]{1,40}\] ERROR task failed$|^Your proposed edit has introduced |^Failed with error\. Fix the error and try again"
 )
 """A line that names no error: of what is only warned, of what passed, of where Node stopped, of the
-code that a linter or compiler shows, and where SWE-agent's editor and ChatGPT's canvas only announce one."""
+code that a linter or compiler shows, and where mise, SWE-agent's editor and ChatGPT's canvas only announce one."""
 FEW = 3
 """So few lines of an agent's command are the message, whatever they say."""
 WORDS = re.compile(r"\w\W+\w")
