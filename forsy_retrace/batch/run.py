@@ -195,14 +195,13 @@ def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place) -> 
     may be gone when the next one comes. Gives how many traces fewer there are.
     """
     before = ledger.kept(log.file.uri)
+    old = before.done.rows if before else ()
     if done.is_passing:
-        earlier = before.done.rows if before else ()
-        told = {row["folder"]: row for row in (*earlier, *done.rows)}
+        told = {row["folder"]: row for row in (*old, *done.rows)}
         done = replace(done, rows=tuple(told.values()), problem="")
     content, done = ledger.digest(done.content), replace(done, content=b"")
     ledger.keep(log.file.uri, _name(log), _kept(log, done, ledger, made, content))
     now = {row["folder"] for row in done.rows}
-    old = before.done.rows if before else ()
     for row in old:
         if row["folder"] not in now:
             place.remove(row["folder"])

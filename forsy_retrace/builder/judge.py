@@ -351,11 +351,12 @@ def _directive(step: Step, trace: Trace, bad: Bad) -> tuple[str, tuple[int, ...]
         return None
     line = first_error(step) if step.success is False else ""
     what = f"It failed: {line.rstrip(':')}" if line else bad.reason
+    # After work that had gone well, what came between was no answer to the user's words.
+    tried = trace.steps[step.step : successor - 1] if step.success is False else ()
     between = [
         s.step
-        for s in trace.steps[step.step : successor - 1]
-        if step.success is False  # else what came between was no answer to the user's words
-        and s.actor == step.actor
+        for s in tried
+        if s.actor == step.actor
         and s.call is not None
         and s.success
         and s.operation in ("execute", "edit", "write", "install", "download")

@@ -21,7 +21,7 @@ from .likeness import are_alike
 from .printed import unread
 from .tools import PLAN_EXITS, path_of
 from .touches import EDITORS, READERS, WRITERS, absolute, only_takes_out, replacements
-from .unchecked import ROOT
+from .unchecked import between_slashes
 from .untold import Likely, is_mended, untold
 
 WINDOW = 60
@@ -156,7 +156,7 @@ def _elsewhere(old: Attempt, new: Attempt) -> bool:
     if old.run is None or new.run is None or not old.step.cwd or not new.step.cwd:
         return False
     places = (absolute(one.run.cwd or ".", one.step.cwd) for one in (old, new) if one.run)
-    a, b = (f"/{ROOT.sub('', place)}/".lower() for place in places)
+    a, b = (between_slashes(place).lower() for place in places)
     return "$" not in a + b and a not in b and b not in a
 
 

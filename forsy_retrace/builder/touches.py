@@ -114,10 +114,11 @@ def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[T
     for change in recorded:
         if absolute(change.path, step.cwd) not in whole:
             yield from _recorded(step, change)
+    reads = any(kind == "read" for _, _, kind in named)
+    first, last = (lines_shown(step) if reads else None) or (None, None)
     for at, path, kind in named:
-        text = poured.get(at) if kind != "read" else None
+        text = poured.get(at)
         if kind == "read":
-            first, last = lines_shown(step) or (None, None)
             yield _touch(step, path, kind, first=first, last=last)
         elif text is not None and (kind == "write" or path not in told):
             yield _poured(step, path, kind, text, told.get(path))

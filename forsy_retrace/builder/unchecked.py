@@ -246,11 +246,16 @@ def _globs(kind: str, run: Command) -> tuple[tuple[str, str], ...]:
         return ()
     found = [one.partition("*") for one in covers]
     places = [posixpath.normpath(f"{base}/{folder}") for folder, _, _ in found]
-    folders = [f"/{ROOT.sub('', place)}/".replace("/./", "/") for place in places]
+    folders = [between_slashes(place).replace("/./", "/") for place in places]
     if any("/../" in folder for folder in folders):
         return ()
     endings = [ending.lstrip("*/") for _, _, ending in found]
     return tuple(zip(folders, endings, strict=True))
+
+
+def between_slashes(folder: str) -> str:
+    """A folder as it stands within the paths below it, however a shell writes its drive."""
+    return f"/{ROOT.sub('', folder)}/"
 
 
 GLOB = later(r"(?:\./)?(?:[\w.-]+/)*(?:\*\*/)?\*(?:\.\w+)+")
@@ -267,7 +272,7 @@ def _folders(kind: str, run: Command, place: str) -> tuple[str, ...]:
     if (not named and any("/" in one for one in covers)) or not (named or base):
         return ()
     paths = [posixpath.normpath(f"{base}/{one.removesuffix('...')}") for one in named or [""]]
-    folders = tuple(f"/{ROOT.sub('', path)}/" for path in paths)
+    folders = tuple(map(between_slashes, paths))
     return () if any("/../" in one or one == "/./" for one in folders) else folders
 
 
