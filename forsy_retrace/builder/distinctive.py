@@ -18,8 +18,17 @@ PLAIN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 BUILT_IN = later(
     r"(?:std|core|alloc)::[\w:]+|os\.(?:path|environ)\.\w+|process\.(?:env|argv|stdout|stderr)\.\w+"
     r"|(?:Array|Object|JSON|Math|Number|Promise|Reflect|String|Symbol|console)\.[a-z]\w*"
+    r"|(?:bufio|bytes|cmp|context|errors|exec|filepath|flag|fmt|fs|http|io|json|log|maps|math|os"
+    r"|path|rand|reflect|regexp|runtime|signal|slices|slog|sort|strconv|strings|sync|testing|time"
+    r"|unicode|url|utf8)\.[A-Z][A-Za-z]*"
+    r"|to(?:Locale|ISO|UTC|Date|Time)(?:Lower|Upper|Date|Time)?(?:Case|String)|localeCompare"
+    r"|(?:add|remove)EventListener|querySelector(?:All)?|getElementById|getElementsBy\w+"
+    r"|(?:create|append|remove)(?:Element|Child)|preventDefault|stopPropagation"
+    r"|(?:get|set|has|remove)Attribute|(?:has|get)OwnProperty\w*|(?:en|de)codeURI(?:Component)?"
+    r"|(?:local|session)Storage|requestAnimationFrame|getBoundingClientRect|scrollIntoView"
+    r"|structuredClone|XMLHttpRequest|AbortController"
 )
-"""Names that Rust, C++, Python and JavaScript bring along."""
+"""Names that Rust, C++, Python, Go, JavaScript and a browser bring along."""
 
 
 def is_plain(value: str) -> bool:

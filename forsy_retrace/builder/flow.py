@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from forsy_retrace.events import SHELL
 from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step, Tokens
@@ -22,8 +23,8 @@ from .distinctive import SHORTEST, values
 from .gaps import only_reads
 from .outcome import never_ran
 from .tools import path_of
-from .touches import absolute, line_changes, replacements
-from .wanted import MAX_TEXT, Wanted, last_part, ways_to_show
+from .touches import absolute, line_changes, replacements, shown
+from .wanted import MAX_TEXT, Asked, Wanted, last_part, ways_to_show
 
 HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 HIT_PLAIN = re.compile(r"^(?P<line>\d{1,7})[:-]", re.M)
@@ -115,9 +116,13 @@ class Flow:
             self.given |= {step.cwd, *values(step.cwd)}
         files = _edited(step)
         found = [source for lines in asked.replaced for source in self._of_edit(lines, files)]
+        for path, first, last in asked.spans:
+            found += self._of_span(path, first, last)
         for path in asked.paths:
             found += self._of_path(step, path)
         found += self._of_values(asked.arguments)
+        for path in self._known(step, asked):
+            self.hits.pop(path, None)
         best: dict[int, Source] = {}
         told: set[str] = set()
         for source in found:
@@ -133,6 +138,13 @@ class Flow:
             self.written.update((line.strip(), step.step) for line in line_changes(old, new)[1])
         return [best[number] for number in sorted(best)]
 
+    def _known(self, step: Step, asked: Asked) -> Iterator[str]:
+        """Files that are read whole, or edited: the hits in them have led there, or hold no more."""
+        yield from _edited(step)
+        if step.operation == "read":
+            spans = {path for path, _, _ in asked.spans}
+            yield from (path for path in asked.paths if path not in spans)
+
     def _listing(self, step: Step, text: str) -> None:
         """Entries of a listing and hits of a search, with their folders joined."""
         folder = _folder(step)
@@ -140,32 +152,29 @@ class Flow:
         for hit in HIT.finditer(text):
             if last_part(hit["path"]) not in names:
                 continue
-            name = absolute(hit["path"], folder)
+            name = _placed(hit["path"], folder, step.cwd)
             self.hits.setdefault(name, []).append((int(hit["line"]), step.step))
             self.entries.setdefault(name, step.step)
-        target = path_of(step.call.input) if step.call else None
-        if target is not None and step.like == "Grep":
-            whole = absolute(target, step.cwd)
+        if folder and folder != step.cwd and (step.like == "Grep" or command(step)):
             for hit in HIT_PLAIN.finditer(text):
-                self.hits.setdefault(whole, []).append((int(hit["line"]), step.step))
-        if step.operation == "search" and folder:
+                self.hits.setdefault(folder, []).append((int(hit["line"]), step.step))
+        if step.operation == "search" and (folder or step.actor != SHELL):
             for line in text.splitlines()[:3000]:
                 words = line.strip().lstrip("-").split()
                 for entry in dict.fromkeys((*words[:1], *words[-1:])):
                     if last_part(entry) in names and len(entry) < 200 and entry.strip("./"):
-                        self.entries.setdefault(absolute(entry, folder), step.step)
+                        self.entries.setdefault(_placed(entry, folder, step.cwd), step.step)
+
+    def _of_span(self, path: str, first: int, last: int) -> Iterator[Source]:
+        """A line range from the last hit in it; a hit leads to a file's lines once."""
+        held = self.hits.get(path, [])
+        near = [seen for line, seen in held if first <= line <= last]
+        if near:
+            self.hits[path] = [hit for hit in held if not first <= hit[0] <= last]
+            yield Source(near[-1], f"line range {first}-{last}", "range-holds-a-hit", 0.85)
 
     def _of_path(self, step: Step, path: str) -> Iterator[Source]:
-        """A path from a listing or a hit; a line range from a hit."""
-        match step.call.input if step.call else None:
-            case {"offset": int(first), **rest}:
-                limit = rest.get("limit")
-                last = first + (limit if isinstance(limit, int) else 200)
-                near = [s for line, s in self.hits.get(path, ()) if first <= line <= last]
-                key = f"{path}:{first}"
-                if near and key not in self.used:
-                    self.used.add(key)
-                    yield Source(near[-1], f"line range {first}-{last}", "range-holds-a-hit", 0.85)
+        """A path from a listing or a hit."""
         key = f"path {path}"
         if key in self.used:
             return
@@ -183,14 +192,14 @@ class Flow:
 
     def _of_edit(self, lines: tuple[str, ...], files: frozenset[str]) -> Iterator[Source]:
         """The step that showed most of the text that an edit replaces; the latest of several."""
-        shown = [(seen, line) for line in lines if (seen := self._shown(line, files))]
-        if not shown:
+        seen_in = [(seen, line) for line in lines if (seen := self._shown(line, files))]
+        if not seen_in:
             return
-        counts = Counter(seen for seen, _ in shown)
+        counts = Counter(seen for seen, _ in seen_in)
         step = max(counts, key=lambda seen: (counts[seen], seen))
         own = sum(line in self.written for line in lines)
         if 2 * counts[step] >= len(lines) - own:
-            line = next(line for seen, line in shown if seen == step)
+            line = next(line for seen, line in seen_in if seen == step)
             yield Source(step, line, "showed-the-replaced-text", 0.92)
 
     def _shown(self, line: str, files: frozenset[str]) -> int:
@@ -229,6 +238,13 @@ def _edited(step: Step) -> frozenset[str]:
     target = path_of(step.call.input) if step.call else None
     named = [*patched_files(step), *([target] if target else [])]
     return frozenset(absolute(path, step.cwd) for path in named)
+
+
+def _placed(path: str, folder: str | None, cwd: str | None) -> str:
+    """A file of a listing or hit, which is printed below what was searched or below the cwd."""
+    below = shown(folder, cwd) if folder else ""
+    is_whole = below != folder and path.replace("\\", "/").startswith(f"{below}/")
+    return absolute(path, cwd if is_whole else folder)
 
 
 def _folder(step: Step) -> str | None:

@@ -4,7 +4,10 @@ Told by the numbers in front of them, or where a line asked for a range and prin
 that has: with fewer the file may have ended, or the harness may have left blank lines out.
 """
 
-from forsy_retrace.commands import Simple
+from collections.abc import Iterator
+from itertools import pairwise
+
+from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
@@ -37,6 +40,15 @@ def lines_shown(step: Step) -> tuple[int, int] | None:
         return (first, first + (found.after or "").count("\n")) if found else None
     whole = len(text.removesuffix("\n").split("\n")) == last - first + 1
     return asked if whole and not is_cut(text) else None
+
+
+def spans_asked(run: Command) -> Iterator[tuple[str, int, int]]:
+    """The files of which a shell line prints lines from the middle, with the first and the last."""
+    for before, one in pairwise((None, *run.simples)):
+        asked = _asked(one) if one else None
+        source = one if one and one.reads else before
+        if asked and asked[0] > 1 and source and source.shows and len(source.reads) == 1:
+            yield source.reads[0], *asked
 
 
 def _asked(one: Simple) -> tuple[int, int] | None:

@@ -8,6 +8,7 @@ from forsy_retrace.trace import Step
 
 from . import distinctive
 from .classify import command
+from .ranges import spans_asked
 from .tools import path_of
 from .touches import absolute, replacements, shown
 
@@ -21,7 +22,6 @@ MAX_EDITS = 20
 MAX_LINES = 60
 UNSOURCED = (
     "description",
-    "prompt",
     "todos",
     "old_string",
     "oldText",
@@ -45,6 +45,8 @@ class Asked(NamedTuple):
     """The lines of each text that it replaces."""
     made: tuple[str, ...]
     """The files that its command writes: the actor has named them itself."""
+    spans: tuple[tuple[str, int, int], ...]
+    """Files of which it asks for lines from the middle, with the first and the last."""
 
 
 class Wanted:
@@ -98,6 +100,8 @@ def _asked(step: Step) -> Asked:
     held: dict[str, tuple[str, ...]] = {}
     for text in _texts(step.call.input):
         held[text] = tuple(distinctive.values(text[:MAX_TEXT]))
+    replaced = replacements(step)
+    there = {value for old, _ in replaced for value in distinctive.values(old[:MAX_ARGUMENT])}
     arguments: list[str] = []
     for text in _sourced(step.call.input):
         is_whole = len(text) <= MAX_ARGUMENT
@@ -106,14 +110,16 @@ def _asked(step: Step) -> Asked:
         arguments += (
             value
             for value in dict.fromkeys(found)
-            if not distinctive.is_plain(value) or ("-" in value and value in alone)
+            if value not in there
+            and (not distinctive.is_plain(value) or ("-" in value and value in alone))
         )
     return Asked(
         tuple(_paths(step)),
         tuple(arguments),
         frozenset().union(*held.values()),
-        tuple(_lines(old) for old, _ in replacements(step)[:MAX_EDITS]),
+        tuple(_lines(old) for old, _ in replaced[:MAX_EDITS]),
         tuple(_made(step)),
+        tuple(_spans(step)),
     )
 
 
@@ -161,6 +167,23 @@ def _made(step: Step) -> Iterator[str]:
     if run is not None:
         base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         yield from (absolute(path, base) for path in run.writes)
+
+
+def _spans(step: Step) -> Iterator[tuple[str, int, int]]:
+    assert step.call is not None
+    match step.call.input:
+        case {"offset": int(first), **rest} if named := path_of(step.call.input):
+            limit = rest.get("limit")
+            yield (
+                absolute(named, step.cwd),
+                first,
+                first + (limit if isinstance(limit, int) else 200),
+            )
+    run = command(step)
+    if run is not None:
+        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        for path, first, last in spans_asked(run):
+            yield absolute(path, base), first, last
 
 
 def _lines(old: str) -> tuple[str, ...]:
