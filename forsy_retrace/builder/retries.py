@@ -7,7 +7,7 @@ recognises counts, by the same actor.
 import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from forsy_retrace.commands import Command, Simple
@@ -322,6 +322,64 @@ def _looks_for_the_same(old: Attempt, new: Attempt) -> bool:
     return any(len(term) >= 5 for term in shared) and len(shared) >= 0.3 * len(old.terms)
 
 
+def _shares_an_alternative(old: Attempt, new: Attempt) -> bool:
+    """A search of which half of the alternatives (`a|b`) are looked for again, soon after."""
+    if old.step.operation != "search" or new.step.operation != "search":
+        return False
+    if new.order - old.order > SOON:
+        return False
+    a, b = _alternatives(old), _alternatives(new)
+    return bool(a & b) and 2 * len(a & b) >= min(len(a), len(b))
+
+
+def _alternatives(one: Attempt) -> set[str]:
+    """What the patterns of a search stand for: two words or more, or a name of some length."""
+    if one.run is None:
+        return set()
+    found = (
+        part.strip()
+        for simple in one.run.simples
+        if simple.operation == "search"
+        for word in _operands(simple)
+        if word not in simple.reads
+        for part in word.replace("\\|", "|").split("|")
+    )
+    return {part for part in found if len(part) >= LONG_ENOUGH}
+
+
+LONG_ENOUGH = 12
+"""Letters of an alternative that stands for one thing."""
+
+
+def _same_object(old: Attempt, new: Attempt) -> bool:
+    """The same lookup of the same thing with other flags, at once after it showed nothing."""
+    if old.run is None or new.run is None or new.order - old.order > 1:
+        return False
+    if old.step.operation not in LOOKS or new.step.operation not in LOOKS:
+        return False
+    a, b = (_before_flags(run.simples[0]) for run in (old.run, new.run))
+    return len(a) > 2 and a == b
+
+
+def _before_flags(simple: Simple) -> list[str]:
+    """A command's words up to its first flag: what is done to what."""
+    return list(takewhile(lambda word: not word.startswith("-"), simple.words))
+
+
+def _by_another_program(old: Attempt, new: Attempt) -> bool:
+    """The same word given to another program, at once after one that is not installed."""
+    if old.run is None or new.run is None or new.order - old.order > 1:
+        return False
+    if not NO_PROGRAM.search((old.step.output or "")[-SAYS_SO:]):
+        return False
+    a, b = (run.simples[-1].words for run in (old.run, new.run))
+    return a[:1] != b[:1] and not set(a[1:]).isdisjoint(b[1:])
+
+
+NO_PROGRAM = later(r"(?i)command not found|is not recognized as|: not found\Z")
+"""How a shell says that there is no such program."""
+
+
 def _same_path_by_another_tool(old: Attempt, new: Attempt) -> bool:
     """A file or folder that one tool refused, read by another."""
     if old.step.operation != "read" or new.step.operation not in LOOKS:
@@ -512,6 +570,9 @@ RULES: tuple[Rule, ...] = (
     Rule("same-path-by-another-tool", 0.8, _same_path_by_another_tool),
     Rule("same-name-elsewhere", 0.75, _same_name_elsewhere),
     Rule("same-words-looked-for", 0.7, _looks_for_the_same),
+    Rule("shares-an-alternative", 0.7, _shares_an_alternative),
+    Rule("same-object-after-nothing", 0.75, _same_object),
+    Rule("by-another-program", 0.75, _by_another_program),
     Rule("same-folder-after-missing-file", 0.65, _same_folder),
     Rule("word-mended-after-failure", 0.85, _word_mended),
     Rule("similar-command-after-failure", 0.7, _similar_command),
