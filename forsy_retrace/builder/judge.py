@@ -10,7 +10,7 @@ from msgspec import structs
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Vote, derived, inferred
 from forsy_retrace.frames import shown_of
-from forsy_retrace.trace import Check, Step, Tokens, Trace, put, steps_named
+from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace, put, steps_named
 
 from .check import meant_to_fail
 from .distinctive import is_camel
@@ -33,6 +33,7 @@ class Hindsight:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.answers = _answers(trace)
+        self.cited = _cited(trace)
         self.retried = _retried(trace)
         self.accepted = _accepted(trace)
         self.beside = beside(trace)
@@ -72,22 +73,71 @@ def _answers(trace: Trace) -> dict[int, int]:
     first: dict[str, int] = {}
     said: set[str] = set()
     found: dict[int, int] = {}
-    for step in trace.steps:
-        if _reports(step) and step.output:
-            reads = [one for one in reads if one[0] not in found]
-            named = [one for one in reads if one[0] < step.step and one[1] in step.output]
-            found.update((number, step.step) for number, _ in named)
+    for step, is_over in _in_time(trace):
+        if not is_over:
+            said |= wanted.of(step.input or "")
+            continue
+        if _reports(step):
+            start = step.step if step.call else trace.delegations.get(step.actor, step.answers)
+            for number, name in reads.get(start, ()):
+                if name in (step.output or ""):
+                    found.setdefault(number, step.step)
         for value in told.get(step.step, ()):
             if value in first and value not in said:
                 found.setdefault(first[value], step.step)
-        if step.action in ("user_message", "output") or step.via == "notification":
+        if step.call is None:
             said |= wanted.of(step.input or step.output or "")
-        elif step.call is not None:
-            said |= wanted.of(step.input or "")
-            if step.success is not False:
-                for value in wanted.of(shown_of(step.output or "")[:MAX_TEXT]) - said:
-                    first.setdefault(value, step.step)
+        elif step.success is not False:
+            for value in wanted.of(shown_of(step.output or "")[:MAX_TEXT]) - said:
+                first.setdefault(value, step.step)
     return found
+
+
+def _in_time(trace: Trace) -> Iterator[tuple[Step, bool]]:
+    """Calls as they begin, and all steps as they are over: a call of subagents after their last."""
+    last = {step.actor: step.step for step in trace.steps}
+    ends: dict[int, int] = {}
+    for actor, start in trace.delegations.items():
+        ends[start] = max(ends.get(start, start), last.get(actor, start))
+    waiting: dict[int, list[Step]] = {}
+    for step in trace.steps:
+        if step.call is not None:
+            yield step, False
+        waiting.setdefault(ends.get(step.step, step.step), []).append(step)
+        for one in waiting.pop(step.step, ()):
+            yield one, True
+
+
+CITED = re.compile(r"([\w.-]{1,80}\.[A-Za-z]\w{0,9}):(\d{1,6})(?!\w|\.\d)")
+"""How words name a line of a file: `total.py:120`."""
+MOST_READS = 20
+"""Reads of files of one name among which a line is looked for, the latest first."""
+
+
+def _cited(trace: Trace) -> dict[int, int]:
+    """Reads to the first later answer, or report, that names a line which they showed last."""
+    reads: dict[str, list[Touch]] = {}
+    touches = iter(sorted((t for t in trace.touches if t.kind == "read"), key=lambda t: t.step))
+    touch = next(touches, None)
+    found: dict[int, int] = {}
+    for step in trace.steps:
+        while touch is not None and touch.step < step.step:
+            reads.setdefault(touch.path.rsplit("/", 1)[-1], []).append(touch)
+            touch = next(touches, None)
+        for name, line in CITED.findall(step.output or "") if _tells(step) else ():
+            for read in reversed(reads.get(name, [])[-MOST_READS:]):
+                if _showed(read, int(line), trace):
+                    found.setdefault(read.step, step.step)
+                    break
+    return found
+
+
+def _showed(read: Touch, line: int, trace: Trace) -> bool:
+    """Whether a read that worked put that line before its actor."""
+    step = trace.steps[read.step - 1]
+    if read.first is None:
+        return step.success is True and step.like == "Read"
+    return step.success is True and read.first <= line <= (read.last or read.first)
 
 
 def _tells(step: Step) -> bool:
@@ -98,16 +148,16 @@ def _reports(step: Step) -> bool:
     return step.like in ("Task", "Agent") or step.via == "notification"
 
 
-def _reads_by_subagents(trace: Trace) -> list[tuple[int, str]]:
-    """The steps in which subagents read a file, and its name."""
-    found = []
+def _reads_by_subagents(trace: Trace) -> dict[int | None, list[tuple[int, str]]]:
+    """For each call that started subagents, the steps in which they read a file, and its name."""
+    found: dict[int | None, list[tuple[int, str]]] = {}
     for touch in trace.touches:
         here = trace.steps[touch.step - 1]
         name = touch.path.rsplit("/", 1)[-1]
         if touch.kind != "read" or not here.success or len(name) < 6:
             continue
-        if here.actor.startswith("subagent"):
-            found.append((touch.step, name))
+        if here.actor in trace.delegations:
+            found.setdefault(trace.delegations[here.actor], []).append((touch.step, name))
     return found
 
 
@@ -142,6 +192,10 @@ WORD = re.compile(r"[A-Za-z_]\w{7,}", re.A)
 NUMBER = re.compile(r"\d(?<![\w.]\d)[\d,.]{0,30}\d(?:ms|s|%|kB|MB|x)?(?![\w])")
 
 
+HASH = re.compile(r"(?<![\w./-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])")
+"""A commit's short name: letters and digits."""
+
+
 class _Telling(dict[str, tuple[str, ...]]):
     """Values that an answer would repeat only because it read them; of those wanted, if any are."""
 
@@ -152,8 +206,9 @@ class _Telling(dict[str, tuple[str, ...]]):
     def of(self, text: str) -> set[str]:
         """Those of a text."""
         found = set().union(*map(self.__getitem__, set(self.tokens.of(text))))
-        numbers = (number for number in NUMBER.findall(text) if len(number) >= 4)
-        return found | (set(numbers) if self.wanted is None else self.wanted.intersection(numbers))
+        short = {number for number in NUMBER.findall(text) if len(number) >= 4}
+        short.update(HASH.findall(text))
+        return found | (short if self.wanted is None else short & self.wanted)
 
     def __missing__(self, token: str) -> tuple[str, ...]:
         value = token.strip(".:-#/+%~@")
@@ -337,6 +392,10 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
     if number is not None and step.call is not None:
         reason = f"The words of step {number} repeat what it showed."
         yield Good(reason, "repeated-later", 0.7, (number,))
+    number = later.cited.get(step.step)
+    if number is not None:
+        reason = f"The words of step {number} name a line that it showed."
+        yield Good(reason, "cited-later", 0.8, (number,))
 
 
 def _is_launched(step: Step) -> bool:
