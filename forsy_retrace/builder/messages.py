@@ -33,7 +33,8 @@ def read_message(text: str, via: str, context: Context) -> Reading:
         for rule in held
         if rule.feedback is not None
     )
-    kind = best.feedback if best.confidence >= FLOOR and context.worked else None
+    has_something = context.worked or via == "plan accepted"  # the plan may lie in another log
+    kind = best.feedback if best.confidence >= FLOOR and has_something else None
     passage = _passage(text, kind, cues) if kind else None
     return Reading(role, kind, passage, roles, kinds)
 
