@@ -47,14 +47,29 @@ class Source(NamedTuple):
     confidence: float
 
 
+class Brought(NamedTuple):
+    """A text that came with a call beside its result, and the folder in which its paths lie."""
+
+    text: str
+    folder: str | None
+
+
 class Flow:
     """What one actor has been shown so far, and which values it has used or written itself.
 
     Of what outputs show, only that is kept which some call of the session says.
     """
 
-    def __init__(self, tokens: Tokens, wanted: Wanted, read: Mapping[int, list[str]]) -> None:
+    def __init__(
+        self,
+        tokens: Tokens,
+        wanted: Wanted,
+        read: Mapping[int, list[str]],
+        brought: Mapping[str, Brought],
+    ) -> None:
         self.tokens, self.wanted = tokens, wanted
+        self.brought = brought
+        """Call to what came with it."""
         self.read = read
         """Step to the files that it read."""
         self.first: dict[str, int] = {}
@@ -85,6 +100,10 @@ class Flow:
         if not text or (step.result is not None and never_ran(step)):
             return
         text = without(text[:MAX_TEXT], "<system-reminder>", "</system-reminder>")
+        more = self.brought.get(step.call.call) if step.call else None
+        if more is not None:
+            self._companions(step, more)
+            text = f"{text}\n{more.text[:MAX_TEXT]}"
         for found in filter(None, map(self.wanted.parts.__getitem__, self.tokens.of(text))):
             for value in found:
                 self.first.setdefault(value, step.step)
@@ -144,6 +163,13 @@ class Flow:
         if step.operation == "read":
             spans = {path for path, _, _ in asked.spans}
             yield from (path for path in asked.paths if path not in spans)
+
+    def _companions(self, step: Step, more: Brought) -> None:
+        """The files that a text names by their places in its folder."""
+        for token in self.tokens.of(more.text[:MAX_TEXT]) if more.folder else ():
+            path = token.strip(".:#")
+            if last_part(path) in self.wanted.names:
+                self.entries.setdefault(absolute(path, more.folder), step.step)
 
     def _listing(self, step: Step, text: str) -> None:
         """Entries of a listing and hits of a search, with their folders joined."""

@@ -384,7 +384,7 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
         yield Good(f"The user {verb} it in step {number}.", "accepted", 0.8, (number,))
     number = later.trace.uses.get(step.step)
     if number is not None and not _is_launched(step):
-        reason = f"Step {number} took its arguments from its output."
+        reason = f"Step {number} took its arguments from what it showed."
         yield Good(reason, "used-later", 0.85, (number,))
     if is_untold:
         return

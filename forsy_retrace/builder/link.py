@@ -13,7 +13,7 @@ from forsy_retrace.evidence import Ground, derived, inferred
 from forsy_retrace.trace import Step, Trace, put, steps_named
 
 from .check import meant_to_fail
-from .flow import Flow, Source, values_given
+from .flow import Brought, Flow, Source, values_given
 from .outcome import never_ran
 from .retries import Again, Retries
 from .tools import path_of
@@ -111,9 +111,13 @@ class _Linker:
         self.users = 0
         self.uses: dict[int, int] = {}
         self.variants = variants(trace)
-        self.tells = any(
-            isinstance(event, Fact) and event.name == "replaces" for event in trace.session.events
-        )
+        facts = [event for event in trace.session.events if isinstance(event, Fact)]
+        self.tells = any(fact.name == "replaces" for fact in facts)
+        self.brought = {
+            fact.value["call"]: Brought(fact.value["text"], fact.value.get("folder"))
+            for fact in facts
+            if fact.name == "brought"
+        }
         self.left_behind: Step | None = None
         """The first message of a line that the user went back on."""
 
@@ -145,7 +149,7 @@ class _Linker:
 
     def _named(self, name: str) -> _Lane:
         if name not in self.lanes:
-            self.lanes[name] = _Lane(Flow(self.trace.tokens, self.wanted, self.read))
+            self.lanes[name] = _Lane(Flow(self.trace.tokens, self.wanted, self.read, self.brought))
         return self.lanes[name]
 
     def _boundary(self) -> None:

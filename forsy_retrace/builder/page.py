@@ -222,7 +222,7 @@ JUDGE = (
     _inferred("passed-check", "+1: a check that passed over edits that had not passed one of its kind.", 0.9),
     _inferred("check-passed-over-it", "+1: an edit that a check passed over.", 0.9),
     _inferred("accepted", "+1: the user approved the edit, took up the plan or answered the question.", 0.8),
-    _inferred("used-later", "+1: a later call took its arguments from its output.", 0.85),
+    _inferred("used-later", "+1: a later call took its arguments from what it showed.", 0.85),
     _inferred("repeated-later", "+1: a later answer or report repeats what only this step had shown.", 0.7),
     _inferred("cited-later", "+1: a later answer or report names a line (`total.py:120`) that this read was the last to show.", 0.8),
 )  # fmt: skip

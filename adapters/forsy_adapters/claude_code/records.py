@@ -28,6 +28,7 @@ from .threads import Threads
 from .words import (
     ELSEWHERE,
     OTHER_AGENT,
+    SKILL_IN,
     answered,
     answered_in_part,
     is_meta,
@@ -368,7 +369,7 @@ class Reader:
             elif part.notice == "cleared":
                 yield Notice(here, "cleared")
             elif is_meta(line.body, part):
-                yield Skipped(here, part.reason or "injected: text")
+                yield self._injected(line, here, text, part.reason)
             elif part.reason == "notice: background task ended":
                 yield self._notification(here, text)
             elif part.reason == OTHER_AGENT and not line.lane:
@@ -387,6 +388,15 @@ class Reader:
                 self.queue.said.add(part.text.strip())
                 within = part.text != text
                 yield Message(here, "user", part.text, part.via, pictures, within=within)
+
+    def _injected(self, line: Line, here: Origin, text: str, reason: str) -> Event:
+        """What the client put in by itself; a skill's text came with the call that names it."""
+        call = line.body.get("sourceToolUseID")
+        if not isinstance(call, str) or self.tools.get(call) != "Skill":
+            return Skipped(here, reason or "injected: text")
+        first = text.partition("\n")[0].strip()
+        folder = first.removeprefix(SKILL_IN).strip() if first.startswith(SKILL_IN) else None
+        return Fact(here, "brought", {"call": call, "text": text, "folder": folder})
 
     def _of_agent(self, here: Origin, name: str, said: str) -> Iterator[Event]:
         """What a subagent or a member of a team reports, if it was started here.

@@ -30,6 +30,8 @@ ELSEWHERE = "This agent's report was delivered to you as a message"
 """What a notification says in place of a report that was handed back."""
 OTHER_AGENT = "message of another agent"
 STOPPED = "notice: subagents stopped"
+SKILL_IN = "Base directory for this skill:"
+"""How the text of a skill begins, with the folder of its files on the same line."""
 CONTINUE = "injected: continuation"
 INJECTED: tuple[tuple[str, str], ...] = (
     ("<system-reminder>", "injected: reminder"),
@@ -65,7 +67,7 @@ INJECTED: tuple[tuple[str, str], ...] = (
         "This session is being continued from a previous conversation",
         "injected: compaction summary",
     ),
-    ("Base directory for this skill:", "injected: skill body"),
+    (SKILL_IN, "injected: skill body"),
     ("[Image: source:", "injected: picture's place"),
     ("[Image: original", "injected: picture's place"),
 )
