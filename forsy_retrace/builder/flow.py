@@ -34,6 +34,8 @@ BEFORE_A_HIT = re.compile(r"^(?:(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}:)?\d{1,7}[:-]"
 """The file and the number that a search prints before a line."""
 WINDOW = "[File: "
 """How SWE-agent heads the lines of a file that it shows, each behind its number."""
+FAR = 200
+"""How many lines behind the first a hit may have led to, where a read does not say its last."""
 NAME = re.compile(r"(?<![\w-])[\w-]{1,80}\.\w{1,8}\b")
 """A file's name."""
 
@@ -191,13 +193,14 @@ class Flow:
                     if last_part(entry) in names and len(entry) < 200 and entry.strip("./"):
                         self.entries.setdefault(_placed(entry, folder, step.cwd), step.step)
 
-    def _of_span(self, path: str, first: int, last: int) -> Iterator[Source]:
+    def _of_span(self, path: str, first: int, last: int | None) -> Iterator[Source]:
         """A line range from the last hit in it; a hit leads to a file's lines once."""
-        held = self.hits.get(path, [])
-        near = [seen for line, seen in held if first <= line <= last]
+        held, end = self.hits.get(path, []), last or first + FAR
+        near = [seen for line, seen in held if first <= line <= end]
         if near:
-            self.hits[path] = [hit for hit in held if not first <= hit[0] <= last]
-            yield Source(near[-1], f"line range {first}-{last}", "range-holds-a-hit", 0.85)
+            self.hits[path] = [hit for hit in held if not first <= hit[0] <= end]
+            lines = f"line range {first}-{last}" if last else f"lines from {first}"
+            yield Source(near[-1], lines, "range-holds-a-hit", 0.85)
 
     def _of_path(self, step: Step, path: str) -> Iterator[Source]:
         """A path from a listing or a hit."""

@@ -6,7 +6,7 @@ recognises counts, by the same actor.
 
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 
@@ -85,10 +85,19 @@ def _terms(step: Step, run: Command | None) -> frozenset[str]:
                 return frozenset(last or _words(pattern))
         return frozenset()
     place = set((step.cwd or "").replace("\\", "/").split("/"))
-    words = [
-        word for simple in run.simples if simple.operation == "search" for word in _wanted(simple)
-    ]
+    words = [word for simple in _searches(run) for word in _wanted(simple)]
     return frozenset(word for word in words if word not in place)
+
+
+def _searches(run: Command) -> Iterator[Simple]:
+    """The commands of a line that look for something, without those that only drop lines."""
+    for simple in run.simples:
+        if simple.operation == "search" and LEAVES_OUT.isdisjoint(simple.words):
+            yield simple
+
+
+LEAVES_OUT = frozenset(["-v", "-vE", "-vi", "-iv", "--invert-match"])
+"""Flags of a search that prints what does not match."""
 
 
 def _wanted(simple: Simple) -> list[str]:
@@ -338,8 +347,7 @@ def _alternatives(one: Attempt) -> set[str]:
         return set()
     found = (
         part.strip()
-        for simple in one.run.simples
-        if simple.operation == "search"
+        for simple in _searches(one.run)
         for word in _operands(simple)
         if word not in simple.reads
         for part in word.replace("\\|", "|").split("|")
@@ -357,13 +365,14 @@ def _same_object(old: Attempt, new: Attempt) -> bool:
         return False
     if old.step.operation not in LOOKS or new.step.operation not in LOOKS:
         return False
-    a, b = (_before_flags(run.simples[0]) for run in (old.run, new.run))
+    a, b = (_before_flags(run) for run in (old.run, new.run))
     return len(a) > 2 and a == b
 
 
-def _before_flags(simple: Simple) -> list[str]:
-    """A command's words up to its first flag: what is done to what."""
-    return list(takewhile(lambda word: not word.startswith("-"), simple.words))
+def _before_flags(run: Command) -> list[str]:
+    """The words of what a line is for, up to its first flag: what is done to what."""
+    main = next((one for one in run.simples if one.name == run.main), None)
+    return list(takewhile(lambda word: not word.startswith("-"), main.words if main else ()))
 
 
 def _by_another_program(old: Attempt, new: Attempt) -> bool:

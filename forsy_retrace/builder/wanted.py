@@ -45,8 +45,8 @@ class Asked(NamedTuple):
     """The lines of each text that it replaces."""
     made: tuple[str, ...]
     """The files that its command writes: the actor has named them itself."""
-    spans: tuple[tuple[str, int, int], ...]
-    """Files of which it asks for lines from the middle, with the first and the last."""
+    spans: tuple[tuple[str, int, int | None], ...]
+    """Files of which it asks for lines from the middle, with the first and the last, where told."""
 
 
 class Wanted:
@@ -169,7 +169,7 @@ def _made(step: Step) -> Iterator[str]:
         yield from (absolute(path, base) for path in run.writes)
 
 
-def _spans(step: Step) -> Iterator[tuple[str, int, int]]:
+def _spans(step: Step) -> Iterator[tuple[str, int, int | None]]:
     assert step.call is not None
     match step.call.input:
         case {"offset": int(first), **rest} if named := path_of(step.call.input):
