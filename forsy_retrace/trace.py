@@ -180,7 +180,7 @@ class Trace(msgspec.Struct, frozen=True):
     replaced: Mapping[int, int] = msgspec.field(default_factory=dict)
     """Edit steps to the later step that replaced or undid most of what they wrote."""
     reworked: Mapping[int, tuple[int, ...]] = msgspec.field(default_factory=dict)
-    """Edit steps to the later steps that took out any line of theirs."""
+    """Edit steps to the later steps that changed a line of theirs, or worked over all of them."""
     uses: Mapping[int, int] = msgspec.field(default_factory=dict)
     """Steps to the first later call that took its arguments from their output."""
     delegations: Mapping[str, int] = msgspec.field(default_factory=dict)

@@ -107,17 +107,21 @@ class Standing:
     def _remove(self, touch: Touch) -> None:
         put = "\n".join(line.strip() for line in touch.added)
         # A line that stands on inside a longer one was extended, not replaced.
-        gone = {line.strip() for line in touch.removed if line.strip() not in put}
+        removed = {line.strip() for line in touch.removed}
+        gone = {line for line in removed if line not in put}
         whole = touch.kind == "delete" or (touch.kind == "write" and touch.change is None)
         kept = {line.strip() for line in touch.added}
+        asked = {line.strip() for line in (touch.old or "").splitlines()}  # also what stays in it
         for step in self.by_path.get(touch.path, ()):
             if step in self.replaced or step == touch.step:
                 continue
             held = self.lines[step].get(touch.path, [])
             left = [line for line in held if (line in kept if whole else line not in gone)]
+            worked_over = len(held) > 1 and asked.issuperset(held)
+            if worked_over or len(left) < len(held) or not removed.isdisjoint(held):
+                self.reworked.setdefault(step, []).append(touch.step)
             if len(left) < len(held):
                 self.lines[step][touch.path] = left
-                self.reworked.setdefault(step, []).append(touch.step)
                 self._judge(step, touch.step)
 
     def _judge(self, step: int, by: int) -> None:
