@@ -82,7 +82,6 @@ CLASSIFY = (
     _derived("tool-table", "The harness's own tool, by the table of tools."),
     _derived("plan-file", "A file that plan mode keeps its plan in is written: a step of planning."),
     _derived("leaves-prompt", "The input leaves a program that takes one after another, `quit`: `other`."),
-    _derived("polls", "Nothing is typed into a running command, only what it printed is read: `read`."),
     _inferred("sql-read", "All that a prompt of a database is given only asks: `read`.", 0.95),
     _derived("patch-adds", "A patch that only adds files: `write`."),
     _derived("patch-deletes", "A patch that only deletes files: `execute`."),

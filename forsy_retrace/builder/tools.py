@@ -273,8 +273,6 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     match tool, sent:
         case "web_search", {"type": "open_page" | "find_in_page"}:
             return Kind("read", "browser")
-        case "write_stdin", {"chars": ""}:
-            return Kind("read", "cli", "polls")
         case _, str() if tool in PROMPTS and LEAVES.fullmatch(sent):
             return TOOLS[tool]._replace(operation="other", rule="leaves-prompt")
         case _, str() if tool in DATABASE_PROMPTS and asks(sent):
