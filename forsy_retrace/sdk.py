@@ -35,6 +35,7 @@ Known = Literal[
     "AskUserQuestion",
     "ExitPlanMode",
     "SendUserMessage",
+    "write_stdin",
     "finish",
 ]
 """Tools whose calls are understood: what they do to which file, what they run, whom they ask."""

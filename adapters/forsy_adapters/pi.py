@@ -58,6 +58,7 @@ SHOWS = Shows(
         "find": "Glob",
         "ls": "LS",
         "exec": "bash",
+        "process": "write_stdin",
         "web_fetch": "WebFetch",
         "todo_write": "TodoWrite",
         "ask": "AskUserQuestion",

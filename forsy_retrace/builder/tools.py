@@ -219,6 +219,9 @@ TEXT_EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "text_edito
 EDITOR_COMMANDS = {"view": "Read", "create": "Write", "str_replace": "Edit", "insert": "Edit"}
 """What the commands of the one tool with which many harnesses read and edit files work like."""
 
+LOOKS = ("poll", "log", "list")
+"""What a call may ask of a command that runs on without sending it anything."""
+
 LOOKING = ("browser", "web", "web.run")
 """Tools that search or open pages, as their arguments say."""
 ACTION = "__jit_plugin."
@@ -273,6 +276,8 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     match tool, sent:
         case "web_search", {"type": "open_page" | "find_in_page"}:
             return Kind("read", "browser")
+        case "write_stdin", dict() if _only_looks(sent):
+            return TOOLS[tool]._replace(operation="read", rule="looks-on")
         case _, str() if tool in PROMPTS and LEAVES.fullmatch(sent):
             return TOOLS[tool]._replace(operation="other", rule="leaves-prompt")
         case _, str() if tool in DATABASE_PROMPTS and asks(sent):
@@ -290,6 +295,11 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     if "__" in tool.strip("_"):  # Codex of 2025 named an MCP tool `server__tool`
         return _mcp(f"mcp__{tool}")
     return Kind("other", "other_tool", "unknown-tool")
+
+
+def _only_looks(sent: dict[str, Any]) -> bool:
+    """Whether a call to a command that runs on sends it nothing."""
+    return not sent.get("chars") and sent.get("action", "poll") in LOOKS
 
 
 def _looking(sent: Any) -> Kind:
