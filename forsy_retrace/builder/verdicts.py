@@ -283,7 +283,10 @@ RUNNERS: tuple[Row, ...] = (
     Row(
         "python-traceback",
         ("Traceback ",),
-        _words(r"^Traceback \(most recent call last\):"),
+        _words(
+            r"^Traceback \(most recent call last\):"
+            r"(?:(?:\n(?:[ \t].*)?){1,200}?\n([\w.]+(?:Error|Exception|Interrupt)\b.*))?"
+        ),
         None,
         0.8,
     ),
@@ -291,7 +294,7 @@ RUNNERS: tuple[Row, ...] = (
         "python-crash",
         ("Traceback ",),
         _words(
-            r"^Traceback \(most recent call last\):\n(?:[ \t].*\n|\n){1,200}[\w.]+(?:Error|Exception|Interrupt)\b.*(?:\n.*){0,2}\Z"
+            r"^Traceback \(most recent call last\):\n(?:[ \t].*\n|\n){1,200}([\w.]+(?:Error|Exception|Interrupt)\b.*)(?:\n.*){0,2}\Z"
         ),
         None,
         0.9,
