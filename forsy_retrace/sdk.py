@@ -202,9 +202,12 @@ def named(kind: Any) -> str:
     return f": {kind}" if isinstance(kind, str) and SAFE.fullmatch(kind) else ""
 
 
-def a_log_of(harness: str) -> str:
-    """`a Codex log`, `an ATIF log`."""
-    return f"{'an' if harness[:1] in 'AEIOaeio' else 'a'} {harness} log"
+def a_log_of(form: str, harness: str = "") -> str:
+    """`a Codex log`, or `an OpenClaw log (form: Pi)` where the log names another harness."""
+    is_other = harness != form and SAFE.fullmatch(harness) is not None
+    name = harness if is_other else form
+    said = f"{'an' if name[:1] in 'AEIOaeio' else 'a'} {name} log"
+    return f"{said} (form: {form})" if is_other else said
 
 
 def words(*candidates: Any) -> str:

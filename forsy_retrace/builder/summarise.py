@@ -287,7 +287,7 @@ def _description(trace: Trace, shows: Shows) -> str:
     humans = [s for s in trace.steps if s.action == "user_message"]
     judged = sum(s.feedback_type is not None for s in humans)
     parts = [
-        f"Retraced from {a_log_of(shows.harness or trace.adapter)}:"
+        f"Retraced from {a_log_of(shows.harness or trace.adapter, trace.agent_config['harness'])}:"
         f" {counted(len(trace.steps), 'step')}, {counted(len(calls), 'tool call')},"
         f" {counted(len(humans), 'human message')}.",
         f"{told}; {counted(retries, 'step')} {attempt} an earlier one again;"
