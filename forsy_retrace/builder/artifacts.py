@@ -16,7 +16,7 @@ from forsy_retrace.trace import Artifact, Touch, Trace
 from .edits import SCRATCH, may_rewrite, rewrites, scratch
 from .files import edited
 from .touches import shown, whole
-from .unchecked import is_plan
+from .unchecked import is_log, is_plan
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed")
 GONE = {"delete": "The log shows that it is gone.", "removed": "A command removed it."}
@@ -208,7 +208,7 @@ def _diff(changes: list[Touch]) -> str | None:
 def _role(path: str) -> str:
     folders, _, name = path.rpartition("/")
     end = posixpath.splitext(name)[1].lower()
-    if end == ".log":
+    if is_log(path):
         return "log"
     if not TESTS.isdisjoint(folders.lower().split("/")) or TEST.search(name):
         return "test"

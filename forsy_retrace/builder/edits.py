@@ -29,10 +29,11 @@ def scratch(trace: Trace) -> Callable[[str], bool]:
     """Tells whether a file lies where scratch files lie, and in no folder that is worked in.
 
     Worked in are the folder that the session began in, those that it pushed from, and copies of a
-    repository that it fetched and committed to.
+    repository that it fetched and committed to. Where the log tells no working directory, so is a
+    folder below `/tmp` of which the agent edited files with a tool for that.
     """
     first = next((step.cwd for step in trace.steps if step.cwd), None)
-    homes = {first} if first else set()
+    homes = {first} if first else set(_edited_folders(trace))
     copies = set[str]()
     for step in trace.steps:
         run = command(step)
@@ -48,6 +49,17 @@ def scratch(trace: Trace) -> Callable[[str], bool]:
         return SCRATCH.search(path) is not None and not path.startswith(inside)
 
     return is_scratch
+
+
+OWN_FOLDER = re.compile(r"(?:/private)?/tmp/[^/]+(?=/)")
+"""A folder below the one for all that is scratch."""
+
+
+def _edited_folders(trace: Trace) -> Iterator[str]:
+    for touch in trace.touches:
+        found = OWN_FOLDER.match(touch.path) if touch.kind in EDITS else None
+        if found and command(trace.steps[touch.step - 1]) is None:
+            yield found[0]
 
 
 def _fetched(simple: Simple) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from .cues import SENTENCE
 from .edits import scratch
 from .files import LATE
 from .tools import closing_words, finish_of, gives_up
-from .unchecked import is_plan, is_prose
+from .unchecked import is_log, is_plan, is_prose
 from .variants import thumbs
 
 BLOCKED = later(
@@ -248,6 +248,7 @@ def _work_edits(trace: Trace, steps: list[Step]) -> list[int]:
         and touch.step in live
         and not is_scratch(touch.path)
         and not is_plan(touch.path)
+        and not is_log(touch.path)
     ]
     code = [touch for touch in found if not is_prose(touch.path)]
     return sorted({touch.step for touch in code or found})

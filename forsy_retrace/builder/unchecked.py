@@ -284,3 +284,8 @@ def is_prose(path: str) -> bool:
 def is_plan(path: str) -> bool:
     """Whether a file is the client's own plan or notes."""
     return PLANS.search(path) is not None
+
+
+def is_log(path: str) -> bool:
+    """Whether a file is one in which a command's output was kept."""
+    return _file(path).ending == ".log"
