@@ -6,7 +6,6 @@ clears nothing for a wider one, and what a formatter rewrote is no edit to check
 """
 
 import posixpath
-import re
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -236,35 +235,6 @@ def _builds_and_runs(simple: Simple) -> bool:
     return simple.name in BUILDS_AND_RUNS and not any(
         posixpath.splitext(read)[1] for read in simple.reads
     )
-
-
-MEANT = re.compile(
-    r"(?i)\b(?:should|must|will|expect(?:ed|s)?(?: it)?(?: to)?|verify|confirm|check|see|watch)\b(?!\s+(?:if|whether)\b)"
-    r"[^.\n]{0,60}\bfail(?:s|ing|ed)?\b|\bfail(?:s|ing)? first\b|\bred (?:phase|test)\b"
-)
-"""How an agent says that a test is to fail before the code is there."""
-MOST_OF_A_FAILURE = 2000
-"""Characters at the end of an output in which it says why nothing ran."""
-
-
-NEVER_BEGAN = later(
-    r"(?i)\[setup failed\]|command not found|no tests (?:ran|found|to run)|missing script"
-    r"|collected 0 items|file or directory not found|could not find `Cargo\.toml`|\bcd: "
-)
-"""How a runner, or the shell before it, says that it came to no test."""
-
-
-def meant_to_fail(step: Step) -> bool:
-    """Whether a failed test run was the point: the agent's own words before it say so.
-
-    A run that came to no test shows nothing of what was meant.
-    """
-    if NEVER_BEGAN.search((step.output or "")[-MOST_OF_A_FAILURE:]):
-        return False
-    sent = step.call.input if step.call else None
-    said = sent.get("description") if isinstance(sent, dict) else None
-    words = f"{step.reasoning or ''}\n{said or ''}"
-    return step.success is False and MEANT.search(words[-2000:]) is not None
 
 
 def _shown(read: Touch, edits: list[Touch]) -> list[Touch]:

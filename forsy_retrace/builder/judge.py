@@ -12,9 +12,9 @@ from forsy_retrace.evidence import Vote, derived, inferred
 from forsy_retrace.frames import shown_of
 from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace, put, steps_named
 
-from .check import meant_to_fail
 from .distinctive import is_camel
 from .files import first_error, stopped
+from .meant import meant
 from .outcome import never_ran
 from .tools import PLAN_EXITS
 from .touches import only_takes_out
@@ -32,6 +32,7 @@ class Hindsight:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
+        self.meant = meant(trace)
         self.answers = _answers(trace)
         self.cited = _cited(trace)
         self.retried = _retried(trace)
@@ -51,7 +52,8 @@ class Hindsight:
 
     def failed(self, edit: int, before: int) -> Check | None:
         """A check that failed over an edit before a step, with none that passed in between."""
-        held = [c for c in self.checked.get(edit, ()) if c.step < before and c.passed is not None]
+        known = [c for c in self.checked.get(edit, ()) if c.step < before and c.passed is not None]
+        held = [c for c in known if c.step not in self.meant]
         return held[-1] if held and not held[-1].passed else None
 
 
@@ -285,8 +287,7 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     if step.action == "error":
         reason = ERRORS.get(step.via or "", "The harness reported an error.")
         return Bad(reason, "error-step", 1.0, successor)
-    check = later.trace.checks.get(step.step)
-    if check is not None and check.kind == "tests" and meant_to_fail(step):
+    if step.step in later.meant:
         return None
     if step.success is False:
         return _failed(step, later.trace.checks.get(step.step), successor)

@@ -12,8 +12,8 @@ from forsy_retrace.events import SHELL, Fact
 from forsy_retrace.evidence import Ground, derived, inferred
 from forsy_retrace.trace import Step, Trace, put, steps_named
 
-from .check import meant_to_fail
 from .flow import Brought, Flow, Source, values_given
+from .meant import meant
 from .outcome import never_ran
 from .retries import Again, Retries
 from .tools import path_of
@@ -98,6 +98,7 @@ class _Linker:
         """The steps that started subagents."""
         self.lanes: dict[str, _Lane] = {}
         self.wanted = Wanted(trace.steps)
+        self.meant = meant(trace)
         self.read: dict[int, list[str]] = {}
         for touch in trace.touches:
             if touch.kind == "read":
@@ -266,7 +267,7 @@ class _Linker:
         causes, kind, note, sure = self._position(step, lane, first)
         step = self._briefed(step, lane)
         check = self.trace.checks.get(step.step)
-        again = lane.retries.take(step, check, meant_to_fail(step) if check else False)
+        again = lane.retries.take(step, check, step.step in self.meant)
         if step.retry_of is not None:
             again = None  # the log says what it was done in place of
         found = lane.flow.sources(step)

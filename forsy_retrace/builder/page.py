@@ -309,7 +309,9 @@ SECTIONS: tuple[Section, ...] = (
         "judge",
         "What was it worth in hindsight?",
         "The first row that holds decides, those for −1 before those for +1; all that speaks for"
-        " +1 is kept as votes. A step that none speaks of is 0.",
+        " +1 is kept as votes. A step that none speaks of is 0, and so is a failure that was the point"
+        " by the agent's own words: a test that is to fail before the code is there, or a run that"
+        " showed the bug it was after before any file was changed that stood there already.",
         JUDGE,
     ),
     Section(
