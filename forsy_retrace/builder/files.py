@@ -100,6 +100,8 @@ class _Received:
         return self.seen[step.actor]
 
     def take(self, step: Step) -> None:
+        if step.actor != "system":  # what stopped the work before is past once it went on
+            self.last.pop("system", None)
         self.last[step.actor] = step
 
 
