@@ -132,4 +132,6 @@ def _by_name(rule: str) -> Ground:
         return inferred(rule, 0.95)
     if rule.startswith("mcp-verb"):
         return inferred(rule, 0.8)
+    if rule.startswith("tool-verb"):
+        return inferred(rule, 0.7)
     return inferred(rule, 0.5) if rule == "unknown-tool" else derived(rule)

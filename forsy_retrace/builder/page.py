@@ -13,7 +13,7 @@ from .messages import FLOOR
 from .readings import ROWS as READINGS
 from .retries import RULES as AGAIN
 from .retries import WINDOW
-from .tools import VERBS
+from .tools import TAKES_IN, VERBS
 from .untold import UNTOLD
 from .verdicts import RUNNERS
 from .verdicts import Row as Runner
@@ -91,6 +91,11 @@ CLASSIFY = (
         for name, _, operation in VERBS
     ),
     _inferred("mcp-verb-acts", "An MCP tool whose name says none of these: `execute`.", 0.8),
+    *(
+        _inferred(f"tool-verb-{name}", f"The name of a tool in no table begins with a verb that {name}: `{operation}`.", 0.7)
+        for name, _, operation in VERBS
+        if name in TAKES_IN
+    ),
     _inferred("unknown-tool", "A tool in no table: `other`.", 0.5),
     _inferred("unknown-command", "A shell command in no table: `execute`.", 0.5),
     *(_inferred(row.name, row.sentence, row.confidence) for row in CLOSINGS),

@@ -265,7 +265,9 @@ def _one_thing_changed(old: Attempt, new: Attempt) -> bool:
     changed = [k for k in keys if a.get(k) != b.get(k)]
     if len(changed) == 1 and len(keys) > 1:
         before, after = a.get(changed[0]), b.get(changed[0])
-        return changed[0] not in QUERIES or before is None or _begins_alike(before, after)
+        if changed[0] in QUERIES:
+            return before is None or _begins_alike(before, after)
+        return not QUERIES.isdisjoint(keys)
     return bool(changed) and all(
         are_alike(text_of(a.get(k)), text_of(b.get(k)), 0.6) for k in changed
     )
@@ -279,7 +281,7 @@ def _begins_alike(old: object, new: object) -> bool:
     )
 
 
-QUERIES = ("pattern", "query", "q", "search", "search_term", "regex")
+QUERIES = frozenset(["pattern", "query", "q", "search", "search_term", "regex"])
 """Arguments that say what is looked for: another is another search, unless it is much like it."""
 DIGITS = later(r"\d+")
 NUMBERED = later(r"[\w#-]+")

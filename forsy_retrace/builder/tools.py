@@ -210,6 +210,9 @@ VERBS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ("writes", later(r"(?i)(?:^|[_-])(?:write|save)(?:_|-|$)"), "write"),
 )
 
+TAKES_IN = ("searches", "downloads", "reads")
+"""The verbs that tell as much where nothing but a tool's name is known."""
+
 DATABASE_PROMPTS = ("psql", "mysql", "sqlite3", "redis-cli")
 PROMPTS = (*DATABASE_PROMPTS, "python", "ipython", "node", "repl")
 """Programs that take one input after another, and tell no more of it."""
@@ -294,6 +297,15 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
         return _mcp(tool)
     if "__" in tool.strip("_"):  # Codex of 2025 named an MCP tool `server__tool`
         return _mcp(f"mcp__{tool}")
+    return _by_its_verb(tool)
+
+
+def _by_its_verb(tool: str) -> Kind:
+    """A tool in no table: `get_weather` and `listOrders` begin with what they do."""
+    verb, *_ = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool).split("_")
+    for rule, pattern, operation in VERBS:
+        if rule in TAKES_IN and pattern.search(f"{verb}_"):
+            return Kind(operation, "other_tool", f"tool-verb-{rule}")
     return Kind("other", "other_tool", "unknown-tool")
 
 
