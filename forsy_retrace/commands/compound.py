@@ -12,7 +12,7 @@ import msgspec
 from forsy_retrace.commands import foreign, lexer, tree
 from forsy_retrace.commands.model import Command, Excuse, Part, Poured, Simple
 from forsy_retrace.commands.simple import simple
-from forsy_retrace.commands.targets import Redirects
+from forsy_retrace.commands.targets import LOG, Redirects
 from forsy_retrace.commands.wrappers import found, unwrap
 
 _LONGEST = 64 * 1024
@@ -125,6 +125,8 @@ def _known(
 
 
 def _rank(done: Simple) -> int:
+    if done.name in _KEEPS and done.writes and all(path.endswith(LOG) for path in done.writes):
+        return 1
     if done.role in ("work", "fix"):
         return 3
     if done.role == "prep":

@@ -77,7 +77,7 @@ A formatter or fixer makes the line an `edit`, also when a lint, type check or b
 program that the same line built and then ran is a check of kind `run`. What no row knows is
 `execute`, rule `unknown-command`, except a program given by its path: rule `run-program`. `--help`
 and `--version` are `read`. Output redirected into a file makes a viewer a `write` (`>`) or an
-`edit` (`>>`).
+`edit` (`>>`), but for a `.log`, which only keeps it.
 
 The exit status is *masked* when the one the caller sees is not the check's (or the main command's):
 behind a pipe without `pipefail`, before `;` or `|| echo`, in a loop, a condition or the background.

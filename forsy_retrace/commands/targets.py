@@ -216,10 +216,14 @@ def _script(choice: Choice, words: tuple[str, ...], operands: list[str]) -> Simp
     )
 
 
+LOG = ".log"
+"""How a file ends in which the output of commands is kept: it is not what they are for."""
+
+
 def redirected(done: Simple, redirects: Redirects) -> Simple:
     """The command with what it reads from and writes to by redirection."""
     reads, writes = done.reads, done.writes
-    written = ""
+    written = kept = ""
     for operator, target in redirects:
         if target in _NOWHERE or operator[-1] == "&" or not target:
             continue
@@ -227,11 +231,12 @@ def redirected(done: Simple, redirects: Redirects) -> Simple:
             reads = (*reads, target)
         elif ">" in operator and operator[0] not in "23456789":
             writes = (*writes, target)
-            written = operator
+            written, kept = operator, target
         elif ">" in operator:
             writes = (*writes, target)
     operation, rule, role = done.operation, done.rule, done.role
-    if written and done.operation in ("read", "search", "other"):
+    is_kept = done.operation in ("read", "search") and kept.endswith(LOG)
+    if written and not is_kept and done.operation in ("read", "search", "other"):
         appended = ">>" in written
         operation, role = ("edit" if appended else "write"), "work"
         rule = "redirect-append" if appended else "redirect-write"
