@@ -140,7 +140,8 @@ class Items:
         told = called(call, place, _of_server(item, call), reading)._replace(permitted=bool(asked))
         yield told if text_in(item, kind.known_by) else told._replace(key=None)
         if hosted:
-            yield from _own_result(item, kind, ident, place)
+            # The reply tells when it began, and not when a tool that ran inside it was done.
+            yield from _own_result(item, kind, ident, place._replace(at=None))
 
     def _output(self, item: Json, here: Place, key: str, tool: str) -> Iterator[Told]:
         ident = text_in(item, "call_id")
