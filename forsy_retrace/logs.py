@@ -13,6 +13,8 @@ LFS = "version https://git-lfs.github.com/spec/"
 DIGEST = "an Entire checkpoint's digest of a log; read the full.jsonl beside it"
 """Its `transcript.jsonl` names tools in words of its own and no session, and calls every result of
 a harness without flags a success."""
+RUNTIME = "OpenClaw's record of its runs; read the session's own .jsonl beside it"
+"""A `.trajectory.jsonl`: its prompts and answers stand in the session, the calls only there."""
 
 
 def opened(path: Path, adapter: str = "auto") -> tuple[Source, str]:
@@ -84,15 +86,19 @@ def why_not(source: Source, adapter: str) -> str:
     reads_text = adapter != "auto" and load(adapter).SHOWS.is_history
     if all(record.problem for record in head) and not reads_text:
         return f"{source.name}: no JSON records in it"
-    if any(_is_digest(record.value) for record in head):
-        return f"{source.name}: {DIGEST}"
+    beside = next(filter(None, (_beside(record.value) for record in head)), "")
+    if beside:
+        return f"{source.name}: {beside}"
     if adapter == "auto":
         return f"{source.name}: no adapter knows this format; name one"
     return f"{source.name}: not a log that {adapter} reads"
 
 
-def _is_digest(value: Any) -> bool:
+def _beside(value: Any) -> str:
+    """What a file is that stands beside the log itself; empty for any other."""
     match value:
         case {"v": int(), "agent": str(), "cli_version": str(), "type": str(), "content": list()}:
-            return True
-    return False
+            return DIGEST
+        case {"traceSchema": "openclaw-trajectory", "type": str()}:
+            return RUNTIME
+    return ""
