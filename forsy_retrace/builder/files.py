@@ -25,7 +25,7 @@ COMMIT = re.compile(r"^\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
 
 TELLS = re.compile(
     r"(?i)^(?:\S+: )?(?:fatal|panic|exception)\b|\w(?:Error|Exception)\b:|\[rejected\]"
-    r"|(?<!\b0 )(?<!\bno )(?<![-\w])errors?\b(?!-)|no such file|not found|no matches found|denied|cannot |can't |could not|failed|invalid|unknown|\*\*\* |nothing to commit"
+    r"|(?<!\b0 )(?<!\bno )(?<![-\w])errors?\b(?!-)|no such file|not found|no matches found|denied|cannot |can't |could not|(?<!\b0 )failed|invalid|unknown|\*\*\* |nothing to commit"
     r"|timed out|missing|not allowed|already exists|does not contain|undefined"
 )
 """What a line that names an error looks like."""
