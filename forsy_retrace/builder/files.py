@@ -43,7 +43,7 @@ BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
 FINE = later(
     r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:[\w/]+:\d+|^% Total\b|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
     r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:|^Error Trace:|^(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
-    r"|^\[[\w:.-]{1,40}\] ERROR task failed$|^Your proposed edit has introduced |^Failed with error\. Fix the error and try again"
+    r"|^throw \w+;|^\[[\w:.-]{1,40}\] ERROR task failed$|^Your proposed edit has introduced |^Failed with error\. Fix the error and try again"
 )
 """A line that names no error: of what is only warned, of what passed, of where Node stopped, of the
 code that a linter or compiler shows, and where mise, SWE-agent's editor and ChatGPT's canvas only announce one."""

@@ -143,7 +143,8 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.worked and c.label and (x.asked or not c.question)),
     Rule("yes-to-a-question", "answer_to_agent_question", None, 0.9,
          "A yes or no after the agent's question or offer.",
-         lambda c, x, via: (x.asked or x.offered) and c.opens in ("yes", "permit", "no")),
+         lambda c, x, via: (x.asked or x.offered) and c.opens in ("yes", "permit", "no")
+         and not (c.opens == "no" and c.words > 12 and not x.asked and _wrong(c, x))),
     Rule("picks-by-place", "selection", None, 0.85,
          "A few words that name one of the agent's options by its place: `the second`.",
          lambda c, x, via: x.worked and c.place and not c.question and (x.asked or c.words <= 5)),
