@@ -39,6 +39,7 @@ OPERATIONS = {
     "find . -name '*.py' -exec grep -l foo {} +": "search",
     "cat notes.md | grep -i todo": "read",
     "sed -n 1,20p app.py": "read",
+    "decompile shop --function_name total": "read",
     "sed -i s/a/b/ app.py": "edit",
     "perl -pi -e s/a/b/ app.py": "edit",
     "echo hello > out.txt": "write",
