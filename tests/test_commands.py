@@ -40,6 +40,8 @@ OPERATIONS = {
     "cat notes.md | grep -i todo": "read",
     "sed -n 1,20p app.py": "read",
     "decompile shop --function_name total": "read",
+    "tshark -n -r shop.pcap -q -z io,phs": "read",
+    "tcpdump -i eth0": "execute",
     "sed -i s/a/b/ app.py": "edit",
     "perl -pi -e s/a/b/ app.py": "edit",
     "echo hello > out.txt": "write",
