@@ -138,6 +138,19 @@ CHECKS: dict[str, tuple[str | None, tuple[str, ...]]] = {
     "golangci-lint run ./pkg/...": ("lint", ("./pkg/...",)),
     "bash scripts/run_tests.sh": ("tests", ()),
     "gofmt -w a.go && go build ./...": ("build", ()),
+    "gofmt -l .": ("lint", ()),
+    "gofmt a.go": (None, ()),
+    "prettier --write src": (None, ()),
+    "prettier src/a.ts": (None, ()),
+    "prettier -l src": ("lint", ("src",)),
+    "npm run format": (None, ()),
+    "npm run format:check": ("lint", ()),
+    "ruff format .": (None, ()),
+    "ruff format --diff .": ("lint", ()),
+    "black .": (None, ()),
+    "dart format --set-exit-if-changed lib": ("lint", ("lib",)),
+    "zig fmt --check src": ("lint", ("src",)),
+    "eslint --fix src": ("lint", ("src",)),
     "python app.py": (None, ()),
     "node -e 'console.log(1)'": (None, ()),
 }
@@ -397,7 +410,7 @@ def test_the_table_holds_only_known_values() -> None:
             "verb",
         }, row  # fmt: skip
         assert row.check in {"", "tests", "lint", "types", "build"}, row
-        assert row.role in {"work", "prep", "view", "fix"}, row
+        assert row.role in {"work", "prep", "view", "fix", "format"}, row
         assert row.surface in {"cli", "api", "browser", "database", "messaging"}, row
         assert row.shell in {"", "powershell", "cmd", "powershell cmd", "fish", "nu"}, row
         assert set(row.operands.split()) <= OPERANDS.keys(), row

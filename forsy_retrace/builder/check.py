@@ -22,7 +22,7 @@ from .outcome import never_ran
 from .printed import bare_output, scripts
 from .touches import absolute, known_places
 from .unchecked import Unchecked, breadth, is_prose
-from .verdicts import no_test_ran, read_summary
+from .verdicts import lists_unformatted, no_test_ran, read_summary
 
 
 def check(trace: Trace) -> Trace:
@@ -135,7 +135,7 @@ class _Checker:
                 break
         verdict = read_summary(step.printed)
         passed = step.success
-        if passed and kind == "tests" and no_test_ran(step.printed):
+        if passed and _tells_nothing(kind, step, run):
             passed = None
         elif passed and kind != "run" and kind not in run.told:
             passed = verdict.passed if verdict is not None else None
@@ -186,6 +186,13 @@ class _Checker:
                     step.step, "read-back", numbers, step.success, True, "", "read-back", 0.7
                 )
         return None
+
+
+def _tells_nothing(kind: str, step: Step, run: Command) -> bool:
+    """Whether a check that exits with 0 ran no test, or found what it only lists."""
+    if kind == "tests":
+        return no_test_ran(step.printed)
+    return kind == "lint" and lists_unformatted(step.printed, run)
 
 
 MAKES = frozenset(["build", "run"])

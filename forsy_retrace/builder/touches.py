@@ -171,7 +171,7 @@ def _written(simple: Simple, path: str) -> str:
         return "removed"
     if simple.name in MAKES_FOLDERS:
         return "folder"
-    if simple.operation == "edit" and simple.check:
+    if simple.operation == "edit" and (simple.check or simple.role == "format"):
         return "changed"
     return WRITTEN_BY.get(simple.operation, "generated")
 

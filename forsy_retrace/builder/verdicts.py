@@ -387,6 +387,18 @@ def no_test_ran(text: str) -> bool:
     return NONE_RAN.search(text) is not None and SOME_RAN.search(text) is None
 
 
+LISTERS = frozenset(["gofmt", "gofumpt", "goimports"])
+"""Formatters that exit with 0 whatever they find."""
+UNFORMATTED = later(r"(?m)^(?:diff .*|\S.*\.go)$")
+"""How they name a file that is not as they would have it, or show how they would change one."""
+
+
+def lists_unformatted(text: str, run: Command) -> bool:
+    """Whether a formatter that only looks found something to change."""
+    looks = any(one.check and one.name in LISTERS for one in run.simples)
+    return looks and UNFORMATTED.search(text) is not None
+
+
 COUNTS = later(r"\b\d+ (?:failed|failures?|errors?|passed|passing)\b")
 
 

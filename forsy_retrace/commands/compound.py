@@ -10,7 +10,7 @@ from functools import lru_cache
 import msgspec
 
 from forsy_retrace.commands import foreign, lexer, tree
-from forsy_retrace.commands.model import Command, Excuse, Part, Poured, Simple
+from forsy_retrace.commands.model import REWRITES, Command, Excuse, Part, Poured, Simple
 from forsy_retrace.commands.simple import simple
 from forsy_retrace.commands.targets import LOG, Redirects
 from forsy_retrace.commands.wrappers import found, unwrap
@@ -127,7 +127,7 @@ def _known(
 def _rank(done: Simple) -> int:
     if done.name in _KEEPS and done.writes and all(path.endswith(LOG) for path in done.writes):
         return 1
-    if done.role in ("work", "fix"):
+    if done.role == "work" or done.role in REWRITES:
         return 3
     if done.role == "prep":
         return 2 if done.operation in _EFFECTS else 0
@@ -161,7 +161,7 @@ def _judged(steps: list[Step]) -> Command:
             background = True
         if done.check is not None:
             last_check = len(simples)
-        if done.role == "fix" and fixer is None:
+        if done.role in REWRITES and fixer is None:
             fixer = done
         if done.reads:
             reads.extend(done.reads)

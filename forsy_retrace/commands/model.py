@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+REWRITES = ("fix", "format")
+"""Roles of commands that rewrite files."""
+
 
 class Simple(msgspec.Struct, frozen=True, gc=False):
     """One simple command of a line, its wrappers (`sudo`, `uv run`, `bash -c` …) stripped."""
@@ -25,7 +28,8 @@ class Simple(msgspec.Struct, frozen=True, gc=False):
     urls: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     role: str = "work"
-    """`work`, `prep` (prepares or clears up), `view` (shows) or `fix` (rewrites files)."""
+    """`work`, `prep` (prepares or clears up), `view` (shows), `fix` (rewrites files, and may tell
+    what is wrong with them) or `format` (rewrites them and tells nothing)."""
     shows: bool = False
     """It prints what stands in the files that it reads, and does not only tell of them."""
 

@@ -19,7 +19,7 @@ COLUMNS = {
     "surface": "`cli` when left out; `api`, `browser`, `database`, `messaging`.",
     "check": "`tests`, `lint`, `types` or `build`, where the command is a check.",
     "role": "`work` when left out; `prep` prepares or clears up, `view` only shows, `fix` rewrites "
-    "files as a formatter does.",
+    "files, `format` rewrites them and tells nothing of what is wrong with them.",
     "operands": "What the operands are (below), where that is worth knowing.",
     "shell": "The shells that alone have the command; every shell when left out.",
 }
@@ -69,11 +69,13 @@ A line of shell is split into its simple commands. Wrappers (`sudo`, `timeout 5`
 `bash -c`) are stripped, each command is looked up here, and the line takes the operation of what
 it is for:
 
-1. the last command with role `work` or `fix`; a check is not outweighed by what it is piped into;
+1. the last command with role `work`, `fix` or `format`; a check is not outweighed by what it is
+   piped into;
 2. else the last with role `prep` that has an effect (`mkdir`, `pip install`);
 3. else the last viewer, in a pipe of viewers the first of them.
 
-A formatter or fixer makes the line an `edit`, also when a lint, type check or build follows. A
+A formatter or fixer makes the line an `edit`, also when a lint, type check or build follows; a
+formatter alone is no check. A
 program that the same line built and then ran is a check of kind `run`. What no row knows is
 `execute`, rule `unknown-command`, except a program given by its path: rule `run-program`. `--help`
 and `--version` are `read`. Output redirected into a file makes a viewer a `write` (`>`) or an

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from forsy_retrace.commands.model import Simple
+from forsy_retrace.commands.model import REWRITES, Simple
 from forsy_retrace.commands.table import Script, table
 
 _SCRIPT_FOLDERS = frozenset({"scripts", "script", "bin", "hack", "tools", "ci", ".ci", "dev"})
@@ -25,7 +25,7 @@ def run_script(words: tuple[str, ...], at: int) -> Simple | None:
         not dot and folders.rpartition("/")[2] in _SCRIPT_FOLDERS
     ):
         script = script_called(stem)
-        if script is not None and (script.check or script.role == "fix"):
+        if script is not None and (script.check or script.role in REWRITES):
             return Simple(
                 words,
                 name,
@@ -49,8 +49,8 @@ def script_called(name: str) -> Script | None:
     known = [scripts[segment] for segment in segments if segment in scripts]
     if not known:
         return None
-    best = next((script for script in known if script.check or script.role == "fix"), known[0])
-    if best.role == "fix" and "check" in segments:
+    best = next((script for script in known if script.check or script.role in REWRITES), known[0])
+    if best.role in REWRITES and "check" in segments:
         return Script(best.words, "verify", "lint")
     if best.check == "lint" and ("fix" in segments or "write" in segments):
         return Script(best.words, "edit", "lint", "fix")

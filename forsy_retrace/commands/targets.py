@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from forsy_retrace.commands.model import Simple
+from forsy_retrace.commands.model import REWRITES, Simple
 from forsy_retrace.commands.queries import asks
 from forsy_retrace.commands.scripts import run_script, script_called
 from forsy_retrace.commands.table import Choice, table
@@ -94,7 +94,7 @@ def applied(
                     operation, role, rule = "read", "view", "sql-read"
     if check:
         covers = _covers(words, operands, check)
-    if role == "fix" and not writes:
+    if role in REWRITES and not writes:
         writes = [word for word in operands if word not in _EVERYTHING]
     return Simple(
         words,
