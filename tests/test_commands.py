@@ -55,6 +55,8 @@ OPERATIONS = {
     "ls -la >> logs/all.txt": "edit",
     "echo hello | tee greeting.log": "write",
     "echo hello > greeting.log": "write",
+    "cat notes.md | tee /dev/stderr | wc -l": "read",
+    "ls src | tee": "search",
     "npm install |& tee out | tail -3": "install",
     "cat > app.py <<'EOF'\nprint(1)\nEOF": "write",
     "cat > /tmp/try.py <<'EOF'\nprint(1)\nEOF\npython /tmp/try.py": "execute",
@@ -241,6 +243,12 @@ def test_targets_are_told_apart() -> None:
     assert seen.writes == ("b.txt", "c.txt", "d", "e", "g.tgz")
     assert seen.urls == ("https://example.org/g.tgz",)
     assert seen.packages == ("h>=1",)
+
+
+def test_behind_tee_only_its_files_are_written() -> None:
+    assert classify("sed -n 1,9p a.txt | tee -a b.txt /dev/tty").writes == ("b.txt",)
+    assert classify("cat a.txt | tee >(wc -l) /dev/stderr").reads == ("a.txt",)
+    assert classify("cat a.txt | tee /dev/stderr").writes == ()
 
 
 def test_only_an_address_is_opened_in_a_browser() -> None:

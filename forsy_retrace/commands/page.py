@@ -43,6 +43,7 @@ OPERANDS = {
     "reads": "files that it reads; where it is a `read`, it shows what stands in them",
     "about": "files that it tells of, without showing what stands in them",
     "writes": "files that it writes, makes or removes",
+    "copies": "files that get a copy of what it is fed; without one it only shows",
     "moves": "files that it reads, the last one written",
     "renames": "files that it moves, all of them written",
     "pattern": "a pattern first, then files that it reads",

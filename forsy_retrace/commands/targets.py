@@ -51,6 +51,10 @@ def applied(
                 reads = operands
             case "writes":
                 writes = operands
+            case "copies":
+                writes = [word for word in operands if word not in _NOWHERE]
+                if not writes:
+                    operation, role = "read", "view"  # `tee /dev/stderr` only shows
             case "moves":
                 reads, writes = operands[:-1], operands[-1:]
             case "renames":
