@@ -18,6 +18,7 @@ from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
 from .classify import command
 from .edits import EDITS, Standing, Stash, edits_of, scratch
+from .loads import Loads
 from .outcome import never_ran
 from .printed import bare_output, scripts
 from .touches import absolute, known_places
@@ -45,6 +46,7 @@ class _Checker:
         self.standing = Standing()
         self.stash = Stash()
         self.unchecked = Unchecked()
+        self.loads = Loads()
         self.checks: dict[int, Check] = {}
         self.unseen: dict[tuple[str, str], list[Touch]] = {}
         """Edits that their file's reader has not seen since, by actor and path."""
@@ -102,6 +104,7 @@ class _Checker:
                 continue  # `sed -i` does not tell which lines a read would have to show
             self.unseen.setdefault((touch.actor, touch.path), []).append(touch)
         for touch in touched:
+            self.loads.see(touch)
             if touch.kind == "generated" and touch.step in self.checks:
                 self.built.add(touch.path)
             if touch.kind == "read" and touch.path:
@@ -116,9 +119,12 @@ class _Checker:
                 self.unseen[key] = left
 
     def _of_command(self, step: Step, run: Command) -> Check | None:
+        programs: tuple[str, ...] = ()
         if run.check is not None:
             kind, rule, confidence = run.check, f"check-{run.check}", 0.92
-        elif step.operation == "execute" and self._runs_edited(step, run):
+        elif step.operation == "execute" and (
+            self._runs_what_is_built(step, run) or (programs := self._edited(step, run))
+        ):
             kind, rule, confidence = "run", "runs-edited-program", 0.75
         else:
             return None
@@ -130,6 +136,8 @@ class _Checker:
         # A line may hold several checks; it is known by the first that has something to check.
         for other in dict.fromkeys(kinds):
             edits = self._waiting(other, run, lines)
+            if programs:
+                edits = self._taken_in(programs, edits)
             if edits:
                 kind = other
                 break
@@ -148,23 +156,31 @@ class _Checker:
         edits = self.unchecked.by(kind, run, self.standing.replaced, lines, self.place)
         return tuple(edit for edit in edits if edit > self.stash.away_since)
 
-    def _runs_edited(self, step: Step, run: Command) -> bool:
-        """A program that is an edited file, or was built from one."""
+    def _runs_what_is_built(self, step: Step, run: Command) -> bool:
+        """A program that is built from edited files, now or before."""
         here = absolute(run.cwd or ".", step.cwd)
         if any(_builds_and_runs(one) for one in run.simples[: known_places(run)]):
             return not self.is_scratch(f"{here}/") and bool(self._waiting("run", run, ()))
-        modules = frozenset(MODULE.findall(step.input or ""))
-        programs = [read for simple in run.simples for read in _programs(simple, modules)]
-        if not programs:
-            return False
-        if any(absolute(read, step.cwd) in self.built for read in programs):
+        if any(absolute(read, step.cwd) in self.built for read in _programs(step, run)):
             return any(self._is_code(path) for path in self.standing.by_path)
+        return False
+
+    def _edited(self, step: Step, run: Command) -> tuple[str, ...]:
+        """The edited files that a line runs as programs."""
+        programs = _programs(step, run)
         ends = tuple("/" + (read.lstrip("./") if "/" in read else read) for read in programs)
-        return any(
-            (path.endswith(ends) or path in programs) and self._is_code(path)
+        return tuple(
+            path
             for read in programs
-            for path in self.standing.by_name.get(posixpath.basename(read), ())
+            for path in sorted(self.standing.by_name.get(posixpath.basename(read), ()))
+            if (path.endswith(ends) or path in programs) and self._is_code(path)
         )
+
+    def _taken_in(self, programs: tuple[str, ...], edits: tuple[int, ...]) -> tuple[int, ...]:
+        """Of some edits those of the programs themselves, and of what these take in."""
+        paths = self.standing.paths
+        loaded = self.loads.of(programs, sorted({path for edit in edits for path in paths[edit]}))
+        return tuple(edit for edit in edits if not loaded.isdisjoint(paths[edit]))
 
     def _is_code(self, path: str) -> bool:
         return not is_prose(path) and self.standing.stands(path)
@@ -225,7 +241,13 @@ def _with_output(step: Step, touched: list[Touch]) -> list[Touch]:
 MODULE = later(r"-m ([\w.-]+)")
 
 
-def _programs(simple: Simple, modules: frozenset[str]) -> list[str]:
+def _programs(step: Step, run: Command) -> list[str]:
+    """The files that a line runs."""
+    modules = frozenset(MODULE.findall(step.input or ""))
+    return [read for simple in run.simples for read in _run_by(simple, modules)]
+
+
+def _run_by(simple: Simple, modules: frozenset[str]) -> list[str]:
     """The files that a command runs: a program's path, or a module by its dotted name."""
     if simple.words and simple.words[0] in modules:
         path = simple.words[0].replace(".", "/")

@@ -1,0 +1,77 @@
+"""Which edited files does a program take in, as far as the log shows?
+
+Those that it loads by name (`from shop import cart`, `require("./cart")`) or names in full
+(`open("prices.json")`), in any text of it that the log shows, and those that these take in.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+
+from forsy_retrace.patterns import later
+from forsy_retrace.trace import Touch
+
+LOADS = later(
+    r"(?m)^[^\n]{0,200}\b(?:import|from|require|require_relative|include|source|use|mod)\b[^\n]*"
+)
+"""A line that may load another file."""
+WORD = re.compile(r"[\w-]+")
+FILE = re.compile(r"(?<![\w-])[\w-]{1,80}(?:\.[\w-]{1,80}){1,5}")
+INDEX = frozenset(["__init__", "__main__", "index", "mod"])
+"""Names of files that are loaded by the name of their folder."""
+
+
+class Loads:
+    """What the log has shown so far of each file."""
+
+    def __init__(self) -> None:
+        self.shown: dict[str, list[Touch]] = {}
+        self.named: dict[str, tuple[int, frozenset[str]]] = {}
+        """A file to the names in it, and how many touches these came from."""
+
+    def see(self, touch: Touch) -> None:
+        """What a step put into a file, or saw of it."""
+        self.shown.setdefault(touch.path, []).append(touch)
+
+    def of(self, programs: Iterable[str], edited: Iterable[str]) -> frozenset[str]:
+        """Those of the edited files that the programs are, or take in."""
+        left = dict.fromkeys(edited)
+        found = list(dict.fromkeys(programs))
+        for path in found:
+            left.pop(path, None)
+            names = self._names(path)
+            taken = [other for other in left if not names.isdisjoint(_called(other))]
+            for other in taken:
+                del left[other]
+            found += taken
+        return frozenset(found)
+
+    def _names(self, path: str) -> frozenset[str]:
+        touches = self.shown.get(path, [])
+        known, names = self.named.get(path, (0, frozenset[str]()))
+        if known < len(touches):
+            names = names.union(*(_mentions(text) for t in touches[known:] for text in _texts(t)))
+            self.named[path] = (len(touches), names)
+        return names
+
+
+def _texts(touch: Touch) -> Iterator[str]:
+    yield touch.new or "\n".join(touch.added)
+    if touch.change is not None:
+        yield touch.change.after or ""
+
+
+def _mentions(text: str) -> Iterator[str]:
+    """The names of files in full, and the words of the lines that load something."""
+    yield from FILE.findall(text)
+    for line in LOADS.findall(text):
+        yield from WORD.findall(line)
+
+
+def _called(path: str) -> tuple[str, str]:
+    """By which names a program may take in a file."""
+    name = posixpath.basename(path)
+    stem = posixpath.splitext(name)[0]
+    if stem in INDEX:
+        stem = posixpath.basename(posixpath.dirname(path))
+    return name, stem
