@@ -65,6 +65,13 @@ PROJECTS = {
 }
 """Files that say what a project holds: a check that is given one looks at the project."""
 
+GLOB = later(r"(?:\./)?(?:[\w.-]+/)*(?:\*\*/)?\*(?:\.\w+)+")
+"""A pattern that means the files of a kind in a folder."""
+SPECIAL = later(r"[*?{]")
+"""Where a pattern begins."""
+EXPANDED = frozenset("$`")
+"""Marks of a word that the shell would have changed."""
+
 PLANS = later(r"[/\\]\.claude[/\\](?:plans|projects)[/\\]")
 
 
@@ -73,6 +80,17 @@ class File(NamedTuple):
 
     path: str
     ending: str
+
+
+class Place(NamedTuple):
+    """A file or a folder between slashes, and how the files end that a pattern means in it."""
+
+    path: str
+    ending: str
+
+    def holds(self, file: File) -> bool:
+        """Whether a file is meant."""
+        return self.path in f"/{file.path}/" and file.path.endswith(self.ending)
 
 
 class Reach(NamedTuple):
@@ -128,14 +146,12 @@ class Unchecked:
         `lines` are what the scripts stand for that it runs, where it shows them; `place` is the
         folder where it ran, where the log keeps track of it.
         """
-        reach, named = _reach(kind, run, lines), _named(kind, run)
+        reach = _reach(kind, run, lines)
         waiting = self._waiting(kind, reach)
         waiting -= {edit for edit in waiting if edit in replaced}
         found = waiting - self._covered(kind, run)
-        if named:
-            found = {edit for edit in found if self._is_named(edit, reach, named)}
-        if globs := _globs(kind, run):
-            found = {edit for edit in found if self._is_meant(edit, reach, globs)}
+        if places := _places(kind, run, place):
+            found = {edit for edit in found if self._is_meant(edit, reach, places)}
         if folders := _folders(kind, run, place):
             found = {edit for edit in found if self._lies_in(edit, reach, folders)}
         return tuple(sorted(found))
@@ -167,16 +183,10 @@ class Unchecked:
         past = self.narrow.get((kind, asked[0]), {}).items() if asked else ()
         return set().union(*(edits for covers, edits in past if covers.issuperset(asked)))
 
-    def _is_named(self, edit: int, reach: Reach, named: tuple[str, ...]) -> bool:
-        return any(file.path.endswith(named) and reach.holds(file) for file in self.made[edit])
-
-    def _is_meant(self, edit: int, reach: Reach, globs: tuple[tuple[str, str], ...]) -> bool:
-        """Whether a file of the edit lies in one of the folders and ends as its pattern does."""
-        return any(
-            reach.holds(file) and folder in f"/{file.path}" and file.path.endswith(ending)
-            for file in self.made[edit]
-            for folder, ending in globs
-        )
+    def _is_meant(self, edit: int, reach: Reach, places: tuple[Place, ...]) -> bool:
+        """Whether a file of the edit lies where a check looks."""
+        files = [file for file in self.made[edit] if reach.holds(file)]
+        return any(place.holds(file) for file in files for place in places)
 
     def _lies_in(self, edit: int, reach: Reach, folders: tuple[str, ...]) -> bool:
         """Whether a Go check of these folders looks at a file of the edit."""
@@ -230,36 +240,57 @@ def breadth(kind: str, run: Command) -> tuple[str, ...]:
     return () if () in found else tuple(dict.fromkeys(sum(found, ())))
 
 
-def _named(kind: str, run: Command) -> tuple[str, ...]:
-    """The ends of the paths that a run was given; empty where it looks at all."""
+def _places(kind: str, run: Command, place: str) -> tuple[Place, ...]:
+    """Where a run looks; empty where it looks at all, or the line does not tell."""
     if kind not in PROJECTS:
         return ()
-    files = (one for one in breadth(kind, run) if "*" not in one and posixpath.splitext(one)[1])
-    return tuple(one.lstrip("./") for one in files if not PROJECTS[kind].search(one))
+    base = _base(run, place)
+    found: list[Place] = []
+    for one in run.simples:
+        if one.check != kind:
+            continue
+        held = [_place(base, word) for word in one.looks_at or _files(kind, one.covers)]
+        if not held or None in held:
+            return ()
+        found += filter(None, held)
+    return tuple(found)
 
 
-def _globs(kind: str, run: Command) -> tuple[tuple[str, str], ...]:
-    """The folders and endings of what a run's patterns mean; empty where it was given others."""
-    covers = breadth(kind, run) if kind in PROJECTS else ()
-    base = (run.cwd or ".").replace("\\", "/")
-    if "$" in base or not all(map(GLOB.fullmatch, covers)):
-        return ()
-    found = [one.partition("*") for one in covers]
-    places = [posixpath.normpath(f"{base}/{folder}") for folder, _, _ in found]
-    folders = [between_slashes(place).replace("/./", "/") for place in places]
-    if any("/../" in folder for folder in folders):
-        return ()
-    endings = [ending.lstrip("*/") for _, _, ending in found]
-    return tuple(zip(folders, endings, strict=True))
+def _files(kind: str, covers: tuple[str, ...]) -> list[str]:
+    """Those of the things that a check is limited to which are files or patterns of them."""
+    return [
+        one
+        for one in covers
+        if GLOB.fullmatch(one) or (posixpath.splitext(one)[1] and not PROJECTS[kind].search(one))
+    ]
+
+
+def _base(run: Command, place: str) -> str:
+    """The folder where a run looks, as far as it is known."""
+    base = posixpath.join(place.replace("\\", "/"), (run.cwd or "").replace("\\", "/"))
+    return "" if "$" in base else base
+
+
+def _place(base: str, word: str) -> Place | None:
+    """The place that a word means; None where the line does not tell."""
+    word = word.replace("\\", "/")
+    if not EXPANDED.isdisjoint(word):
+        return None
+    ending = word.partition("*")[2].lstrip("*/") if GLOB.fullmatch(word) else ""
+    if found := SPECIAL.search(word):
+        word = word[: word.rfind("/", 0, found.start()) + 1]
+    path = posixpath.normpath(posixpath.join(base, word.removesuffix("...")))
+    folder = ROOT.sub("", path)
+    while folder.startswith("../"):
+        folder = folder[3:]
+    if folder in ("", ".", ".."):
+        return Place("/", ending) if ending else None
+    return Place(f"/{folder}/", ending)
 
 
 def between_slashes(folder: str) -> str:
     """A folder as it stands within the paths below it, however a shell writes its drive."""
     return f"/{ROOT.sub('', folder)}/"
-
-
-GLOB = later(r"(?:\./)?(?:[\w.-]+/)*(?:\*\*/)?\*(?:\.\w+)+")
-"""A pattern that means the files of a kind in a folder."""
 
 
 def _folders(kind: str, run: Command, place: str) -> tuple[str, ...]:

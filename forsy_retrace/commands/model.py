@@ -32,6 +32,8 @@ class Simple(msgspec.Struct, frozen=True, gc=False):
     what is wrong with them) or `format` (rewrites them and tells nothing)."""
     shows: bool = False
     """It prints what stands in the files that it reads, and does not only tell of them."""
+    looks_at: tuple[str, ...] | None = None
+    """The files, folders and patterns that a check looks at; None where the line does not tell."""
 
 
 class Excuse(msgspec.Struct, frozen=True, gc=False):

@@ -57,6 +57,9 @@ OPERANDS = {
     "program": "a program to run, given by its file: rule `run-program`",
     "inline": "program text: rule `inline-program`; at the end of a pipe it is a viewer",
     "inline-work": "program text that acts even at the end of a pipe",
+    "looks": "files and folders that the check looks at; without one, where it runs",
+    "project": "the value of `-p` is the folder of the project that the check looks at, or the "
+    "`tsconfig.json` in it",
     "script": "the name of a script, target or task, which decides (below)",
     "sql": "a query: one that only asks is a `read`, rule `sql-read`",
 }

@@ -18,6 +18,7 @@ _EVERYTHING = frozenset({".", "./", "./...", "...", "all", "--"})
 _NOWHERE_TO = frozenset({*_NOWHERE, "-"})
 _SHOWN = frozenset({"reads", "pattern"})
 """The kinds of operands whose contents a reading command prints."""
+_PROJECT = frozenset({"-p", "--project"})
 _OUT = frozenset({"-o", "--output", "--outfile", "--out", "-O", "--output-document", "--dir"})
 
 
@@ -38,6 +39,7 @@ def applied(
     urls: list[str] = []
     packages: list[str] = []
     covers: tuple[str, ...] = ()
+    looks_at: tuple[str, ...] | None = None
     kinds = choice.operands
     if operation == "verb":
         verb = next((v for v in operands[:4] if v.partition("-")[0] in table().verbs), "")
@@ -98,6 +100,11 @@ def applied(
                     operation, role, rule = "read", "view", "sql-read"
     if check:
         covers = _covers(words, operands, check)
+    if "looks" in kinds and (operands or not covers):
+        named = [word for word in operands if word[:1] != "!"] or ["."]
+        looks_at = tuple("." if word in _EVERYTHING else word for word in named)
+    elif "project" in kinds:
+        looks_at = _project(_values(words, _PROJECT))
     if role in REWRITES and not writes:
         writes = [word for word in operands if word not in _EVERYTHING]
     return Simple(
@@ -114,7 +121,18 @@ def applied(
         tuple(packages),
         role,
         operation == "read" and not _SHOWN.isdisjoint(kinds),
+        looks_at,
     )
+
+
+def _project(named: list[str]) -> tuple[str, ...] | None:
+    """The folder of a project that is named by it, or by the file that holds all of it."""
+    if not named:
+        return None
+    folder, _, name = named[0].rpartition("/")
+    if name in ("tsconfig.json", "jsconfig.json"):
+        return (folder or ".",)
+    return None if name.endswith(".json") else (named[0],)
 
 
 def _cloned(operands: list[str]) -> list[str]:
@@ -251,4 +269,5 @@ def redirected(done: Simple, redirects: Redirects) -> Simple:
     return Simple(
         done.words, done.name, operation, rule, done.surface, done.check, done.covers,
         reads, writes, done.urls, done.packages, role, done.shows and not written,
+        done.looks_at,
     )  # fmt: skip
