@@ -153,7 +153,8 @@ class _Checker:
 
     def _waiting(self, kind: str, run: Command, lines: tuple[str, ...]) -> tuple[int, ...]:
         """The edits that a check of this kind looks at: none that was stashed away."""
-        edits = self.unchecked.by(kind, run, self.standing.replaced, lines, self.place)
+        start = absolute(self.start, None) if self.start else ""
+        edits = self.unchecked.by(kind, run, self.standing.replaced, lines, self.place, start)
         return tuple(edit for edit in edits if edit > self.stash.away_since)
 
     def _runs_what_is_built(self, step: Step, run: Command) -> bool:

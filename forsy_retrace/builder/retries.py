@@ -18,10 +18,10 @@ from forsy_retrace.trace import Check, Step
 
 from .classify import command, patch_of, patched_files
 from .likeness import are_alike
+from .places import between_slashes
 from .printed import unread
 from .tools import PLAN_EXITS, path_of
 from .touches import EDITORS, READERS, WRITERS, absolute, only_takes_out, replacements
-from .unchecked import between_slashes
 from .untold import Likely, is_mended, untold
 
 WINDOW = 60

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from forsy_retrace.commands import Command, classify
 from forsy_retrace.patterns import later
 
+from .places import GO_TEST, looks_at
+
 PROSE = (
     *(".md", ".mdx", ".txt", ".rst", ".adoc", ".log", ".csv", ".example", "license"),
     *(".gitignore", ".gitattributes", ".gitkeep", ".editorconfig"),
@@ -50,28 +52,10 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (later(r"^(?:shellcheck|bash)\b"), (".sh", ".bash")),
 )
 
-GO = later(r"^(?:go|golangci-lint|staticcheck)\b")
 BUILDS_WITHOUT_TESTS = later(r"^(?:go|mix|npm|pnpm|yarn|bun)\b")
 """A script of any other name may compile the tests too."""
-GO_TEST = "_test.go"
 UNBUILT = (GO_TEST, "_test.exs")
 """Tests that no build of Go or Elixir compiles."""
-ROOT = later(r"^(?:[A-Za-z]:|/[A-Za-z](?=/)|~)?/+|^\./")
-"""Where a path starts, however the shell writes a drive."""
-
-PROJECTS = {
-    "types": later(r"(?:^|[/\\])[jt]sconfig\b[^/\\]*\.json$"),
-    "lint": later(r"\.(?:slnx?|[a-z]+proj)$"),
-}
-"""Files that say what a project holds: a check that is given one looks at the project."""
-
-GLOB = later(r"(?:\./)?(?:[\w.-]+/)*(?:\*\*/)?\*(?:\.\w+)+")
-"""A pattern that means the files of a kind in a folder."""
-SPECIAL = later(r"[*?{]")
-"""Where a pattern begins."""
-EXPANDED = frozenset("$`")
-"""Marks of a word that the shell would have changed."""
-
 PLANS = later(r"[/\\]\.claude[/\\](?:plans|projects)[/\\]")
 
 
@@ -80,17 +64,6 @@ class File(NamedTuple):
 
     path: str
     ending: str
-
-
-class Place(NamedTuple):
-    """A file or a folder between slashes, and how the files end that a pattern means in it."""
-
-    path: str
-    ending: str
-
-    def holds(self, file: File) -> bool:
-        """Whether a file is meant."""
-        return self.path in f"/{file.path}/" and file.path.endswith(self.ending)
 
 
 class Reach(NamedTuple):
@@ -140,20 +113,23 @@ class Unchecked:
         replaced: Container[int],
         lines: Iterable[str] = (),
         place: str = "",
+        start: str = "",
     ) -> tuple[int, ...]:
         """The edits, but for those replaced, that this run checks, in order.
 
         `lines` are what the scripts stand for that it runs, where it shows them; `place` is the
-        folder where it ran, where the log keeps track of it.
+        folder where it ran, where the log keeps track of it, and `start` that of the session.
         """
         reach = _reach(kind, run, lines)
         waiting = self._waiting(kind, reach)
         waiting -= {edit for edit in waiting if edit in replaced}
         found = waiting - self._covered(kind, run)
-        if places := _places(kind, run, place):
-            found = {edit for edit in found if self._is_meant(edit, reach, places)}
-        if folders := _folders(kind, run, place):
-            found = {edit for edit in found if self._lies_in(edit, reach, folders)}
+        if looks := looks_at(kind, run, place, start):
+            found = {
+                edit
+                for edit in found
+                if any(reach.holds(file) and looks(file.path) for file in self.made[edit])
+            }
         return tuple(sorted(found))
 
     def clear(self, kind: str, edits: Iterable[int], covers: tuple[str, ...]) -> None:
@@ -182,19 +158,6 @@ class Unchecked:
         asked = breadth(kind, run)
         past = self.narrow.get((kind, asked[0]), {}).items() if asked else ()
         return set().union(*(edits for covers, edits in past if covers.issuperset(asked)))
-
-    def _is_meant(self, edit: int, reach: Reach, places: tuple[Place, ...]) -> bool:
-        """Whether a file of the edit lies where a check looks."""
-        files = [file for file in self.made[edit] if reach.holds(file)]
-        return any(place.holds(file) for file in files for place in places)
-
-    def _lies_in(self, edit: int, reach: Reach, folders: tuple[str, ...]) -> bool:
-        """Whether a Go check of these folders looks at a file of the edit."""
-        return any(
-            reach.holds(file)
-            and (not file.path.endswith(GO_TEST) or any(one in f"/{file.path}" for one in folders))
-            for file in self.made[edit]
-        )
 
 
 def _file(path: str) -> File:
@@ -238,73 +201,6 @@ def breadth(kind: str, run: Command) -> tuple[str, ...]:
     """
     found = [one.covers for one in run.simples if one.check == kind]
     return () if () in found else tuple(dict.fromkeys(sum(found, ())))
-
-
-def _places(kind: str, run: Command, place: str) -> tuple[Place, ...]:
-    """Where a run looks; empty where it looks at all, or the line does not tell."""
-    if kind not in PROJECTS:
-        return ()
-    base = _base(run, place)
-    found: list[Place] = []
-    for one in run.simples:
-        if one.check != kind:
-            continue
-        held = [_place(base, word) for word in one.looks_at or _files(kind, one.covers)]
-        if not held or None in held:
-            return ()
-        found += filter(None, held)
-    return tuple(found)
-
-
-def _files(kind: str, covers: tuple[str, ...]) -> list[str]:
-    """Those of the things that a check is limited to which are files or patterns of them."""
-    return [
-        one
-        for one in covers
-        if GLOB.fullmatch(one) or (posixpath.splitext(one)[1] and not PROJECTS[kind].search(one))
-    ]
-
-
-def _base(run: Command, place: str) -> str:
-    """The folder where a run looks, as far as it is known."""
-    base = posixpath.join(place.replace("\\", "/"), (run.cwd or "").replace("\\", "/"))
-    return "" if "$" in base else base
-
-
-def _place(base: str, word: str) -> Place | None:
-    """The place that a word means; None where the line does not tell."""
-    word = word.replace("\\", "/")
-    if not EXPANDED.isdisjoint(word):
-        return None
-    ending = word.partition("*")[2].lstrip("*/") if GLOB.fullmatch(word) else ""
-    if found := SPECIAL.search(word):
-        word = word[: word.rfind("/", 0, found.start()) + 1]
-    path = posixpath.normpath(posixpath.join(base, word.removesuffix("...")))
-    folder = ROOT.sub("", path)
-    while folder.startswith("../"):
-        folder = folder[3:]
-    if folder in ("", ".", ".."):
-        return Place("/", ending) if ending else None
-    return Place(f"/{folder}/", ending)
-
-
-def between_slashes(folder: str) -> str:
-    """A folder as it stands within the paths below it, however a shell writes its drive."""
-    return f"/{ROOT.sub('', folder)}/"
-
-
-def _folders(kind: str, run: Command, place: str) -> tuple[str, ...]:
-    """The folders of which a Go check compiles the tests; empty where it is all, or not known."""
-    base = (run.cwd or place).replace("\\", "/")
-    if not GO.match(run.main) or "$" in base:
-        return ()
-    covers = run.covers if kind == run.check else ()
-    named = [one for one in covers if one.startswith("./")]
-    if (not named and any("/" in one for one in covers)) or not (named or base):
-        return ()
-    paths = [posixpath.normpath(f"{base}/{one.removesuffix('...')}") for one in named or [""]]
-    folders = tuple(map(between_slashes, paths))
-    return () if any("/../" in one or one == "/./" for one in folders) else folders
 
 
 def is_prose(path: str) -> bool:
