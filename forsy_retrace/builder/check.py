@@ -50,8 +50,8 @@ class _Checker:
         self.checks: dict[int, Check] = {}
         self.unseen: dict[tuple[str, str], list[Touch]] = {}
         """Edits that their file's reader has not seen since, by actor and path."""
-        self.built: set[str] = set()
-        """What builds put out: running it runs the edited program."""
+        self.built: dict[str, Command] = {}
+        """What builds put out, and by which line: running it runs the edited program."""
         self.replaced_later = _replaced_texts(touched)
         self.start: str | None = None
         self.place = ""
@@ -71,7 +71,7 @@ class _Checker:
         found = found or self._read_back(step, touched)
         if found is not None:
             self.checks[step.step] = found
-        self._enter(step, touched)
+        self._enter(step, touched, run)
         self.stash.take(step.step, simples[first:])
         if found is None:
             return step
@@ -94,7 +94,7 @@ class _Checker:
         for kind in sorted({found.kind, *_kinds(run)}):
             self.unchecked.clear(kind, found.edits, breadth(kind, run))
 
-    def _enter(self, step: Step, touched: list[Touch]) -> None:
+    def _enter(self, step: Step, touched: list[Touch], run: Command | None) -> None:
         work = [t for t in touched if t.kind in EDITS and not self.is_scratch(t.path)]
         self.standing.take(step, work)
         if work:
@@ -105,8 +105,8 @@ class _Checker:
             self.unseen.setdefault((touch.actor, touch.path), []).append(touch)
         for touch in touched:
             self.loads.see(touch)
-            if touch.kind == "generated" and touch.step in self.checks:
-                self.built.add(touch.path)
+            if touch.kind == "generated" and touch.step in self.checks and run is not None:
+                self.built[touch.path] = run
             if touch.kind == "read" and touch.path:
                 self._see(touch)
 
@@ -120,10 +120,11 @@ class _Checker:
 
     def _of_command(self, step: Step, run: Command) -> Check | None:
         programs: tuple[str, ...] = ()
+        built: Command | None = None
         if run.check is not None:
             kind, rule, confidence = run.check, f"check-{run.check}", 0.92
         elif step.operation == "execute" and (
-            self._runs_what_is_built(step, run) or (programs := self._edited(step, run))
+            (built := self._build_of(step, run)) or (programs := self._edited(step, run))
         ):
             kind, rule, confidence = "run", "runs-edited-program", 0.75
         else:
@@ -135,7 +136,7 @@ class _Checker:
         lines = scripts(step)
         # A line may hold several checks; it is known by the first that has something to check.
         for other in dict.fromkeys(kinds):
-            edits = self._waiting(other, run, lines)
+            edits = self._waiting(other, built or run, lines)
             if programs:
                 edits = self._taken_in(programs, edits)
             if edits:
@@ -157,14 +158,16 @@ class _Checker:
         edits = self.unchecked.by(kind, run, self.standing.replaced, lines, self.place, start)
         return tuple(edit for edit in edits if edit > self.stash.away_since)
 
-    def _runs_what_is_built(self, step: Step, run: Command) -> bool:
-        """A program that is built from edited files, now or before."""
+    def _build_of(self, step: Step, run: Command) -> Command | None:
+        """The line that built the program which this one runs from edited files; it may be this."""
         here = absolute(run.cwd or ".", step.cwd)
         if any(_builds_and_runs(one) for one in run.simples[: known_places(run)]):
-            return not self.is_scratch(f"{here}/") and bool(self._waiting("run", run, ()))
-        if any(absolute(read, step.cwd) in self.built for read in _programs(step, run)):
-            return any(self._is_code(path) for path in self.standing.by_path)
-        return False
+            is_work = not self.is_scratch(f"{here}/") and self._waiting("run", run, ())
+            return run if is_work else None
+        if not any(self._is_code(path) for path in self.standing.by_path):
+            return None
+        paths = (absolute(read, step.cwd) for read in _programs(step, run))
+        return next((self.built[path] for path in paths if path in self.built), None)
 
     def _edited(self, step: Step, run: Command) -> tuple[str, ...]:
         """The edited files that a line runs as programs."""

@@ -11,12 +11,16 @@ from collections.abc import Iterable, Iterator
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Touch
 
-LOADS = later(
-    r"(?m)^[^\n]{0,200}\b(?:import|from|require|require_relative|include|source|use|mod)\b[^\n]*"
+QUOTED = later(
+    r"(?:\b(?:from|import|require|require_relative|include)\b\s?\(?\s?|#include )['\"<]([^'\"<>\n]{1,200})['\">]"
 )
-"""A line that may load another file."""
+"""What JavaScript, Ruby, C and their like load: the end of the path counts."""
+NAMED = later(r"(?m)^[ \t]*(?:pub )?(?:from|import|mod|use|source|\.)[ \t]+([^'\"\n]{1,300})$")
+"""What Python, Rust, Java or a shell loads."""
 WORD = re.compile(r"[\w-]+")
+COMMENT = later(r"(?m)^[ \t]*(?:#|//|\*|/\*|--).*$")
 FILE = re.compile(r"(?<![\w-])[\w-]{1,80}(?:\.[\w-]{1,80}){1,5}")
+"""A file by its name in full."""
 INDEX = frozenset(["__init__", "__main__", "index", "mod"])
 """Names of files that are loaded by the name of their folder."""
 
@@ -62,10 +66,13 @@ def _texts(touch: Touch) -> Iterator[str]:
 
 
 def _mentions(text: str) -> Iterator[str]:
-    """The names of files in full, and the words of the lines that load something."""
-    yield from FILE.findall(text)
-    for line in LOADS.findall(text):
-        yield from WORD.findall(line)
+    """The names of files in full, and what stands for them where something is loaded."""
+    yield from FILE.findall(COMMENT.sub("", text))
+    for path in QUOTED.findall(text):
+        name = posixpath.basename(path)
+        yield from (name, posixpath.splitext(name)[0])
+    for words in NAMED.findall(text):
+        yield from WORD.findall(words)
 
 
 def _called(path: str) -> tuple[str, str]:
@@ -73,5 +80,6 @@ def _called(path: str) -> tuple[str, str]:
     name = posixpath.basename(path)
     stem = posixpath.splitext(name)[0]
     if stem in INDEX:
-        stem = posixpath.basename(posixpath.dirname(path))
+        folder = posixpath.basename(posixpath.dirname(path))
+        return folder, folder
     return name, stem

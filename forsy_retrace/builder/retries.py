@@ -155,7 +155,8 @@ def _same_check(old: Attempt, new: Attempt) -> bool:
     if old.run is None or new.run is None or _family(old.run) != _family(new.run):
         return False
     since = any(edit > old.step.step for edit in new.check.edits)
-    if old.check.kind == "run" and not since and not _same_run(old.run, new.run):
+    anew = since and _same_program(old.run, new.run)
+    if old.check.kind == "run" and not anew and not _same_run(old.run, new.run):
         return False  # with other words, and nothing mended, it shows another thing
     return not _cover_others(old.run, new.run)
 
@@ -172,6 +173,16 @@ def _elsewhere(old: Attempt, new: Attempt) -> bool:
 def _same_run(old: Command, new: Command) -> bool:
     """The same line, or the same program with the same operands wherever they lie."""
     return old.normal == new.normal or _targets(old) == _targets(new)
+
+
+def _same_program(old: Command, new: Command) -> bool:
+    """Whether two lines run a program of one name; where they name none by a file, by one tool."""
+    a, b = ({posixpath.basename(path) for path in _programs(run)} for run in (old, new))
+    return not a.isdisjoint(b) if a or b else old.main == new.main
+
+
+def _programs(run: Command) -> list[str]:
+    return [path for one in run.simples if one.rule == "run-program" for path in one.reads]
 
 
 def _family(run: Command) -> str:

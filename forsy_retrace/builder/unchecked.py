@@ -167,7 +167,7 @@ def _file(path: str) -> File:
 
 def _reach(kind: str, run: Command, lines: Iterable[str]) -> Reach:
     builds = [one.name for one in run.simples if one.check == "build"] or [run.main]
-    endings = _of_all([one.name for one in run.simples if one.check == kind] or [run.main])
+    endings = _of_all([one.name for one in run.simples if one.check == kind] or builds)
     if endings is None and (held := _tools(kind, lines)):
         builds, endings = held, _of_all(held)
     bare = kind in ("build", "run") and all(map(BUILDS_WITHOUT_TESTS.match, builds))
