@@ -12,8 +12,10 @@ from forsy_retrace.trace import Step, Trace
 from .edits import EDITS
 
 TO_FAIL = re.compile(
-    r"(?i)\b(?:should|must|will|expect(?:ed|s)?(?: it)?(?: to)?|verify|confirm|check|see|watch)\b(?!\s+(?:if|whether)\b)"
-    r"[^.\n]{0,60}\bfail(?:s|ing|ed)?\b|\bfail(?:s|ing)? first\b|\bred (?:phase|test)\b"
+    r"(?i)\b(?:should|must|will|expect(?:ed|s)?(?: it)?(?: to)?|verify|confirm|check|see|watch)\b"
+    r"(?:(?!\b(?:if|whether|not?|never|why|what|which|where|how|without|any)\b|n['’]t\b)[^.\n]){0,60}"
+    r"\b(?:fails?|(?:it|them|tests?|is|are|be) failing)\b"
+    r"|\bfail(?:s|ing)? first\b|\bred (?:phase|test)\b"
 )
 """How an agent says that a test is to fail before the code is there."""
 
