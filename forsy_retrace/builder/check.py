@@ -124,7 +124,7 @@ class _Checker:
         if run.check is not None:
             kind, rule, confidence = run.check, f"check-{run.check}", 0.92
         elif step.operation == "execute" and (
-            (built := self._build_of(step, run)) or (programs := self._edited(step, run))
+            (built := self._build_of(step, run)) or (programs := self._edited(_programs(step, run)))
         ):
             kind, rule, confidence = "run", "runs-edited-program", 0.75
         else:
@@ -138,7 +138,7 @@ class _Checker:
         for other in dict.fromkeys(kinds):
             edits = self._waiting(other, built or run, lines)
             if programs:
-                edits = self._taken_in(programs, edits)
+                edits = self._taken_in((*programs, *self._edited(_given(run))), edits)
             if edits:
                 kind = other
                 break
@@ -169,15 +169,14 @@ class _Checker:
         paths = (absolute(read, step.cwd) for read in _programs(step, run))
         return next((self.built[path] for path in paths if path in self.built), None)
 
-    def _edited(self, step: Step, run: Command) -> tuple[str, ...]:
-        """The edited files that a line runs as programs."""
-        programs = _programs(step, run)
-        ends = tuple("/" + (read.lstrip("./") if "/" in read else read) for read in programs)
+    def _edited(self, named: list[str]) -> tuple[str, ...]:
+        """The edited files that a line names so."""
+        ends = tuple("/" + (name.lstrip("./") if "/" in name else name) for name in named)
         return tuple(
             path
-            for read in programs
-            for path in sorted(self.standing.by_name.get(posixpath.basename(read), ()))
-            if (path.endswith(ends) or path in programs) and self._is_code(path)
+            for name in named
+            for path in sorted(self.standing.by_name.get(posixpath.basename(name), ()))
+            if (path.endswith(ends) or path in named) and self._is_code(path)
         )
 
     def _taken_in(self, programs: tuple[str, ...], edits: tuple[int, ...]) -> tuple[int, ...]:
@@ -249,6 +248,12 @@ def _programs(step: Step, run: Command) -> list[str]:
     """The files that a line runs."""
     modules = frozenset(MODULE.findall(step.input or ""))
     return [read for simple in run.simples for read in _run_by(simple, modules)]
+
+
+def _given(run: Command) -> list[str]:
+    """The words that a line hands on to the programs which it runs."""
+    ran = (one for one in run.simples if one.rule == "run-program")
+    return [word.rpartition("=")[2] for one in ran for word in one.words]
 
 
 def _run_by(simple: Simple, modules: frozenset[str]) -> list[str]:

@@ -62,7 +62,7 @@ def _attempt(step: Step, order: int, check: Check | None) -> Attempt:
         base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         paths |= {absolute(one, base) for simple in run.simples for one in simple.reads}
     terms, url = _terms(step, run), None
-    if step.operation not in ("edit", "write"):  # a file's text may name any page
+    if step.operation not in ("edit", "write", "plan"):  # a text may name any page
         url = URL.search(step.input or "")
     shown = url[0].rstrip("/") if url else None
     return Attempt(step, order, run, path, frozenset(paths), terms, shown, check)

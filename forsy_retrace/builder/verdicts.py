@@ -336,9 +336,9 @@ ERROR_ONLY = later(
 
 USAGE_ERROR = later(
     r"(?i)^(?:\S+: )?(?:error: )?(?:unexpected|unknown|unrecogni[sz]ed|invalid|illegal)"
-    r" (?:argument|option|flag|(?:sub)?command|parameter)"
+    r" (?:argument|option|flag|(?:sub)?command|parameter|json field)"
 )
-"""How a program complains about its arguments before it prints its usage."""
+"""How a program complains about its arguments before it prints its usage, or what it knows."""
 
 LOOKUPS = frozenset(
     ["grep", "egrep", "fgrep", "rg", "ag", "ack", "which", "type", "pgrep", "diff", "cmp", "test", "[",
@@ -456,7 +456,8 @@ def failed_by_its_own_words(
     lines = [line for line in lines if line not in own or ERROR_ONLY.match(line)]
     if not lines:
         return None
-    if run is not None and len(lines) <= 12 and USAGE_ERROR.match(lines[0]) and "sage:" in bare:
+    helps = (len(lines) <= 12 and "sage:" in bare) or lines[1:2] == ["Available fields:"]
+    if run is not None and helps and USAGE_ERROR.match(lines[0]):
         return Verdict(False, "nothing-but-a-usage-error", 0.9, lines[0][:200])
     if len(lines) <= 3 and _is_error(lines, run):
         return Verdict(False, "nothing-but-an-error", 0.85, lines[0][:200])
