@@ -44,9 +44,11 @@ FINE = later(
     r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:[\w/]+:\d+|^% Total\b|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
     r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:|^Error Trace:|^(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
     r"|^throw \w+;|^\[[\w:.-]{1,40}\] ERROR task failed$|^Your proposed edit has introduced |^Failed with error\. Fix the error and try again"
+    r"|^InputValidationError: \w{1,80} failed due to the following issues?:$"
 )
 """A line that names no error: of what is only warned, of what passed, of where Node stopped, of the
-code that a linter or compiler shows, and where mise, SWE-agent's editor and ChatGPT's canvas only announce one."""
+code that a linter or compiler shows, and where mise, SWE-agent's editor, ChatGPT's canvas and Claude Code only
+announce one."""
 FEW = 3
 """So few lines of an agent's command are the message, whatever they say."""
 WORDS = re.compile(r"\w\W+\w")

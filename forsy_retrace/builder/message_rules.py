@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from forsy_retrace.patterns import later
+
 
 class Context(NamedTuple):
     """What stood around a message."""
@@ -77,6 +79,10 @@ def _narrows(cues: Cues) -> bool:
     return re.match(r"(?i)(?:only|just)\b", cues.rest.strip()) is not None
 
 
+COMMAND = later(r"\s*/[A-Za-z][\w:-]*(?=\s|$)")
+"""A command as it is typed while the agent works; a path goes on with another slash."""
+
+
 def _wrong(cues: Cues, context: Context) -> bool:
     """It says that something is wrong, and not only in answer to a question of taste."""
     return context.worked and "correct" in cues.found and (context.acted or not context.asked)
@@ -113,7 +119,8 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.answer),
     Rule("client-command", "direct_request", None, 0.9,
          "A command of the client, or a shell line typed into it.",
-         lambda c, x, via: via in ("command", "shell line")),
+         lambda c, x, via: via in ("command", "shell line")
+         or (via == "queued" and COMMAND.match(c.rest) is not None)),
     Rule("rejection-accepts-and-adds", "new_constraint", "new_instruction", 0.85,
          "Words with a rejection that open with praise only add to what was proposed.",
          lambda c, x, via: x.rejected and c.opens == "praise"),

@@ -43,9 +43,11 @@ KINDS = {
     "correction": ("correct", "symptom", "prefer", "no", "again", "unsure"),
     "approval": ("praise", "yes", "permit"),
     "clarification": ("clarify",),
-    "new_instruction": ("constrain", "forbid", "praise"),
+    "new_instruction": ("constrain", "forbid"),
     "other": ("unsure", "report"),
 }
+OPENERS = ("yes", "no")
+"""Words that judge only where a message opens with them: `no need to …` is no no."""
 
 
 def _passage(text: str, kind: str, cues: Cues) -> str | None:
@@ -55,10 +57,16 @@ def _passage(text: str, kind: str, cues: Cues) -> str | None:
         return None
     for cue in KINDS.get(kind, ()):
         phrase = cues.found.get(cue)
-        if phrase is None:
+        if phrase is None or (cue in OPENERS and cues.opens != cue):
             continue
         for sentence in SENTENCE.finditer(text):
             if phrase in sentence[0].lower().replace("\u2019", "'"):
                 return sentence[0].strip()
-    first = SENTENCE.search(stripped)
-    return first[0].strip() if first else stripped[:200]
+    sentences = [sentence[0].strip() for sentence in SENTENCE.finditer(stripped)]
+    if kind == "new_instruction" and len(sentences) > 1 and _only_praises(sentences[0], cues):
+        return sentences[1]
+    return sentences[0] if sentences else stripped[:200]
+
+
+def _only_praises(sentence: str, cues: Cues) -> bool:
+    return cues.opens == "praise" and sentence.strip(" .!,").lower() == cues.found["praise"]

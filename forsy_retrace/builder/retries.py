@@ -274,6 +274,8 @@ def _one_thing_changed(old: Attempt, new: Attempt) -> bool:
         return False
     keys = [k for k in {**a, **b} if k not in ("description", "timeout")]
     changed = [k for k in keys if a.get(k) != b.get(k)]
+    if new.step.like == "Glob" and "pattern" in changed:
+        return _same_glob(text_of(a.get("pattern")), text_of(b.get("pattern")))
     if len(changed) == 1 and len(keys) > 1:
         before, after = a.get(changed[0]), b.get(changed[0])
         if changed[0] in QUERIES:
@@ -284,6 +286,19 @@ def _one_thing_changed(old: Attempt, new: Attempt) -> bool:
     )
 
 
+def _same_glob(old: str, new: str) -> bool:
+    """Whether two globs mean files of like names, or files of one folder."""
+    (folder, _, name), (other, _, other_name) = (one.rpartition("/") for one in (old, new))
+    parts, others = (_telling(one) for one in (name, other_name))
+    alike = any(a in b or b in a for a in parts for b in others)
+    return name == other_name or alike or folder.rstrip("*/") == other.rstrip("*/") != ""
+
+
+def _telling(pattern: str) -> list[str]:
+    """The longer words of a glob's name."""
+    return [word for word in LETTERS.findall(pattern.lower()) if len(word) >= 4]
+
+
 def _begins_alike(old: object, new: object) -> bool:
     """Whether two queries share a word, or the beginning of one."""
     a, b = ([w.lower() for w in WORD.findall(text_of(one))][:20] for one in (old, new))
@@ -292,6 +307,7 @@ def _begins_alike(old: object, new: object) -> bool:
     )
 
 
+LETTERS = later(r"[^\W\d_]+")
 QUERIES = frozenset(["pattern", "query", "q", "search", "search_term", "regex"])
 """Arguments that say what is looked for: another is another search, unless it is much like it."""
 DIGITS = later(r"\d+")
@@ -558,12 +574,15 @@ def _shares_script(old: Command, new: Command) -> bool:
 
 
 def _same_delegation(old: Attempt, new: Attempt) -> bool:
-    """A subagent for the same: by its brief, or by the title that the brief has."""
+    """A subagent for the same: by its brief, or by the title that the brief has.
+
+    A title may have a word more, which another of as many words may not.
+    """
     if old.step.like not in ("Task", "Agent") or new.step.like not in ("Task", "Agent"):
         return False
-    title = _title(old.step)
-    same = title != "" and title == _title(new.step)
-    return same or are_alike(old.step.input or "", new.step.input or "", 0.6)
+    few, many = sorted((_title(one.step).lower().split() for one in (old, new)), key=len)
+    same = few == many if len(few) < 3 else set(few) <= set(many)
+    return (bool(few) and same) or are_alike(old.step.input or "", new.step.input or "", 0.6)
 
 
 def _title(step: Step) -> str:
