@@ -25,7 +25,7 @@ ROWS: tuple[Row, ...] = (
         "weighs-options",
         ("alternative", "another ", "option", "other approach"),
         later(
-            r"(?i)\b(?:alternatively|(?<!try )(?<!take )(?<!use )another (?:option|approach|way)|(?<!to )other (?:options|approaches)"
+            r"(?i)\b(?:alternatively|(?<!try )(?<!take )(?<!use )(?<!if there's )(?<!if there is )another (?:option|approach|way)|(?<!to )other (?:options|approaches)"
             r"|option [a1]\b.{3,200}\boption [b2]|one option|two options|the alternative)\b"
         ),
         0.7,
@@ -43,7 +43,7 @@ ROWS: tuple[Row, ...] = (
         ("rather than", "instead of"),
         later(
             r"(?i)\b(?:i'll|i will|i'd|i should|i'm going to|we'll|we should|we keep|let's|let me|i think|i can)\b"
-            r"[^.]{0,160}\brather than (?:\w+ )?\w+ing\b"
+            r"[^.(]{0,160}\brather than (?:\w+ )?\w+ing\b"
             r"|\binstead of \w+ing\b[^.]{0,120}\bi (?:can|could|will)\b"
         ),
         0.65,
