@@ -20,7 +20,7 @@ from .classify import command
 from .edits import EDITS, Standing, Stash, edits_of, scratch
 from .loads import Loads
 from .outcome import never_ran
-from .printed import bare_output, scripts
+from .printed import bare_output, scripts, unreached
 from .touches import absolute, known_places
 from .unchecked import Unchecked, breadth, is_prose
 from .verdicts import lists_unformatted, no_test_ran, read_summary
@@ -143,7 +143,7 @@ class _Checker:
                 kind = other
                 break
         verdict = read_summary(step.printed)
-        passed = step.success
+        passed = None if _never_began(step, run) else step.success
         if passed and _tells_nothing(kind, step, run):
             passed = None
         elif passed and kind != "run" and kind not in run.told:
@@ -205,6 +205,21 @@ class _Checker:
                     step.step, "read-back", numbers, step.success, True, "", "read-back", 0.7
                 )
         return None
+
+
+def _never_began(step: Step, run: Command) -> bool:
+    """Whether a line failed before its check could run: in another folder, or without its tool."""
+    if step.success is not False:
+        return False
+    first = next((at for at, one in enumerate(run.simples) if one.check), run.place)
+    if first < unreached(step) or (step.told is not None and step.told.exit_code == 127):
+        return True
+    alone = step.grounds["success"].rule == "nothing-but-an-error"
+    return alone and NO_TOOL.search(step.printed) is not None
+
+
+NO_TOOL = later(r"(?m)(?:: (?:command )?not found|command not found: \S+)$")
+"""How a shell says that there is no such program."""
 
 
 def _tells_nothing(kind: str, step: Step, run: Command) -> bool:

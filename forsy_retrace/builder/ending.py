@@ -261,7 +261,7 @@ def _by_checks(
     after = [c for c in behind if c.kind != "read-back"]
     known = [c for c in after if c.passed is not None and (c.edits or c.kind != "run")]
     if not known:
-        return False, _unchecked(behind, last_edit), "unchecked"
+        return False, _unchecked(trace, behind, last_edit), "unchecked"
     failed = [c for c in {c.kind: c for c in known}.values() if not c.passed]
     if failed:
         return False, _failure(failed[-1], after), "last-check-failed"
@@ -280,11 +280,17 @@ def _by_checks(
     return True, _success(passed, last_edit), "checks-passed"
 
 
-def _unchecked(behind: list[Check], last_edit: int) -> str:
+def _unchecked(trace: Trace, behind: list[Check], last_edit: int) -> str:
     """What the log lacks: a check, one that is more than a read-back, or how the check went."""
     checks = [c for c in behind if c.kind != "read-back" and c.passed is None]
     if checks:
-        went = f"How the check in step {checks[-1].step} went is not known"
+        number = checks[-1].step
+        began = trace.steps[number - 1].success is not False
+        went = (
+            f"How the check in step {number} went is not known"
+            if began
+            else f"The check in step {number} never began"
+        )
         return f"{went}, and no approval came after the last edit (step {last_edit})."
     if behind and behind[-1].kind == "read-back":
         look = f"Nothing but a read-back (step {behind[-1].step})"

@@ -1,5 +1,6 @@
 """What did a step change or show? Facts before the step, facts after it, from the log alone."""
 
+import posixpath
 import re
 from collections.abc import Iterable
 
@@ -112,6 +113,8 @@ class Contents:
 
     def __init__(self) -> None:
         self.held: dict[str, tuple[str, int]] = {}
+        self.named: dict[str, int] = {}
+        """The names of files that shell lines write, wherever they lie, and the last such step."""
 
     def take(self, touched: Iterable[Touch], step: Step) -> str:
         """A sentence where a file is not what the log's own steps left; enters the new content."""
@@ -120,14 +123,17 @@ class Contents:
             before, after = _sides(touch)
             held = self.held.get(touch.path)
             if held is not None and before is not None and not _same(before, held[0]):
-                name = shown(touch.path, step.cwd)
-                said.append(
-                    f"{name} had changed since step {held[1]}, by no edit that the log shows."
-                )
+                name, since = shown(touch.path, step.cwd), held[1]
+                known = self.named.get(posixpath.basename(touch.path), 0) > since
+                by = "" if known else ", by no edit that the log shows"
+                said.append(f"{name} had changed since step {since}{by}.")
             if after is not None:
                 self.held[touch.path] = (after, touch.step)
             elif touch.kind != "read":
                 self.held.pop(touch.path, None)
+        run = command(step)
+        for path in run.writes if run is not None else ():
+            self.named[posixpath.basename(path.replace("\\", "/"))] = step.step
         return " ".join(dict.fromkeys(said))
 
 

@@ -13,6 +13,7 @@ from forsy_retrace.evidence import derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
 from .classify import command, ends_as_code
+from .printed import unreached
 from .tools import PLAN_EXITS
 from .verdicts import (
     SAYS_DONE,
@@ -77,6 +78,9 @@ def _call(step: Step, run: Command | None) -> Step:
     match result.outcome:
         case "ok" | "unknown":
             untold = result.outcome == "unknown"
+            if run is not None and run.place < unreached(step):
+                ground = inferred("folder-not-entered", 0.9, here)
+                return put(step, {"success": ground}, success=False)
             words, hidden = step.printed, untold or ends_as_code(step)
             verdict = failed_by_its_own_words(words, run, step.tool or "", untold=hidden)
             if verdict is not None:

@@ -122,6 +122,8 @@ OUTCOME = (
               "A search that exits 1 and prints nothing worked: there was nothing to find.", 0.9),
     _inferred("last-search-without-match",
               "A search that ends a line of listings exits 1, and nothing complains: it found nothing.", 0.85),
+    _inferred("folder-not-entered",
+              "The line's `cd` says that it failed, and what the line is for stands behind it and `&&`: it never ran.", 0.9),
     _inferred("says-it-was-done",
               "An editing tool that flags nothing, and says that the file was written.", 0.9),
     _inferred("shows-what-was-asked",

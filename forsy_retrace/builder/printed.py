@@ -48,6 +48,11 @@ COMPLAINT = later(
     r"(?:No such file or directory|Permission denied|Is a directory|Not a directory)"
     r"(?: \(os error \d+\))?$\n?"
 )
+NOT_ENTERED = later(
+    r"(?mi)^(?:[^\n]{0,80}: ?)?cd(?::\d+)?: (?:no such file or directory: ([^\n]+)"
+    r"|([^\n]+): (?:no such file or directory|not a directory|permission denied))$"
+)
+"""How a shell says that it could not go to a folder."""
 ENDS = ("directory", "Permission denied")
 """One of these is in every complaint."""
 
@@ -109,6 +114,16 @@ def scripts(step: Step) -> tuple[str, ...]:
     if "> " not in text and "$ " not in text:
         return ()
     return tuple(found["line"] for found in ANNOUNCED.finditer(text))
+
+
+def unreached(step: Step) -> int:
+    """How many commands of a line, from the first, came to nothing since its `cd` failed."""
+    run = command(step)
+    if run is None or not run.behind_cd or "cd:" not in step.printed:
+        return 0
+    folder = run.simples[0].words[-1]
+    failed = any(folder in found.groups() for found in NOT_ENTERED.finditer(bare_output(step)))
+    return run.behind_cd if failed else 0
 
 
 def unread(step: Step) -> Unread:

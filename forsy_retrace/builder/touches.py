@@ -12,7 +12,7 @@ from forsy_retrace.trace import Step, Touch, Trace
 from .classify import command, patch_of
 from .gaps import lost
 from .outcome import never_ran
-from .printed import numbered, shows_none, unread
+from .printed import numbered, shows_none, unreached, unread
 from .ranges import lines_shown
 from .tools import path_of
 
@@ -128,10 +128,11 @@ def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[T
 
 def _named(step: Step, run: Command) -> Iterator[tuple[int, str, str]]:
     """The files that the commands of a line name: which command, the file, what it does to it."""
-    cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+    ran = unreached(step)
+    cwd = absolute(run.cwd, step.cwd) if run.cwd and not ran else step.cwd
     missed, known, unseen = unread(step), known_places(run), lost(step)
     blank = step.output is not None and missed.is_all
-    for at, simple in enumerate(run.simples):
+    for at, simple in enumerate(run.simples[ran:], ran):
         for path in filter(_is_file, simple.writes):
             if at < known or ROOTED.match(path):
                 yield at, absolute(path, cwd), _written(simple, path)

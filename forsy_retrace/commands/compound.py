@@ -203,7 +203,19 @@ def _judged(steps: list[Step]) -> Command:
         tuple(_told(steps)),
         tuple(_poured(steps)),
         tuple(_fed(steps)),
+        at,
+        _behind_cd(steps),
     )
+
+
+def _behind_cd(steps: list[Step]) -> int:
+    """How far `cd X && a | b && …` goes; what stands behind `cd X;` runs in any case."""
+    if steps[0][1].done.words[:1] not in _MOVES:
+        return 0
+    for at, (part, _) in enumerate(steps):
+        if part.after not in (("&&", "|") if at else ("&&",)) and not part.depth:
+            return at + 1
+    return len(steps)
 
 
 def _fed(steps: list[Step]) -> Iterator[str]:

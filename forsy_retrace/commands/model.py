@@ -83,6 +83,10 @@ class Command(msgspec.Struct, frozen=True):
     poured: tuple[Poured, ...] = ()
     fed: tuple[str, ...] = ()
     """The here-documents from which its commands take a patch."""
+    place: int = 0
+    """Where the command that the line is for stands among its commands."""
+    behind_cd: int = 0
+    """How many of its commands, from a leading `cd` on, come to nothing where that fails."""
 
     @property
     def programs(self) -> frozenset[str]:
