@@ -1,7 +1,8 @@
 """At which files does a check look, as far as its line tells where it looks?
 
-A lint or type-check at what it is given, or at what lies where it runs; a check of one crate at
-what lies in folders of its name; a Go check at the tests of its own packages alone.
+A lint or type-check at what it is given, or at what lies where it or its package's script runs; a
+check of one crate at what lies in folders of its name; a Go check at the tests of its own packages
+alone.
 """
 
 import posixpath
@@ -17,6 +18,8 @@ PROJECTS = {
 }
 """Files that say what a project holds: a check that is given one looks at the project."""
 
+PACKAGE = later(r"(?:npm|pnpm|yarn|bun)\b")
+"""Runners of the scripts of the package that they stand in."""
 GLOB = later(r"(?:\./)?(?:[\w.-]+/)*(?:\*\*/)?\*(?:\.\w+)+")
 """A pattern that means the files of a kind in a folder."""
 SPECIAL = later(r"[*?{]")
@@ -60,7 +63,9 @@ def _by_places(kind: str, run: Command, place: str) -> Looks | None:
     for one in run.simples:
         if one.check != kind:
             continue
-        held = [_place(base, word) for word in one.looks_at or _files(kind, one.covers)]
+        here = ["."] if not one.covers and PACKAGE.match(one.name) else []
+        words = one.looks_at or _files(kind, one.covers) or here
+        held = [_place(base, word) for word in words]
         if not held or None in held:
             return None
         found += filter(None, held)

@@ -59,7 +59,7 @@ OPERANDS = {
     "inline-work": "program text that acts even at the end of a pipe",
     "looks": "files and folders that the check looks at; without one, where it runs",
     "project": "the value of `-p` is the folder of the project that the check looks at, or the "
-    "`tsconfig.json` in it",
+    "`tsconfig.json` in it; without one, and without a file, it is where it runs",
     "script": "the name of a script, target or task, which decides (below)",
     "sql": "a query: one that only asks is a `read`, rule `sql-read`",
 }

@@ -104,7 +104,7 @@ def applied(
         named = [word for word in operands if word[:1] != "!"] or ["."]
         looks_at = tuple("." if word in _EVERYTHING else word for word in named)
     elif "project" in kinds:
-        looks_at = _project(_values(words, _PROJECT))
+        looks_at = _project(_values(words, _PROJECT)) if covers else (".",)
     if role in REWRITES and not writes:
         writes = [word for word in operands if word not in _EVERYTHING]
     return Simple(
