@@ -122,6 +122,8 @@ OUTCOME = (
               "A search that exits 1 and prints nothing worked: there was nothing to find.", 0.9),
     _inferred("last-search-without-match",
               "A search that ends a line of listings exits 1, and nothing complains: it found nothing.", 0.85),
+    _inferred("says-it-failed",
+              "What the line's own `|| echo` says of a failure was printed, for the command that the line is for.", 0.9),
     _inferred("folder-not-entered",
               "The line's `cd` says that it failed, and what the line is for stands behind it and `&&`: it never ran.", 0.9),
     _inferred("says-it-was-done",

@@ -449,6 +449,8 @@ def failed_by_its_own_words(
         verdict = read_summary(bare, RUNNERS if run.check is not None else CRASHED)
         if verdict is not None and not verdict.passed:
             return verdict
+    if run is not None and (words := _own_excuse(bare, run)):
+        return Verdict(False, "says-it-failed", 0.9, words)
     if bare.count("\n") > LONGEST:
         return None
     lines = [line.strip() for line in bare.splitlines() if line.strip() and line[:2] != "> "]
@@ -462,6 +464,25 @@ def failed_by_its_own_words(
     if len(lines) <= 3 and _is_error(lines, run):
         return Verdict(False, "nothing-but-an-error", 0.85, lines[0][:200])
     return None
+
+
+FAILS = later(r"(?i)\b(?:fail(?:s|ed|ure)?|errors?|could not|couldn't|cannot|can't|unable)\b")
+"""How a line speaks of its own failure; of a mere probe it says what there is not."""
+
+
+def _own_excuse(text: str, run: Command) -> str:
+    """What `… || echo WORDS` printed of the command that the line is for, if it speaks of failure.
+
+    A lookup before it may have come to nothing in its place.
+    """
+    said = {line.strip() for line in text.splitlines()}
+    for one in run.excuses:
+        before = run.simples[one.first : run.place]
+        if one.first <= run.place < one.end and not any(map(_looks_up, before)):
+            words = one.words.strip()
+            if words in said and FAILS.search(words):
+                return words[:200]
+    return ""
 
 
 def _own_words(run: Command | None) -> frozenset[str]:
