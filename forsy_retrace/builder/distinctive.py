@@ -19,16 +19,19 @@ BUILT_IN = later(
     r"(?:std|core|alloc)::[\w:]+|os\.(?:path|environ)\.\w+|process\.(?:env|argv|stdout|stderr)\.\w+"
     r"|(?:Array|Object|JSON|Math|Number|Promise|Reflect|String|Symbol|console)\.[a-z]\w*"
     r"|(?:bufio|bytes|cmp|context|errors|exec|filepath|flag|fmt|fs|http|io|json|log|maps|math|os"
-    r"|path|rand|reflect|regexp|runtime|signal|slices|slog|sort|strconv|strings|sync|testing|time"
-    r"|unicode|url|utf8)\.[A-Z][A-Za-z]*"
+    r"|path|rand|reflect|regexp|runtime|signal|slices|slog|sort|strconv|strings|sync|syscall|testing|time"
+    r"|unicode|url|utf8)\.[A-Z]\w*"
     r"|to(?:Locale|ISO|UTC|Date|Time)(?:Lower|Upper|Date|Time)?(?:Case|String)|localeCompare"
     r"|(?:add|remove)EventListener|querySelector(?:All)?|getElementById|getElementsBy\w+"
     r"|(?:create|append|remove)(?:Element|Child)|preventDefault|stopPropagation"
     r"|(?:get|set|has|remove)Attribute|(?:has|get)OwnProperty\w*|(?:en|de)codeURI(?:Component)?"
     r"|(?:local|session)Storage|requestAnimationFrame|getBoundingClientRect|scrollIntoView"
     r"|structuredClone|XMLHttpRequest|AbortController"
+    r"|module\.exports|node:[a-z_/]+"
+    r"|(?:Application|DateTime|DynamicSupervisor|Enum|Exception|File|GenServer|IO|Keyword|List|Logger"
+    r"|Map|NaiveDateTime|Path|Process|Regex|Registry|Stream|Supervisor|System|Task)\.[a-z]\w*[?!]?"
 )
-"""Names that Rust, C++, Python, Go, JavaScript and a browser bring along."""
+"""Names that Rust, C++, Python, JavaScript, a browser, Go and Elixir bring along."""
 
 
 def is_plain(value: str) -> bool:
