@@ -382,7 +382,7 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         return "", ""
     if step.operation == "read" and not shows_none(step):
         return _gained(step, touched), "context-gained"
-    if step.operation == "search":
+    if step.operation == "search" and not (run is not None and run.negated):
         return f"{_context(step)} gained its matches.", "context-gained"
     return "", ""
 

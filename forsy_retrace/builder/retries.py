@@ -715,9 +715,12 @@ def wants_retry(step: Step) -> bool:
 
 
 def came_back_empty(step: Step) -> bool:
-    """A search or lookup whose output holds nothing; an `|| echo WORDS` is an answer."""
+    """A search or lookup whose output holds nothing; an `|| echo WORDS` is an answer.
+
+    With a `!` before it, nothing was to be found.
+    """
     run = command(step)
-    if run is not None and run.main in SHOW_STATE:
+    if run is not None and (run.main in SHOW_STATE or run.negated):
         return False
     missed = unread(step)
     return step.output is not None and missed.is_all and not missed.commands

@@ -203,6 +203,7 @@ def _judged(steps: list[Step]) -> Command:
         tuple(_told(steps)),
         tuple(_poured(steps)),
         tuple(_fed(steps)),
+        steps[at][0].block == "not",
         at,
         _behind_cd(steps),
     )

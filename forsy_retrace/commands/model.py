@@ -83,6 +83,8 @@ class Command(msgspec.Struct, frozen=True):
     poured: tuple[Poured, ...] = ()
     fed: tuple[str, ...] = ()
     """The here-documents from which its commands take a patch."""
+    negated: bool = False
+    """A `!` before the command that the line is for: what comes to nothing is what was wanted."""
     place: int = 0
     """Where the command that the line is for stands among its commands."""
     behind_cd: int = 0
