@@ -62,7 +62,7 @@ def files(trace: Trace) -> Trace:
     by_step: dict[int, list[Touch]] = {}
     for touch in found:
         by_step.setdefault(touch.step, []).append(touch)
-    known: dict[tuple[str, str], list[Touch]] = {}
+    known: dict[tuple[str, str], _Known] = {}
     lines = Lines(trace, _Received)
     place: dict[str, tuple[str | None, str | None]] = {}
     steps = []
@@ -77,7 +77,7 @@ def files(trace: Trace) -> Trace:
             received.take(step)
         lines.end(step)
         for touch in by_step.get(step.step, ()):
-            known.setdefault((touch.actor, touch.path), []).append(touch)
+            known.setdefault((touch.actor, touch.path), _Known()).take(touch)
         steps.append(step)
     return msgspec.structs.replace(trace, steps=tuple(steps), touches=found)
 
@@ -106,6 +106,34 @@ class _Received:
         if step.actor != "system":  # what stopped the work before is past once it went on
             self.last.pop("system", None)
         self.last[step.actor] = step
+
+
+class _Known:
+    """The last read of a file, and what was last done to it, by one actor."""
+
+    def __init__(self) -> None:
+        self.read: Touch | None = None
+        self.edit: Touch | None = None
+
+    def take(self, touch: Touch) -> None:
+        if touch.kind == "read":
+            self.read = touch
+        else:
+            self.edit = touch
+
+    @property
+    def steps(self) -> list[int]:
+        return [touch.step for touch in (self.read, self.edit) if touch is not None]
+
+    def sentence(self, name: str) -> str:
+        """`src/a.py was last read in step 7 (lines 1-200) and edited in step 9.`"""
+        parts = []
+        if (read := self.read) is not None:
+            lines = f" (lines {read.first}-{read.last})" if read.first and read.last else ""
+            parts.append(f"last read in step {read.step}{lines}")
+        if self.edit is not None:
+            parts.append(f"{WAS[self.edit.kind]} in step {self.edit.step}")
+        return f"{name} was {' and '.join(parts)}."
 
 
 class Contents:
@@ -187,7 +215,7 @@ def _same(one: str, other: str) -> bool:
 def _observed(
     step: Step,
     touched: list[Touch],
-    known: dict[tuple[str, str], list[Touch]],
+    known: dict[tuple[str, str], "_Known"],
     last: Step | None,
     place: dict[str, tuple[str | None, str | None]],
     outside: str,
@@ -200,11 +228,9 @@ def _observed(
         place[step.actor] = here
         said.append(_place(step))
     for path in _targets(step, touched):
-        past = known.get((step.actor, path), [])
-        sentence = _target(past, shown(path, step.cwd))
-        if sentence:
-            said.append(sentence)
-            because += [touch.step for touch in past]
+        if past := known.get((step.actor, path)):
+            said.append(past.sentence(shown(path, step.cwd)))
+            because += past.steps
     if outside:
         said.append(outside)
     seen = last is not None and last.told is last.result
@@ -264,19 +290,6 @@ WAS = {
     "removed": "removed",
 }
 """What was done to a file, by what its touch says."""
-
-
-def _target(past: list[Touch], name: str) -> str:
-    """`src/a.py was last read in step 7 (lines 1-200) and edited in step 9.`"""
-    read = next((touch for touch in reversed(past) if touch.kind == "read"), None)
-    edit = next((touch for touch in reversed(past) if touch.kind != "read"), None)
-    parts = []
-    if read is not None:
-        lines = f" (lines {read.first}-{read.last})" if read.first and read.last else ""
-        parts.append(f"last read in step {read.step}{lines}")
-    if edit is not None:
-        parts.append(f"{WAS[edit.kind]} in step {edit.step}")
-    return f"{name} was {' and '.join(parts)}." if parts else ""
 
 
 def first_error(step: Step) -> str:
