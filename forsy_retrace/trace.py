@@ -123,6 +123,8 @@ class Check(msgspec.Struct, frozen=True, gc=False):
     """The runner's own closing words."""
     rule: str = ""
     confidence: float = 0.9
+    more: bool = False
+    """Whether it checks earlier edits too, which are too many to be named."""
 
 
 class Artifact(msgspec.Struct, frozen=True, gc=False):
@@ -225,3 +227,8 @@ def steps_named(numbers: Iterable[int]) -> str:
     if len(listed) == 1:
         return f"step {listed[0]}"
     return f"steps {', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def edits_named(check: Check) -> str:
+    """The edits of a check in words."""
+    return steps_named(check.edits) + (", and earlier ones" if check.more else "")

@@ -22,8 +22,10 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from forsy_retrace.builder.edits import Standing
 from forsy_retrace.cli import main
 from forsy_retrace.show import found_problems
+from forsy_retrace.trace import Step, Touch
 from forsy_retrace.verify import verify
 
 ARCHIVE = Path(__file__).parents[2] / "shared" / "hostile" / "files.tar.gz"
@@ -401,6 +403,67 @@ def test_a_line_of_5_mb_is_cut_in_the_trace_and_whole_in_an_artifact(tmp_path: P
     (kept,) = (tmp_path / "out" / "artifacts").iterdir()
     assert kept.read_text("utf-8") == big
     assert kept.name in output
+
+
+def edited(log: Log, number: int, path: str = "") -> None:
+    words = {"old_string": f"value_{number} = 1", "new_string": f"value_{number} = {number} + 2"}
+    log.calls("Edit", {"file_path": path or f"/srv/shop/m{number}.py", **words})
+
+
+def checked(log: Log, command: str, passes: bool) -> None:
+    log.calls("Bash", {"command": command}, f"=== 1 {'passed' if passes else 'failed'} in 0.1s ===")
+    log.rows[-1]["message"]["content"][0]["is_error"] = not passes
+
+
+def test_a_check_that_may_come_again_names_the_nearest_edits(tmp_path: Path) -> None:
+    log = small()
+    for number in range(120):
+        edited(log, number)
+    for command, passes in (
+        ("pytest", False),
+        ("pytest tests/test_m.py", True),
+        ("pytest", True),
+        ("pytest", False),
+    ):
+        checked(log, command, passes)
+    steps = holds(tmp_path, log.bytes())["steps"]
+    edits = [step["step"] for step in steps if step["tool"] == "Edit"]
+    failed, narrow, wide, again = steps[-4:]
+    assert failed["caused_by"] == narrow["caused_by"] == edits[-100:]
+    assert failed["causal_note"].endswith(f" and {edits[-1]}, and earlier ones (tests).")
+    assert wide["caused_by"] == edits
+    assert wide["causal_note"].endswith(f" and {edits[-1]} (tests).")
+    assert again["causal_type"] != "verification_of_prior_step"
+    assert {steps[edit - 1]["eval"] for edit in edits} == {1}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "passes", "path"),
+    [("pytest", False, ""), ("pytest tests/test_m.py", True, ""), ("cat a.py", True, "a.py")],
+)
+def test_many_edits_and_checks_take_linear_time(
+    command: str, passes: bool, path: str, tmp_path: Path
+) -> None:
+    log = small()
+    for number in range(1200):
+        edited(log, number, path)
+    for _ in range(1200):
+        checked(log, command, passes)
+    quickly(8, lambda: ask("claude-code", written(tmp_path, log.bytes()), "-o", tmp_path / "out"))
+
+
+def test_many_edits_of_one_file_take_linear_time() -> None:
+    standing = Standing()
+
+    def edit(number: int) -> list[int]:
+        old, new = (f"line {number}",), (f"line {number + 1}",)
+        done = Touch(number, "agent", "a.py", "edit", removed=old, added=new)
+        return standing.take(Step(step=number), [done])
+
+    quickly(1, lambda: [edit(number) for number in range(1, 10_001)])
+    assert list(standing.in_effect) == [10_000]
+    assert standing.replaced[9_999] == 10_000
 
 
 @pytest.mark.slow

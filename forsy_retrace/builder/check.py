@@ -6,7 +6,10 @@ clears nothing for a wider one, and what a formatter rewrote is no edit to check
 """
 
 import posixpath
-from collections.abc import Callable, Iterable
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -22,7 +25,7 @@ from .loads import Loads
 from .outcome import never_ran
 from .printed import bare_output, scripts, unreached
 from .touches import absolute, known_places
-from .unchecked import Unchecked, breadth, is_prose
+from .unchecked import NAMED, Unchecked, breadth, is_prose
 from .verdicts import lists_unformatted, no_test_ran, read_summary
 
 
@@ -48,8 +51,8 @@ class _Checker:
         self.unchecked = Unchecked()
         self.loads = Loads()
         self.checks: dict[int, Check] = {}
-        self.unseen: dict[tuple[str, str], list[Touch]] = {}
-        """Edits that their file's reader has not seen since, by actor and path."""
+        self.unseen: dict[tuple[str, str], deque[Touch]] = {}
+        """The latest edits that their file's reader has not seen since, by actor and path."""
         self.built: dict[str, Command] = {}
         """What builds put out, and by which line: running it runs the edited program."""
         self.replaced_later = _replaced_texts(touched)
@@ -96,13 +99,15 @@ class _Checker:
 
     def _enter(self, step: Step, touched: list[Touch], run: Command | None) -> None:
         work = [t for t in touched if t.kind in EDITS and not self.is_scratch(t.path)]
-        self.standing.take(step, work)
+        for edit in self.standing.take(step, work):
+            self.unchecked.drop(edit)
         if work:
             self.unchecked.enter(step.step, self.standing.paths[step.step])
         for touch in work:
             if touch.kind == "edit" and not (touch.added or touch.removed):
                 continue  # `sed -i` does not tell which lines a read would have to show
-            self.unseen.setdefault((touch.actor, touch.path), []).append(touch)
+            unseen = self.unseen.setdefault((touch.actor, touch.path), deque(maxlen=NAMED))
+            unseen.append(touch)
         for touch in touched:
             self.loads.see(touch)
             if touch.kind == "generated" and touch.step in self.checks and run is not None:
@@ -116,7 +121,7 @@ class _Checker:
         if held := self.unseen.pop(key, None):
             seen = {id(edit) for edit in _shown(read, held)}
             if left := [edit for edit in held if id(edit) not in seen]:
-                self.unseen[key] = left
+                self.unseen[key] = deque(left, maxlen=NAMED)
 
     def _of_command(self, step: Step, run: Command) -> Check | None:
         programs: tuple[str, ...] = ()
@@ -135,10 +140,9 @@ class _Checker:
             kind, *_ = kinds = run.told
         lines = scripts(step)
         # A line may hold several checks; it is known by the first that has something to check.
+        loaders = (*programs, *self._edited(_given(run))) if programs else ()
         for other in dict.fromkeys(kinds):
-            edits = self._waiting(other, built or run, lines)
-            if programs:
-                edits = self._taken_in((*programs, *self._edited(_given(run))), edits)
+            edits = self._waiting(other, built or run, lines, loaders)
             if edits:
                 kind = other
                 break
@@ -149,20 +153,35 @@ class _Checker:
         elif passed and kind != "run" and kind not in run.told:
             passed = verdict.passed if verdict is not None else None
         summary = verdict.summary if verdict is not None and verdict.passed == passed else ""
-        fresh = bool(edits)
-        return Check(step.step, kind, edits, passed, fresh, summary, rule, confidence)
+        more = len(edits) > NAMED
+        if more and passed and not breadth(kind, run):
+            edits, more = self._waiting(kind, built or run, lines, loaders, None), False
+        found = Check(step.step, kind, edits, passed, bool(edits), summary, rule, confidence)
+        return msgspec.structs.replace(found, edits=edits[-NAMED:], more=True) if more else found
 
-    def _waiting(self, kind: str, run: Command, lines: tuple[str, ...]) -> tuple[int, ...]:
-        """The edits that a check of this kind looks at: none that was stashed away."""
+    def _waiting(
+        self,
+        kind: str,
+        run: Command,
+        lines: tuple[str, ...] = (),
+        loaders: tuple[str, ...] = (),
+        most: int | None = NAMED + 1,
+    ) -> tuple[int, ...]:
+        """The latest edits that a check of this kind looks at: none that was stashed away.
+
+        Of those only what these programs take in, where any are run.
+        """
         start = absolute(self.start, None) if self.start else ""
-        edits = self.unchecked.by(kind, run, self.standing.replaced, lines, self.place, start)
-        return tuple(edit for edit in edits if edit > self.stash.away_since)
+        edits = self.unchecked.by(kind, run, lines, self.place, start, self.stash.away_since)
+        if loaders:
+            edits = iter(self._taken_in(loaders, tuple(edits)))
+        return tuple(islice(edits, most))[::-1]
 
     def _build_of(self, step: Step, run: Command) -> Command | None:
         """The line that built the program which this one runs from edited files; it may be this."""
         here = absolute(run.cwd or ".", step.cwd)
         if any(_builds_and_runs(one) for one in run.simples[: known_places(run)]):
-            is_work = not self.is_scratch(f"{here}/") and self._waiting("run", run, ())
+            is_work = not self.is_scratch(f"{here}/") and self._waiting("run", run)
             return run if is_work else None
         if not any(self._is_code(path) for path in self.standing.by_path):
             return None
@@ -290,7 +309,7 @@ def _builds_and_runs(simple: Simple) -> bool:
     )
 
 
-def _shown(read: Touch, edits: list[Touch]) -> list[Touch]:
+def _shown(read: Touch, edits: Sequence[Touch]) -> Sequence[Touch]:
     """The edits of which a read shows half of the lines that they put in, or what stood around them."""
     if read.change is None or read.change.after is None:
         return edits if read.first is None else []
@@ -325,9 +344,8 @@ def _replaced_texts(touched: dict[int, list[Touch]]) -> Callable[[Touch], bool]:
 
     def replaced(read: Touch) -> bool:
         text = read.change.after if read.change is not None else None
-        for edit in later.get((read.actor, read.path), ()):
-            if edit.step > read.step and (text is None or _takes_out(edit, text)):
-                return True
-        return False
+        edits = later.get((read.actor, read.path), [])
+        after = bisect_right(edits, read.step, key=lambda edit: edit.step)
+        return any(text is None or _takes_out(e, text) for e in edits[after : after + NAMED])
 
     return replaced

@@ -2,7 +2,10 @@
 
 import posixpath
 import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 
 from forsy_retrace.commands import Simple
 from forsy_retrace.trace import Step, Touch, Trace
@@ -77,70 +80,92 @@ class Standing:
     """The edits in effect, kept up to date as steps pass by."""
 
     def __init__(self) -> None:
-        self.lines: dict[int, dict[str, list[str]]] = {}
-        """Edit step to the lines that it put into each file and that still stand."""
+        self.lines: dict[str, dict[str, list[int]]] = {}
+        """Of each file the lines that edits put in and that still stand, to these, in order."""
         self.sizes: dict[int, int] = {}
+        """Edit step to the lines that it put in."""
+        self.left: dict[int, int] = {}
+        """Edit step to those of its lines that still stand."""
         self.replaced: dict[int, int] = {}
         self.reworked: dict[int, list[int]] = {}
         self.paths: dict[int, set[str]] = {}
+        self.in_effect: dict[int, None] = {}
+        """The steps whose edits were not replaced, in order."""
         self.by_path: dict[str, list[int]] = {}
         self.by_name: dict[str, set[str]] = {}
         """The paths of edited files by their last part."""
+        self.ended: list[int] = []
+        """The edits that the step at hand replaced."""
         self.committed = 0
         """The last step that made a commit: what was edited before may be in it."""
 
-    def take(self, step: Step, touched: list[Touch]) -> None:
-        """Enters a step's edits, after taking out what they replace."""
+    def take(self, step: Step, touched: list[Touch]) -> list[int]:
+        """Enters a step's edits, after taking out what they replace; the edits that end by it."""
+        self.ended = []
         for touch in touched:
             if touch.kind in EDITS:
                 self._remove(touch)
                 self._enter(touch)
         self._restore(step)
-
-    def in_effect(self) -> Iterator[int]:
-        """The steps whose edits were not replaced, in order."""
-        return (step for step in self.paths if step not in self.replaced)
+        return self.ended
 
     def stands(self, path: str) -> bool:
         """Whether an edit of this file is in effect."""
-        return any(step not in self.replaced for step in self.by_path[path])
+        steps = self.by_path[path]
+        while steps and steps[-1] in self.replaced:
+            steps.pop()
+        return bool(steps)
 
     def _enter(self, touch: Touch) -> None:
         added = [line.strip() for line in touch.added if len(line.strip()) > 2]
         self.paths.setdefault(touch.step, set()).add(touch.path)
-        held = self.lines.setdefault(touch.step, {}).setdefault(touch.path, [])
-        held.extend(added)
-        self.sizes[touch.step] = self.sizes.get(touch.step, 0) + len(added)
+        held = self.lines.setdefault(touch.path, {})
+        for line in added:
+            held.setdefault(line, []).append(touch.step)
+        for counts in (self.sizes, self.left):
+            counts[touch.step] = counts.get(touch.step, 0) + len(added)
         self.by_name.setdefault(posixpath.basename(touch.path), set()).add(touch.path)
         steps = self.by_path.setdefault(touch.path, [])
-        if touch.step not in steps:
+        if steps[-1:] != [touch.step]:
             steps.append(touch.step)
+        self.in_effect[touch.step] = None
 
     def _remove(self, touch: Touch) -> None:
-        put = "\n".join(line.strip() for line in touch.added)
-        # A line that stands on inside a longer one was extended, not replaced.
-        removed = {line.strip() for line in touch.removed}
-        gone = {line for line in removed if line not in put}
-        whole = touch.kind == "delete" or (touch.kind == "write" and touch.change is None)
+        held = self.lines.get(touch.path, {})
         kept = {line.strip() for line in touch.added}
-        asked = {line.strip() for line in (touch.old or "").splitlines()}  # also what stays in it
-        for step in self.by_path.get(touch.path, ()):
+        removed = dict.fromkeys(line.strip() for line in touch.removed)
+        reworked = self._worked_over(touch, held)
+        reworked.update(step for line in removed for step in held.get(line, ()))
+        if touch.kind == "delete" or (touch.kind == "write" and touch.change is None):
+            gone = [line for line in held if line not in kept]
+        else:
+            # A line that stands on inside a longer one was extended, not replaced.
+            put = "\n".join(line.strip() for line in touch.added)
+            gone = [line for line in removed if line in held and line not in put]
+        lost = Counter[int]()
+        for line in gone:
+            steps = held.pop(line)
+            lost.update(steps)
+            if own := steps[bisect_left(steps, touch.step) :]:
+                held[line] = own
+        for step in sorted(reworked.union(lost)):
             if step in self.replaced or step == touch.step:
                 continue
-            held = self.lines[step].get(touch.path, [])
-            left = [line for line in held if (line in kept if whole else line not in gone)]
-            worked_over = len(held) > 1 and asked.issuperset(held)
-            if worked_over or len(left) < len(held) or not removed.isdisjoint(held):
-                self.reworked.setdefault(step, []).append(touch.step)
-            if len(left) < len(held):
-                self.lines[step][touch.path] = left
-                self._judge(step, touch.step)
+            self.reworked.setdefault(step, []).append(touch.step)
+            self.left[step] -= lost[step]
+            if 1 - self.left[step] / self.sizes[step] > REPLACED_SHARE:
+                self._replace(step, touch.step)
 
-    def _judge(self, step: int, by: int) -> None:
-        left = sum(len(lines) for lines in self.lines[step].values())
-        size = self.sizes[step]
-        if size and (size - left) / size > REPLACED_SHARE:
-            self.replaced[step] = by
+    def _worked_over(self, touch: Touch, held: dict[str, list[int]]) -> set[int]:
+        """The edits of which the text that another replaces holds all lines, also if they stay."""
+        asked = {line.strip() for line in (touch.old or "").splitlines()}
+        counts = Counter(step for line in asked for step in held.get(line, ()))
+        return {step for step, count in counts.items() if 1 < count == self.left[step]}
+
+    def _replace(self, step: int, by: int) -> None:
+        self.replaced[step] = by
+        self.ended.append(step)
+        del self.in_effect[step]
 
     def _restore(self, step: Step) -> None:
         run = command(step)
@@ -162,9 +187,18 @@ class Standing:
             word in ("git checkout .", "git restore .") for word in [run.normal]
         )
         since = 0 if any(map(self._from_elsewhere, run.simples)) else self.committed
-        for other in list(self.in_effect()):
-            if since < other < step.step and (whole or self.paths[other] & set(named)):
-                self.replaced[other] = step.step
+        if whole:
+            self._put_back(list(takewhile(since.__lt__, reversed(self.in_effect))), step.step)
+        for path in named if not whole else ():
+            steps = self.by_path.get(path, [])
+            at = bisect_right(steps, since)
+            self._put_back(steps[at:], step.step)
+            steps[at:] = [own for own in steps[-1:] if own == step.step]
+
+    def _put_back(self, steps: list[int], by: int) -> None:
+        for step in steps:
+            if step in self.in_effect and step != by:
+                self._replace(step, by)
 
     def _from_elsewhere(self, simple: Simple) -> bool:
         """Whether a command of Git takes files from another place than the last commit."""

@@ -1,7 +1,7 @@
 """What was a step worth in hindsight? Each judgement names its evidence by step."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from msgspec import structs
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Vote, derived, inferred
 from forsy_retrace.frames import shown_of
-from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace, put, steps_named
+from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace, edits_named, put
 
 from .distinctive import is_camel
 from .files import first_error, stopped
@@ -41,20 +41,25 @@ class Hindsight:
         self.left = left(trace)
         self.thumbs = thumbs(trace)
         self.checked: dict[int, list[Check]] = {}
+        """Each edit's checks of which the log tells how they went, in order."""
+        self.first_passed: dict[int, Check] = {}
         for check in trace.checks.values():
-            for edit in check.edits:
+            is_told = check.passed is not None and check.step not in self.meant
+            for edit in check.edits if is_told else ():
                 self.checked.setdefault(edit, []).append(check)
+                if check.passed:
+                    self.first_passed.setdefault(edit, check)
 
     def passed(self, edit: int, before: int) -> Check | None:
         """The first check that passed over an edit before a step."""
-        held = self.checked.get(edit, ())
-        return next((c for c in held if c.passed and c.step < before), None)
+        first = self.first_passed.get(edit)
+        return first if first and first.step < before else None
 
     def failed(self, edit: int, before: int) -> Check | None:
         """A check that failed over an edit before a step, with none that passed in between."""
-        known = [c for c in self.checked.get(edit, ()) if c.step < before and c.passed is not None]
-        held = [c for c in known if c.step not in self.meant]
-        return held[-1] if held and not held[-1].passed else None
+        held = self.checked.get(edit, [])
+        at = bisect_left(held, before, key=lambda check: check.step)
+        return held[at - 1] if at and not held[at - 1].passed else None
 
 
 def _thumb(step: Step, later: Hindsight, rating: str) -> str:
@@ -372,7 +377,7 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
         yield Good(up, "thumb", 0.95, ())
     check = later.trace.checks.get(step.step)
     if check is not None and check.passed and check.fresh:
-        reason = f"The check passed over the edits of {steps_named(check.edits)}."
+        reason = f"The check passed over the edits of {edits_named(check)}."
         yield Good(reason, "passed-check", 0.9, check.edits)
     over = later.passed(step.step, len(later.trace.steps) + 1)
     if over is not None:

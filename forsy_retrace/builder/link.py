@@ -10,7 +10,7 @@ import msgspec
 
 from forsy_retrace.events import SHELL, Fact
 from forsy_retrace.evidence import Ground, derived, inferred
-from forsy_retrace.trace import Step, Trace, put, steps_named
+from forsy_retrace.trace import Step, Trace, edits_named, put, steps_named
 
 from .flow import Brought, Flow, Source, values_given
 from .meant import meant
@@ -378,7 +378,7 @@ class _Linker:
                 kind = "retry_after_failure"
         kind = self._under(step, lane, kind, notes)
         if check is not None and check.edits:
-            notes.append(f"Checks the edits of {steps_named(check.edits)} ({check.kind}).")
+            notes.append(f"Checks the edits of {edits_named(check)} ({check.kind}).")
             if edits := [edit for edit in check.edits if not self._beside(edit, step)]:
                 causes, rule = edits, check.rule
                 kind, confidence = "verification_of_prior_step", check.confidence

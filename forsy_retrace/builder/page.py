@@ -14,6 +14,7 @@ from .readings import ROWS as READINGS
 from .retries import RULES as AGAIN
 from .retries import WINDOW
 from .tools import TAKES_IN, VERBS
+from .unchecked import NAMED
 from .untold import UNTOLD
 from .verdicts import RUNNERS
 from .verdicts import Row as Runner
@@ -290,8 +291,9 @@ SECTIONS: tuple[Section, ...] = (
         "check",
         "Which edits does it check, and did they pass?",
         "A check covers the edits in effect that have not passed one of its kind, as far as the"
-        " names of files and tools tell, and the line that a script is shown to stand for. The rule"
-        " stands at `operation` where it made the step"
+        " names of files and tools tell, and the line that a script is shown to stand for. One that"
+        f" may come again, since it failed or is limited to some files, names the {NAMED} nearest and"
+        " says that there are earlier ones. The rule stands at `operation` where it made the step"
         " `verify`, and at `caused_by` where the step checks an edit.",
         CHECK,
     ),

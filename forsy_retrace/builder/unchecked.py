@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from forsy_retrace.commands import Command, classify
@@ -69,7 +69,7 @@ class File(NamedTuple):
 class Reach(NamedTuple):
     """The files that a tool looks at, as far as its name tells."""
 
-    endings: tuple[str, ...] | None
+    endings: frozenset[str] | None
     """Those of the tool's language; None where it has none."""
     prose: bool
     tests: bool
@@ -84,6 +84,12 @@ class Reach(NamedTuple):
         return self.prose or file.ending not in PROSE
 
 
+NAMED = 100
+"""Edits that a check names which may come again: one that fails, or looks at some files alone."""
+PASSED_BY = 1_000
+"""Edits that a check may have nothing to do with, before it is asked about no earlier ones."""
+
+
 class Unchecked:
     """The edits that still wait for a check, by its kind and the files that its tool looks at.
 
@@ -93,7 +99,7 @@ class Unchecked:
 
     def __init__(self) -> None:
         self.made: dict[int, tuple[File, ...]] = {}
-        self.waiting: dict[tuple[str, Reach], set[int]] = {}
+        self.waiting: dict[tuple[str, Reach], dict[int, None]] = {}
         self.passed: dict[str, set[int]] = {}
         self.narrow: dict[tuple[str, str], dict[frozenset[str], set[int]]] = {}
         """Kind and one of the things covered to all that narrower runs covered with it, and the
@@ -104,60 +110,69 @@ class Unchecked:
         self.made[edit] = tuple(_file(path) for path in paths if not is_plan(path))
         for (_, reach), waiting in self.waiting.items():
             if any(reach.holds(file) for file in self.made[edit]):
-                waiting.add(edit)
+                waiting[edit] = None
+
+    def drop(self, edit: int) -> None:
+        """An edit of which nothing is left; it waits for no check."""
+        del self.made[edit]
+        for waiting in self.waiting.values():
+            waiting.pop(edit, None)
 
     def by(
         self,
         kind: str,
         run: Command,
-        replaced: Container[int],
         lines: Iterable[str] = (),
         place: str = "",
         start: str = "",
-    ) -> tuple[int, ...]:
-        """The edits, but for those replaced, that this run checks, in order.
+        since: int = 0,
+    ) -> Iterator[int]:
+        """The edits after step `since` that this run checks, the latest first.
 
         `lines` are what the scripts stand for that it runs, where it shows them; `place` is the
         folder where it ran, where the log keeps track of it, and `start` that of the session.
         """
-        reach = _reach(kind, run, lines)
-        waiting = self._waiting(kind, reach)
-        waiting -= {edit for edit in waiting if edit in replaced}
-        found = waiting - self._covered(kind, run)
-        if looks := looks_at(kind, run, place, start):
-            found = {
-                edit
-                for edit in found
-                if any(reach.holds(file) and looks(file.path) for file in self.made[edit])
-            }
-        return tuple(sorted(found))
+        reach, looks = _reach(kind, run, lines), looks_at(kind, run, place, start)
+        covered, others = self._covered(kind, run), 0
+        for edit in reversed(self._waiting(kind, reach)):
+            if edit <= since or others == PASSED_BY:
+                return
+            if any(edit in passed for passed in covered) or (
+                looks and not any(reach.holds(f) and looks(f.path) for f in self.made[edit])
+            ):
+                others += 1
+            else:
+                yield edit
 
     def clear(self, kind: str, edits: Iterable[int], covers: tuple[str, ...]) -> None:
         """A check of this kind and breadth passed over these edits."""
         for cover in covers:
             narrow = self.narrow.setdefault((kind, cover), {})
             narrow.setdefault(frozenset(covers), set()).update(edits)
+            if len(narrow) > NAMED:
+                del narrow[next(iter(narrow))]
         if covers:
             return
         self.passed.setdefault(kind, set()).update(edits)
         for (of, _), waiting in self.waiting.items():
             if of == kind:
-                waiting.difference_update(edits)
+                for edit in edits:
+                    waiting.pop(edit, None)
 
-    def _waiting(self, kind: str, reach: Reach) -> set[int]:
+    def _waiting(self, kind: str, reach: Reach) -> dict[int, None]:
         if (kind, reach) not in self.waiting:
             self.waiting[kind, reach] = {
-                edit
+                edit: None
                 for edit, files in self.made.items()
                 if edit not in self.passed.get(kind, ()) and any(map(reach.holds, files))
             }
         return self.waiting[kind, reach]
 
-    def _covered(self, kind: str, run: Command) -> set[int]:
-        """What a run at least as wide as this narrow one has passed over."""
+    def _covered(self, kind: str, run: Command) -> list[set[int]]:
+        """What runs at least as wide as this narrow one have passed over."""
         asked = breadth(kind, run)
         past = self.narrow.get((kind, asked[0]), {}).items() if asked else ()
-        return set().union(*(edits for covers, edits in past if covers.issuperset(asked)))
+        return [edits for covers, edits in past if covers.issuperset(asked)]
 
 
 def _file(path: str) -> File:
@@ -174,10 +189,10 @@ def _reach(kind: str, run: Command, lines: Iterable[str]) -> Reach:
     return Reach(endings, kind == "lint", not bare)
 
 
-def _of_all(tools: list[str]) -> tuple[str, ...] | None:
+def _of_all(tools: list[str]) -> frozenset[str] | None:
     """The files of the languages of some tools; None where one has none."""
     known = [_endings(tool) for tool in tools]
-    return None if None in known else sum((one or () for one in known), ())
+    return None if None in known else frozenset().union(*(one or () for one in known))
 
 
 def _endings(tool: str) -> tuple[str, ...] | None:
