@@ -268,6 +268,36 @@ def test_a_fault_of_ours_is_a_row_that_quotes_nothing(
     assert run(logs, tmp_path / "traces").failed == ()
 
 
+def test_what_could_not_be_made_anew_stays_and_says_so(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "traces"
+    run(logs, target)
+    before = folders(target)
+    log = logs / "claude" / "one.jsonl"
+    log.write_bytes(log.read_bytes() + b"{}\n")
+    honest = vars(work)["folders"]
+
+    def faulty(source: Any, name: str, options: Any) -> Any:
+        if source.name == "claude/one.jsonl":
+            raise ValueError("ghp_secret")
+        return honest(source, name, options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "folders", faulty)
+        for _ in range(2):  # the second run does not try it again
+            done = run(logs, target)
+            assert [name for name, _ in done.failed] == ["claude/one.jsonl"]
+            assert done.gone == 0
+            assert folders(target) == before
+            (stale,) = (row for row in rows(target, "index.jsonl") if "stale" in row)
+            assert stale["stale"].startswith("our own fault: ValueError in test_batch.py")
+            assert "claude/one.jsonl" in json.dumps(stale["sources"])
+    monkeypatch.setattr("forsy_retrace.batch.run.fingerprint", lambda plugins: b"mended")
+    assert run(logs, target).failed == ()
+    assert not any("stale" in row for row in rows(target, "index.jsonl"))
+
+
 def test_limit_leaves_the_rest_for_another_run(logs: Path, tmp_path: Path) -> None:
     run(logs, tmp_path / "whole")
     done = run(logs, tmp_path / "traces", limit=2)

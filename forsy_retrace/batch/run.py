@@ -191,14 +191,19 @@ def _is_done(log: Log, ledger: Ledger, made: str, place: Place) -> bool:
 def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place) -> int:
     """The log is done: what came of an earlier state of it, and no longer does, goes.
 
-    What only could not be read now takes nothing away, and is a problem of this run alone: the log
-    may be gone when the next one comes. Gives how many traces fewer there are.
+    What only could not be read now, or met a fault of ours, takes nothing away: the rows of the
+    traces that it could not make anew say why they are `stale`. What could not be read is a problem
+    of this run alone: the log may be gone when the next one comes. Gives how many traces fewer
+    there are.
     """
     before = ledger.kept(log.file.uri)
     old = before.done.rows if before else ()
+    if done.is_passing or done.is_fault:
+        stale = ({**row, "stale": done.problem} for row in old if place.has_trace(row["folder"]))
+        told = {row["folder"]: row for row in (*stale, *done.rows)}
+        done = replace(done, rows=tuple(told.values()))
     if done.is_passing:
-        told = {row["folder"]: row for row in (*old, *done.rows)}
-        done = replace(done, rows=tuple(told.values()), problem="")
+        done = replace(done, problem="")
     content, done = ledger.digest(done.content), replace(done, content=b"")
     ledger.keep(log.file.uri, _name(log), _kept(log, done, ledger, made, content))
     now = {row["folder"] for row in done.rows}

@@ -85,6 +85,8 @@ class Done(msgspec.Struct, frozen=True):
     problem: str = ""
     is_passing: bool = False
     """The problem may be gone another time: the log is tried again."""
+    is_fault: bool = False
+    """The problem is ours, and says nothing against the log."""
     content: bytes = b""
     """A digest of the log as it was before it was read, for the driver to salt; never kept."""
 
@@ -169,7 +171,8 @@ def _converted(job: Job) -> Done:
     except MemoryError:
         return Done(tuple(rows), tuple(refused), "not enough memory for it now", True)
     except Exception as error:
-        return Done(tuple(rows), tuple(refused), f"our own fault: {where(error)}")
+        why = f"our own fault: {where(error)}"
+        return Done(tuple(rows), tuple(refused), why, is_fault=True)
     return Done(tuple(rows), tuple(refused))
 
 
