@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import Thread
@@ -11,7 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from doomed import double, hears_ctrl_c, kill_once
+from doomed import double, kill_once
 from folders import contents, traces
 from msgspec.structs import replace
 
@@ -654,9 +656,31 @@ def test_an_address_of_a_disk_is_its_path(logs: Path, tmp_path: Path) -> None:
 
 def test_an_address_where_nothing_lies_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("fsspec", reason="the extra cloud is not installed")
-    done = CliRunner().invoke(main, ["batch", "memory://absent/x", "-o", str(tmp_path / "t")])
+    with pytest.raises(RetraceError, match="memory://absent/x: nothing lies there"):
+        batch(Batch(str(tmp_path / "t"), ("memory://absent/x",)), engine=Here())
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("batch", "memory://x", "-o", "t"), "memory:// is of one process"),
+        (("batch", "nope://x", "-o", "t"), "fsspec knows no addresses of the kind nope://"),
+        (("batch", "github://x", "-o", "t"), "github:// needs more than its address tells"),
+        (("auto", "nope://x", "-o", "t"), "'PATH': is an address; batch alone takes those"),
+        (("auto", "x", "-o", "s3://x/t"), "'-o' / '--output': is an address; batch alone"),
+        (("show", "s3://x/t"), "is an address; batch alone takes those"),
+        (("show", "file:///no/where"), "where: no trace folder, trace.json is missing"),
+    ],
+)
+def test_an_address_that_is_of_no_use_here_is_told_why(
+    words: tuple[str, ...], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec", reason="the extra cloud is not installed")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, words)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "memory://absent/x: nothing lies there" in done.stderr
+    assert why in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] in ([], ["t"])
 
 
 def test_a_store_without_the_bucket_is_named_as_the_target_s_trouble(
@@ -777,10 +801,14 @@ def test_a_worker_that_dies_once_costs_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_worker_is_deaf_to_ctrl_c_from_its_first_moment() -> None:
-    """It is started with the signal blocked, and so prints no traceback while it starts."""
-    pool = Pool(2)
-    assert dict(pool.map(hears_ctrl_c, range(4))) == dict.fromkeys(range(4), False)
-    pool.close()
+    """It is started with the signal blocked, and so prints no traceback while it starts.
+
+    In a process of its own: what Python starts before the first pool must not unblock the signal.
+    """
+    program = "from doomed import *; print(any(dict(Pool(2).map(hears_ctrl_c, range(4))).values()))"
+    words = [sys.executable, "-c", f"from forsy_retrace.batch.pool import Pool; {program}"]
+    done = subprocess.run(words, cwd=Path(__file__).parent, stdout=subprocess.PIPE)
+    assert done.stdout == b"False\n"
 
 
 def test_a_name_is_readable_in_a_locale_that_lacks_its_letters(

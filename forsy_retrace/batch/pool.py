@@ -30,8 +30,9 @@ class Pool:
         flying: dict[Future[B], A] = {}
         while True:
             for task in islice(waiting, self.workers * AHEAD - len(flying)):
+                pool = self._started()
                 with _deaf():
-                    flying[self._started().submit(work, task)] = task
+                    flying[pool.submit(work, task)] = task
             if not flying:
                 return
             done, _ = wait(flying, return_when=FIRST_COMPLETED)
@@ -88,6 +89,7 @@ def _cores() -> int:
 
 
 def _executor(workers: int) -> ProcessPoolExecutor:
+    """Made before `_deaf`: Python's tracker of resources, started here, lets Ctrl-C in again."""
     context = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare)
 

@@ -85,6 +85,8 @@ def batch(
         raise RetraceError("none of the usual places for logs is here; name a folder with logs")
     if not roots:
         raise RetraceError("name a folder with logs, or --local for the usual ones")
+    if engine is None and any(one.startswith("memory://") for one in (wish.target, *roots)):
+        raise RetraceError("memory:// is of one process, and workers have their own; name a folder")
     if wish.adapter != "auto":
         load(wish.adapter)
     masker_of(wish.options.rules)  # a wish that can't be followed is no fault of the logs

@@ -28,7 +28,12 @@ class FilePath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """A Path; an empty one is refused, for Python would take it for the working directory."""
-        return super().convert(NAME.convert(value, param, ctx), param, ctx)
+        if "://" in str(NAME.convert(value, param, ctx)):
+            from forsy_retrace.source import is_remote, on_disk
+
+            if is_remote(value := on_disk(str(value))):
+                self.fail("is an address; batch alone takes those", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Day(click.types.StringParamType):

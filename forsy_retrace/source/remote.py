@@ -19,7 +19,7 @@ def is_remote(address: str) -> bool:
 
 def on_disk(address: str) -> str:
     """The same place, by its path where the address is one of this machine's disks."""
-    return address.removeprefix("file://") or address
+    return address.removeprefix("file://").removeprefix("local://") or address
 
 
 def file_system(address: str) -> tuple[Any, str]:
@@ -36,6 +36,8 @@ def file_system(address: str) -> tuple[Any, str]:
         raise RetraceError(why) from None
     except ValueError:
         raise RetraceError(f"fsspec knows no addresses of the kind {kind}://") from None
+    except TypeError:
+        raise RetraceError(f"{kind}:// needs more than its address tells; name another") from None
     except Exception as error:  # each service has errors of its own
         raise Unreachable(f"{kind}://: {type(error).__name__} in its store") from None
     return system, path.rstrip("/")
