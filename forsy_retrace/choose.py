@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from forsy_retrace.events import IDLE, Event, Fact, Session, ToolCall, sessions
+from forsy_retrace.events import IDLE, Event, Session, ToolCall, sessions
 from forsy_retrace.sdk import Shows, compact
 
 FEWEST = 3
@@ -104,9 +104,10 @@ def _is_wanted(session: Session, choice: Choice) -> bool:
         first = min((event.origin.at for event in session.events if event.origin.at), default="")
         if not first or first < choice.since or first[:10] > (choice.until or first)[:10]:
             return False
-    titles = (e.value for e in session.events if isinstance(e, Fact) and e.name == "title")
-    if choice.title and choice.title.lower() not in str(next(titles, "")).lower():
-        return False
+    if choice.title:
+        title = "".join(str(fact.value) for fact in session.facts("title")[:1])
+        if choice.title.lower() not in title.lower():
+            return False
     return not choice.grep or any(
         choice.grep in (call.input if isinstance(call.input, str) else compact(call.input))
         for call in session.events

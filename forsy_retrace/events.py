@@ -222,6 +222,10 @@ class Session(msgspec.Struct, frozen=True):
     basis: str = ""
     limits: tuple[str, ...] = ()
 
+    def facts(self, name: str) -> list[Fact]:
+        """The facts of a name, in the log's order."""
+        return [one for one in self.events if isinstance(one, Fact) and one.name == name]
+
 
 IDLE = 30.0
 """Minutes without an event that end a session of a log that names none.

@@ -185,10 +185,7 @@ def _answered(events: list[Event]) -> bool:
 
 def _hands_in(trace: Trace) -> bool:
     """Whether the run's own writer kept the work that the agent handed in."""
-    return any(
-        isinstance(event, SessionFact) and event.name == "submission" and bool(event.value)
-        for event in trace.session.events
-    )
+    return any(fact.value for fact in trace.session.facts("submission"))
 
 
 def _finishes(step: Step) -> bool:

@@ -147,11 +147,9 @@ def _gives_up(step: Step) -> bool:
 def _is_submitted(trace: Trace) -> bool:
     """Whether the run's own writer says that the agent handed its work in."""
     return any(
-        isinstance(event, Fact)
-        and event.name == "run_end"
-        and isinstance(event.value, dict)
-        and str(event.value.get("exit_status")).casefold() == "submitted"
-        for event in trace.session.events
+        isinstance(fact.value, dict)
+        and str(fact.value.get("exit_status")).casefold() == "submitted"
+        for fact in trace.session.facts("run_end")
     )
 
 

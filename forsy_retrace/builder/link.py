@@ -8,7 +8,7 @@ import posixpath
 
 import msgspec
 
-from forsy_retrace.events import SHELL, Fact
+from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Ground, derived, inferred
 from forsy_retrace.trace import Step, Trace, edits_named, put, steps_named
 
@@ -112,12 +112,10 @@ class _Linker:
         self.users = 0
         self.uses: dict[int, int] = {}
         self.variants = variants(trace)
-        facts = [event for event in trace.session.events if isinstance(event, Fact)]
-        self.tells = any(fact.name == "replaces" for fact in facts)
+        self.tells = bool(trace.session.facts("replaces"))
         self.brought = {
-            fact.value["call"]: Brought(fact.value["text"], fact.value.get("folder"))
-            for fact in facts
-            if fact.name == "brought"
+            value["call"]: Brought(value["text"], value.get("folder"))
+            for value in (fact.value for fact in trace.session.facts("brought"))
         }
         self.left_behind: Step | None = None
         """The first message of a line that the user went back on."""

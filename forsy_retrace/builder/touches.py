@@ -4,7 +4,7 @@ import difflib
 import posixpath
 from collections.abc import Iterable, Iterator
 
-from forsy_retrace.commands import Command, Simple
+from forsy_retrace.commands import MOVES, REMOVES, Command, Simple
 from forsy_retrace.events import SHELL, Change
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
@@ -25,17 +25,6 @@ WRITTEN_BY = {"write": "write", "edit": "edit", "execute": "generated"}
 """What a simple command's target is to it; a build's output or a log is generated, not edited,
 and what a formatter rewrites is changed by a check."""
 
-REMOVES = frozenset(
-    [
-        *("rm", "unlink", "shred", "trash", "trash-put", "rimraf", "git rm", "rmdir"),
-        *("remove-item", "ri", "rd", "del", "erase"),
-    ]
-)
-"""Commands that take their targets away: clean-up, not an edit that a check could find broken."""
-MOVES = frozenset(
-    ["mv", "rename", "git mv", "move-item", "move", "mi", "rename-item", "rni", "ren"]
-)
-"""Commands that take away what they also read."""
 MAKES_FOLDERS = frozenset(["mkdir", "md"])
 """Commands whose targets are folders with nothing in them."""
 

@@ -31,16 +31,11 @@ class Variant(NamedTuple):
 
 def variants(trace: Trace) -> dict[int, Variant]:
     """Step to the earlier step that it takes the place of; resent and other questions do not."""
-    facts = [
-        (event.origin.message, event.value)
-        for event in trace.session.events
-        if isinstance(event, Fact) and event.name == "replaces"
-    ]
-    if not facts:
-        return {}
-    by_message = steps_by_message(trace)
+    facts = trace.session.facts("replaces")
+    by_message = steps_by_message(trace) if facts else {}
     found: dict[int, Variant] = {}
-    for message, value in facts:
+    for fact in facts:
+        message, value = fact.origin.message, fact.value
         if not isinstance(value, dict):
             continue
         new, old = (by_message.get(str(one)) for one in (message, value.get("message")))
@@ -54,7 +49,7 @@ def variants(trace: Trace) -> dict[int, Variant]:
 
 def forks(trace: Trace) -> dict[int, int]:
     """The first step of each line to the step from which the line goes on; 0 for none."""
-    if not any(isinstance(one, Fact) and one.name == "follows" for one in trace.session.events):
+    if not trace.session.facts("follows"):
         return {}
     by_place = _by_place(trace)
     behind: dict[str, int] = {}
@@ -116,8 +111,7 @@ class Lines(Generic[State]):
 
 def beside(trace: Trace) -> set[str]:
     """The branches that nobody left: another choice of a reply, or an answer shown beside one."""
-    facts = [e for e in trace.session.events if isinstance(e, Fact) and e.name == "beside"]
-    told = {fact.origin.branch for fact in facts}
+    told = {fact.origin.branch for fact in trace.session.facts("beside")}
     return told - {branch_of(step) for step in trace.steps if step.action == "user_message"}
 
 
@@ -157,7 +151,7 @@ def steps_by_message(trace: Trace) -> dict[str, Step]:
 
 def thumbs(trace: Trace) -> dict[int, Fact]:
     """Step to the thumb that the user gave it."""
-    given = [e for e in trace.session.events if isinstance(e, Fact) and e.name == "thumb"]
+    given = trace.session.facts("thumb")
     by_message = steps_by_message(trace) if given else {}
     found = {}
     for fact in given:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from forsy_retrace.commands import Command, Simple
+from forsy_retrace.commands import MOVES, REMOVES, Command, Simple
 from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
 
@@ -530,10 +530,9 @@ def _says_gone(line: str, run: Command) -> bool:
     if speaker not in ("ls", "stat", "du") or not rest.endswith("No such file or directory"):
         return False
     names = [one.words[0] if one.words else "" for one in run.simples]
-    return speaker in names and not REMOVERS.isdisjoint(names[: names.index(speaker)])
+    before = run.simples[: names.index(speaker)] if speaker in names else ()
+    return any(one.name in REMOVES or one.name in MOVES for one in before)
 
-
-REMOVERS = frozenset(["rm", "rmdir", "mv", "unlink"])
 
 SPEAKS_AS = {
     "git": ("fatal", "error"),

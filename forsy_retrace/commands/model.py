@@ -113,3 +113,16 @@ class Part(msgspec.Struct, gc=False):
     """The text of its here-document."""
     literal: bool = False
     """The shell leaves that text as it is."""
+
+
+REMOVES = frozenset(
+    [
+        *("rm", "unlink", "shred", "trash", "trash-put", "rimraf", "git rm", "rmdir"),
+        *("remove-item", "ri", "rd", "del", "erase"),
+    ]
+)
+"""Commands that take their targets away: clean-up, not an edit that a check could find broken."""
+MOVES = frozenset(
+    ["mv", "rename", "git mv", "move-item", "move", "mi", "rename-item", "rni", "ren"]
+)
+"""Commands that take away what they also read."""
