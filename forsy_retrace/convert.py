@@ -196,7 +196,8 @@ def _folder(
         if isinstance(one, Unread):
             yield Refused(one.name, f"{one.name}: {one.why}")
     if not done:
-        raise UnreadableInput(f"{path.name or path}: no session below this folder")
+        why = "".join(f"; {one.why}" for one in list(refused.values())[:1])
+        raise UnreadableInput(f"{path.name or path}: no session below this folder{why}")
 
 
 def _folders(

@@ -141,7 +141,7 @@ def _bytes(path: Path) -> bytes:
         raise RetraceError(f"{folder}: no trace folder, {path.name} is missing") from None
     except OSError as error:
         why = error.strerror or "can't be read"
-        raise UnreadableInput(f"{path.parent.name}/{path.name}: {why}") from None
+        raise UnreadableInput(f"{Path(path.parent.name) / path.name}: {why}") from None
 
 
 def _decoded(data: bytes, path: Path) -> Any:
@@ -150,4 +150,4 @@ def _decoded(data: bytes, path: Path) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
-        raise UnreadableInput(f"{path.parent.name}/{path.name}: not JSON") from None
+        raise UnreadableInput(f"{Path(path.parent.name) / path.name}: not JSON") from None

@@ -52,7 +52,8 @@ def adapter_for(
     if adapter != "auto":
         module = load(adapter)
         if not (accepts(module, source) if is_named else module.sniff(source)):
-            raise UnreadableInput(why_not(source, adapter))
+            others = identify(source, plugins) if is_named else []
+            raise UnreadableInput(why_not(source, adapter) + _hint(others))
         return adapter
     found = identify(source, plugins) or (_of_its_name(source) if is_named else [])
     if not found:
@@ -72,6 +73,11 @@ def _of_its_name(source: Source) -> list[str]:
 
 def _names(adapter: str) -> list[str]:
     return [store.rpartition("/")[2].lower() for store in load(adapter).SHOWS.stores]
+
+
+def _hint(others: list[str]) -> str:
+    """The adapter that reads a log which another was named for."""
+    return f"; {others[0]} reads it" if len(others) == 1 else ""
 
 
 def why_not(source: Source, adapter: str) -> str:

@@ -48,12 +48,12 @@ def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_an_honest_adapter_breaks_no_law() -> None:
-    assert ask("claude-code", str(LOG), "--quick") == (0, ["1 logs, 0 broken laws."])
+    assert ask("claude-code", str(LOG), "--quick") == (0, ["1 log, 0 broken laws."])
 
 
 def test_a_log_whose_name_is_no_utf_8_keeps_the_laws_too(tmp_path: Path) -> None:
     shutil.copyfile(LOG, tmp_path / "\udcff.jsonl")
-    assert ask("claude-code", str(tmp_path), "--quick") == (0, ["1 logs, 0 broken laws."])
+    assert ask("claude-code", str(tmp_path), "--quick") == (0, ["1 log, 0 broken laws."])
 
 
 def test_a_lost_record_is_told_with_its_case_and_law(faulty: Path) -> None:
@@ -96,7 +96,7 @@ def test_without_logs_the_cases_of_fixtures_are_checked(
 ) -> None:
     shutil.copytree(FIXTURES / "pi" / "plain-turn", tmp_path / "fixtures" / "pi" / "plain-turn")
     monkeypatch.chdir(tmp_path)
-    assert ask("pi", "--quick") == (0, ["1 logs, 0 broken laws."])
+    assert ask("pi", "--quick") == (0, ["1 log, 0 broken laws."])
     golden = tmp_path / "fixtures" / "pi" / "plain-turn" / "events.jsonl"
     golden.write_text("{}\n")
     code, lines = ask("pi", "--quick")

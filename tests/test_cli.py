@@ -373,6 +373,27 @@ def test_a_mistyped_command_is_told_the_nearest(typed: str, meant: str, here: Pa
     assert f"Did you mean '{meant}'?" in done.stderr
 
 
+def test_a_log_of_another_kind_is_told_which(here: Path) -> None:
+    (here / "logs").mkdir()
+    shutil.copyfile(LOG, here / "logs" / "a.jsonl")
+    why = "a.jsonl: not a log that codex reads"
+    told = refused(65, "codex", "logs/a.jsonl", "-o", "trace")
+    assert told == f"forsy-retrace: {why}; claude-code reads it\n"
+    told = refused(65, "codex", "logs", "-o", "trace")
+    assert told == f"forsy-retrace: logs: no session below this folder; {why}\n"
+
+
+def test_the_help_cuts_no_sentence() -> None:
+    assert "..." not in run("--help").stdout.replace("[ARGS]...", "")
+
+
+def test_events_mask_what_is_asked(here: Path) -> None:
+    assert "non-fast-forward" in run("events", "auto", LOG).stdout
+    assert (
+        "fast-forward" not in run("events", "auto", LOG, "--redact-term", "non-fast-forward").stdout
+    )
+
+
 def test_what_is_missing_is_one_line_and_2(here: Path, trace: Path) -> None:
     for words in (
         ("claude-code", "none.jsonl", "-o", "trace"),

@@ -111,7 +111,7 @@ def test_it_is_found_by_its_entry_point(package: Path, monkeypatch: pytest.Monke
     monkeypatch.syspath_prepend(str(package))
     log = package / "tests/fixtures/first-words/input.jsonl"
     done = CliRunner().invoke(main, ["check", "nimbus-log", str(log), "--quick"])
-    assert (done.exit_code, done.output) == (0, "1 logs, 0 broken laws.\n")
+    assert (done.exit_code, done.output) == (0, "1 log, 0 broken laws.\n")
     with pytest.raises(RetraceError, match=r"^an installed package offers an adapter nimbus-log;"):
         new_adapter("nimbus-log", package)
 

@@ -83,7 +83,8 @@ def _trouble(name: str, error: sqlite3.Error) -> RetraceError:
         case sqlite3.SQLITE_FULL:
             return DiskTrouble("the ledger can't be written: no space left on the disk")
         case sqlite3.SQLITE_IOERR | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_READONLY:
-            return DiskTrouble(f"{name}: the ledger can't be opened, read or written")
+            why = "the ledger can't be opened, read or written; the disk may be full"
+            return DiskTrouble(f"{name}: {why}")
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return Locked(f"{name}: another program uses the ledger")
         case sqlite3.SQLITE_NOTADB:

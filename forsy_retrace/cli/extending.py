@@ -51,6 +51,7 @@ def check(adapter: str, files: Sequence[Path], quick: bool) -> None:
         os.environ["FORSY_LAWS"] = "quick"
     from forsy_retrace.redact import mask
     from forsy_retrace.testing.check import check as checked
+    from forsy_retrace.trace import counted
 
     logs = laws = others = 0
     for one in checked(adapter, files):
@@ -58,7 +59,7 @@ def check(adapter: str, files: Sequence[Path], quick: bool) -> None:
         laws += len(one.broken)
         for sentence in one.broken:
             click.echo(safe_line(mask(f"{one.name}: {sentence}")))
-    more = f"; {others} other files passed over" if others else ""
-    click.echo(f"{logs} logs, {laws} broken laws{more}.")
+    more = f"; {counted(others, 'other file')} passed over" if others else ""
+    click.echo(f"{counted(logs, 'log')}, {counted(laws, 'broken law')}{more}.")
     if laws:
         sys.exit(1)

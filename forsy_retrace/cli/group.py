@@ -66,7 +66,7 @@ class Commands(click.Group):
         from forsy_retrace.registry import bundled
 
         rows = [
-            (name, self.commands[name].get_short_help_str(60)) for name in sorted(self.commands)
+            (name, self.commands[name].get_short_help_str(200)) for name in sorted(self.commands)
         ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
@@ -93,8 +93,8 @@ class Commands(click.Group):
         except click.Abort:
             _say("stopped")
             code = INTERRUPTED
-        except OSError:
-            _say("the output can't be written")
+        except OSError as error:
+            _say(f"reading or writing failed: {error.strerror or type(error).__name__}")
             code = DiskTrouble.exit_code
         except Exception as error:
             if os.environ.get("FORSY_TRACEBACK"):

@@ -18,15 +18,17 @@ from .options import PATH, TRACE, wishes
 @click.argument("path", type=PATH)
 @click.option("--no-redact", is_flag=True, help="Print everything as it stands; needs --i-know.")
 @click.option("--i-know", is_flag=True, help="Confirms --no-redact.")
-def events(adapter: str, path: Path, no_redact: bool, i_know: bool) -> None:
+@wishes
+def events(adapter: str, path: Path, no_redact: bool, i_know: bool, rules: Any) -> None:
     """Print a log's normalised event stream as JSON lines, masked."""
+    from msgspec.structs import replace
+
     from forsy_retrace.convert import read
-    from forsy_retrace.redact import Rules
     from forsy_retrace.writers import event_lines
 
     if no_redact and not i_know:
         raise RetraceError("--no-redact prints secrets as they stand; add --i-know if you mean it")
-    for line in event_lines(read(path, adapter), Rules(off=no_redact)):
+    for line in event_lines(read(path, adapter), replace(rules, off=no_redact)):
         click.echo(safe_json(line))
 
 

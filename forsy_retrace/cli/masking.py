@@ -47,6 +47,7 @@ def scan(path: Path, as_json: bool, paranoid: bool, rules: Any) -> None:
     from forsy_retrace.redact import mask
     from forsy_retrace.scrub import Place, scanned, second_opinion
     from forsy_retrace.source import Unread
+    from forsy_retrace.trace import counted
 
     found = list(scanned(path, rules))
     places = [one for one in found if isinstance(one, Place)]
@@ -69,7 +70,7 @@ def scan(path: Path, as_json: bool, paranoid: bool, rules: Any) -> None:
         if unread:
             click.echo(f"{len(unread)} could not be read.")
         if places or not unread:
-            click.echo(f"{len(places)} places." if places else "Nothing found.")
+            click.echo(f"{counted(len(places), 'place')}." if places else "Nothing found.")
     if places:
         sys.exit(1)
     if unread:

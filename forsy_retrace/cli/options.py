@@ -46,7 +46,7 @@ class Day(click.types.StringParamType):
         try:
             return date.fromisoformat(value).isoformat()
         except ValueError:
-            self.fail("is no day; write it as 2026-01-31", param, ctx)
+            self.fail(f"{value} is no day; write it as 2026-01-31", param, ctx)
 
 
 class TraceFolder(FilePath):
