@@ -211,6 +211,10 @@ def yields_a_mapping(events: Events, _: Source) -> Any:
     return [*events, {"event": "Message"}]
 
 
+def judges_by_no_rule(events: Events, _: Source) -> Events:
+    return [replace(one, rule="") if isinstance(one, ToolResult) else one for one in events]
+
+
 def names_another_file(events: Events, _: Source) -> Events:
     held = list(events)
     return [*held[:-1], placed(held[-1], file="other.jsonl")]
@@ -276,6 +280,7 @@ FAULTS = (
     Fault("wrong offset", PLAIN, ACCOUNT, Planted(misplaces)),
     Fault("wrong file", PLAIN, ACCOUNT, Planted(names_another_file)),
     Fault("no event", PLAIN, ACCOUNT, Planted(yields_a_mapping)),
+    Fault("no rule", PLAIN, ACCOUNT, Planted(judges_by_no_rule)),
     # Does only the log decide?
     Fault("clock", PLAIN, TWICE, Planted(reads_the_clock)),
     Fault("random order", PLAIN, TWICE, Planted(shuffles)),

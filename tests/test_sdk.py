@@ -57,6 +57,36 @@ def test_a_tool_is_read_like_the_known_one_that_its_adapter_names() -> None:
     assert steps[2].caused_by == (2,)
 
 
+def test_a_picture_that_a_result_alone_brings_is_named() -> None:
+    seen = Attachment("image/png", 2048, "/image/b64")
+    results = (
+        ToolResult(HERE, "c0", None, attachments=(seen,)),
+        ToolResult(HERE, "c1", "Taken.", attachments=(seen,)),
+        ToolResult(HERE, "c2", "[image: image/png 2 kB]", attachments=(seen,)),
+    )
+    calls = (ToolCall(HERE, f"c{number}", "look", {}) for number in range(3))
+    trace = build(Session("s", None, (*calls, *results)), "my-tool", Shows())
+    mark = "[image: image/png 2 kB]"
+    assert [step.output for step in trace.steps] == [mark, f"Taken.\n{mark}", mark]
+    rules = [step.grounds["output"].rule for step in trace.steps]
+    assert rules == ["words-and-pictures", "words-and-pictures", ""]
+
+
+@pytest.mark.parametrize(
+    ("message", "models"), [("m1", {"z-1": 1}), (None, {"z-1": 1}), ("m2", None)]
+)
+def test_steps_are_counted_by_model_only_where_the_log_ties_them(
+    message: str | None, models: dict[str, int] | None
+) -> None:
+    here = Origin(HERE.evidence, message="m1" if message else None)
+    events = (
+        Fact(Origin(HERE.evidence, message=message), "model", "z-1"),
+        ToolCall(here, "c0", "look", {}),
+    )
+    config = build(Session("s", None, events), "my-tool", Shows()).agent_config
+    assert (config["model"], config.get("models")) == ("z-1", models)
+
+
 def test_a_tool_that_no_adapter_explains_is_other() -> None:
     (step,) = traced(Shows(), ("run", {"command": "pytest -q"})).steps
     assert (step.operation, step.surface) == ("other", "other_tool")

@@ -4,6 +4,7 @@ import msgspec
 
 from forsy_retrace.events import ToolResult
 from forsy_retrace.evidence import derived
+from forsy_retrace.sdk import mark_of
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace, put
 
@@ -24,18 +25,24 @@ def _answered(step: Step, results: dict[str, ToolResult]) -> Step:
     result = results.get(step.call.call) if step.call else None
     if result is None:
         return step
-    here = result.origin
+    here, output = result.origin, result.output
     ground = copied(here)
     if here.pieces and result.attachments:
         ground = derived("words-and-pictures", *here.pieces)
-    grounds = {} if result.output is None else {"output": ground}
+    # What lies in a file beside the log is all of an output that was cut, and nobody saw it.
+    seen = [one for one in result.attachments if one.pointer.startswith("/")]
+    marks = [mark_of(one.media, one.size) for one in seen]
+    if unsaid := [mark for mark in marks if mark not in (output or "")]:
+        output = "\n".join([output.rstrip("\n"), *unsaid] if output else unsaid)
+        ground = derived("words-and-pictures", here.evidence)
+    grounds = {} if output is None else {"output": ground}
     ended = here.at
     if ended is not None and step.started_at is not None and order(ended) < order(step.started_at):
         ended = None  # a clock that ran backwards says nothing of the end
     if ended is not None:
         by = result.ended_by
         grounds["ended_at"] = derived(by, here.evidence.at("")) if by else moment(here)
-    return put(step, grounds, result=result, output=result.output, ended_at=ended)
+    return put(step, grounds, result=result, output=output, ended_at=ended)
 
 
 def _grouped(steps: list[Step]) -> list[Step]:

@@ -135,7 +135,8 @@ def _config(trace: Trace, shows: Shows, told: Told) -> dict[str, Any]:
     models = _models(trace, told)
     if models:
         config["model"] = max(models, key=lambda name: models[name])
-        config["models"] = models
+        if any(models.values()):  # else the log names a model, and not what it did
+            config["models"] = models
     offered = _offered(told)
     used = {step.tool for step in trace.steps if step.tool}
     config["agent_tools_complete"] = bool(offered) and used <= set(offered)

@@ -41,7 +41,8 @@ def _judge(folder: Path, log: Path) -> None:
         manifest=orjson.loads((folder / "manifest.json").read_bytes()),
     )
     if wrong:
-        raise BrokenLaw(f"step {wrong[0].step}, {wrong[0].field}: breaks {wrong[0].rule}.")
+        one = wrong[0]
+        raise BrokenLaw(f"step {one.step}, {one.field}: breaks {one.rule}, {one.text}.")
     try:
         findings = verify(folder, log)
     except RetraceError as error:

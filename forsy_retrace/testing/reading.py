@@ -12,7 +12,7 @@ import msgspec
 
 from forsy_retrace.adapter import Adapter, accepts, companions
 from forsy_retrace.builder import build
-from forsy_retrace.events import Event, sessions
+from forsy_retrace.events import Event, ToolResult, sessions
 from forsy_retrace.registry import load
 from forsy_retrace.source import Source
 from forsy_retrace.testing.case import BrokenLaw, Case
@@ -59,6 +59,9 @@ def read(adapter: Adapter, name: str, source: Source) -> Reading:
     for event in events:
         if not isinstance(event, Event):
             raise BrokenLaw(f"read yields a {type(event).__name__}, which is no event.")
+        if isinstance(event, ToolResult) and event.outcome != "unknown" and not event.rule:
+            line = event.origin.evidence.line
+            raise BrokenLaw(f"the result at line {line} has an outcome, and no rule that read it.")
     with care("build"):
         traces = tuple(build(one, name, adapter.SHOWS) for one in sessions(events))
     return Reading(source, accepted, events, traces, beside)

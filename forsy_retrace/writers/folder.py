@@ -82,7 +82,8 @@ def contents(
     if found:
         first = found[0]
         where = f"step {first.step}, " if first.step else ""
-        raise RetraceError(f"the trace breaks its own format ({where}{first.field}: {first.rule})")
+        why = f"{where}{first.field}: {first.rule}, {first.text}"
+        raise RetraceError(f"the trace breaks its own format ({why})")
     files = {
         "evidence.jsonl": _joined(map(line, _let_go(trace.evidence))),
         "trace.json": _encoded_by_steps(trace.trace),
