@@ -6,6 +6,7 @@ from typing import Any
 from forsy_retrace.adapter import accepts
 from forsy_retrace.errors import RetraceError, Unreachable, UnreadableInput
 from forsy_retrace.registry import bundled, identify, load
+from forsy_retrace.registry import plugins as offered
 from forsy_retrace.source import PACKED, Source, is_regular
 
 LFS = "version https://git-lfs.github.com/spec/"
@@ -53,11 +54,11 @@ def adapter_for(
         module = load(adapter)
         if not (accepts(module, source) if is_named else module.sniff(source)):
             others = identify(source, plugins) if is_named else []
-            raise UnreadableInput(why_not(source, adapter) + _hint(others))
+            raise UnreadableInput(why_not(source, adapter, _hint(others)))
         return adapter
     found = identify(source, plugins) or (_of_its_name(source) if is_named else [])
     if not found:
-        raise UnreadableInput(why_not(source, "auto"))
+        raise UnreadableInput(why_not(source, "auto", _unasked(plugins) if is_named else ""))
     if len(found) > 1:
         raise RetraceError(f"{source.name}: claimed by {' and '.join(found)}; name one")
     return found[0]
@@ -80,8 +81,14 @@ def _hint(others: list[str]) -> str:
     return f"; {others[0]} reads it" if len(others) == 1 else ""
 
 
-def why_not(source: Source, adapter: str) -> str:
-    """The reason, in one line, why the adapter does not read a log."""
+def _unasked(asked: tuple[str, ...]) -> str:
+    """The adapters of other packages, which are asked only where they are named."""
+    others = [name for name in offered() if name not in asked]
+    return f"; of other packages, --plugin asks {', '.join(others)}" if others else ""
+
+
+def why_not(source: Source, adapter: str, hint: str = "") -> str:
+    """The reason, in one line, why the adapter does not read a log, and what else may."""
     head = source.head
     if not head:
         return f"{source.name}: empty"
@@ -96,8 +103,8 @@ def why_not(source: Source, adapter: str) -> str:
     if beside:
         return f"{source.name}: {beside}"
     if adapter == "auto":
-        return f"{source.name}: no adapter knows this format; name one"
-    return f"{source.name}: not a log that {adapter} reads"
+        return f"{source.name}: no adapter knows this format; name one{hint}"
+    return f"{source.name}: not a log that {adapter} reads{hint}"
 
 
 def _beside(value: Any) -> str:

@@ -152,6 +152,12 @@ def test_a_name_that_nobody_offers_is_told_with_the_known_ones(offer: Path) -> N
         load("nobody")
 
 
+def test_a_log_that_nobody_knows_is_told_whom_else_to_ask(offer: Path) -> None:
+    done = CliRunner().invoke(main, ["auto", str(offer / "log.jsonl"), "-o", str(offer / "t")])
+    hint = "name one; of other packages, --plugin asks broken, good, hollow, rude"
+    assert done.stderr == f"forsy-retrace: log.jsonl: no adapter knows this format; {hint}\n"
+
+
 def test_plugins_can_be_switched_off(offer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORSY_NO_PLUGINS", "1")
     assert (plugins(), refused()) == ({}, {})
