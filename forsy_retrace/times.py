@@ -40,11 +40,11 @@ def _moment(value: Any) -> datetime | None:
 
 
 def _from_number(value: int | float) -> datetime | None:
-    for floor, scale in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
-        if value > floor:
-            value = value / scale
-            break
     try:
+        for floor, scale in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
+            if value > floor:
+                value = value / scale  # of a whole number that no float holds, it overflows
+                break
         return datetime.fromtimestamp(value, UTC) if value > 0 else None
     except (ValueError, OverflowError, OSError):
         return None

@@ -6,6 +6,7 @@ Every log here is put together when the test runs; the canary token was never is
 import gzip
 import json
 import os
+import re
 import resource
 import secrets
 import string
@@ -354,12 +355,35 @@ def test_an_answer_may_be_a_bare_text(tmp_path: Path) -> None:
     holds(tmp_path, log.bytes())
 
 
+@pytest.mark.parametrize(
+    ("case", "there", "odd"),
+    [
+        ("chatgpt/code-interpreter/input.json", b'"content_type":"code"', b'"content_type":"odd"'),
+        ("chatgpt/code-interpreter/input.json", b'"content":{', b'"lost":{'),
+        ("pi/openclaw-chat/input.jsonl", b'"content":', b'"lost":'),
+    ],
+)
+def test_what_a_log_lacks_is_sought_nowhere(
+    case: str, there: bytes, odd: bytes, tmp_path: Path
+) -> None:
+    """Of a call or result whose content is not there, no text is claimed, nor a place of it."""
+    log = Path(__file__).parents[1] / "fixtures" / case
+    data = re.sub(rb'": +', b'":', log.read_bytes())
+    spots = [at.start() for at in re.finditer(re.escape(there), data)]
+    assert spots
+    for at in spots:
+        path = written(tmp_path, data[:at] + odd + data[at + len(there) :], log.name)
+        assert ask(log.parent.parent.name, path, "-o", tmp_path / "out", "-q").exit_code == 0
+        assert verify(tmp_path / "out", path) == []
+
+
 TIMES: list[Any] = [
     None,
     0,
     -1,
     1e300,
     2**70,
+    10**400,
     "",
     "yesterday",
     "2026-13-45T99:99:99Z",

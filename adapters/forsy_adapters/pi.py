@@ -217,9 +217,9 @@ class Survey:
                 if told.get("status") == "running" and message.get("toolName") != "process":
                     self.running[name] = call
                 elif name in self.running and number(told.get("exitCode")) is not None:
-                    output = content_text(message.get("content"))
-                    end = ended({**message, "toolName": ""}, output)
-                    first, where = self.running.pop(name), _by(here, "agent")
+                    output, where = _answer(message, here)
+                    end = ended({**message, "toolName": ""}, output or "")
+                    first = self.running.pop(name)
                     self.ends[first] = ToolResult(where, first, output, *end)
 
 
@@ -244,7 +244,7 @@ def survey(source: Source) -> Survey:
             continue
         found.ids.add(value["id"])
         last = next(reversed(tree.values()), None)
-        found.runs_on(value.get("message"), Origin(record.here.at("/message/content")))
+        found.runs_on(value.get("message"), Origin(record.here))
         tree[value["id"]] = Node(place, value, _parent(value, tree, last))
         at = when(value.get("timestamp"))
         if at is not None and begun and at < begun:
@@ -489,11 +489,9 @@ class Reader:
         call = self.calls.answer(ident) if isinstance(ident, str) and ident else None
         if call is None:
             return Skipped(here, "repeated result" if ident else "result without its call")
-        content = message.get("content")
-        output = None if content is None else content_text(content)
+        output, where = _answer(message, here)
         end = ended(message, output or "")
-        pictures = attachments(content, "/message/content")
-        where = _by(here.below("/message/content"), "agent")
+        pictures = attachments(message.get("content"), "/message/content")
         later = self.found.ends.get(call) if end.outcome == "launched" else None
         return ToolResult(where, call, output, *end, attachments=pictures, end=later)
 
@@ -547,6 +545,14 @@ def _texts(content: Any) -> Iterator[tuple[str, str]]:
 def _injected(text: str) -> str:
     """Why nobody typed this; empty where somebody did."""
     return next((why for why, pattern in INJECTED if pattern.match(text)), "")
+
+
+def _answer(message: Json, here: Origin) -> tuple[str | None, Origin]:
+    """What came back, and where it stands: in the record as a whole where nothing did."""
+    content = message.get("content")
+    if content is None:
+        return None, _by(here, "agent")
+    return content_text(content), _by(here.below("/message/content"), "agent")
 
 
 def _by(here: Origin, actor: str) -> Origin:

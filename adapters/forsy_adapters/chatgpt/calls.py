@@ -10,7 +10,7 @@ from forsy_retrace.events import Change, Origin, Outcome, ToolResult
 from forsy_retrace.sdk import attachment_text, text_of
 
 from .tree import Json, Node
-from .words import Said, said
+from .words import Said, is_told, said
 
 SILENT = ("thoughts", "reasoning_recap")
 
@@ -98,12 +98,15 @@ def result(
 ) -> ToolResult:
     """The answer to a call, of all its tool messages; `places` are their messages' origins."""
     pieces: list[tuple[Said, Origin]] = []
+    told = False
     for tool, place in zip(tools, places, strict=True):
         if not _is_placeholder(tool) or tool is tools[-1]:
-            base = f"{place.evidence.pointer}/content"
-            pieces.append((_exactly(tool.content, said(tool.content, base)), place))
+            there = at(place, tool.content_path)
+            found = said(tool.content, there.evidence.pointer)
+            told = told or bool(found.attachments) or is_told(tool.content, found)
+            pieces.append((_exactly(tool.content, found), there))
     kept = [pair for pair in pieces if _shown(pair[0])] or pieces[:1]
-    marks = [at(place, f"/content{path}") for one, place in kept for path in _paths(one)]
+    marks = [at(there, path) for one, there in kept for path in _paths(one)]
     verdict, where = _judged(tools, places)
     media = tuple(a for one, _ in kept for a in one.attachments)
     joined = len(marks) > 1 or bool(media)
@@ -118,7 +121,7 @@ def result(
             pieces=tuple(mark.evidence for mark in marks) if joined else (),
         ),
         call,
-        "\n\n".join(_shown(one) for one, _ in kept),
+        "\n\n".join(_shown(one) for one, _ in kept) if told else None,
         verdict.outcome,
         verdict.rule,
         where,

@@ -57,6 +57,11 @@ class Node:
         return self.message.get("content")
 
     @property
+    def content_path(self) -> str:
+        """Where the content stands in the message; where there is none, the message itself."""
+        return "" if self.content is None else "/content"
+
+    @property
     def is_hidden(self) -> bool:
         return self.metadata.get("is_visually_hidden_from_conversation") is True
 

@@ -21,7 +21,7 @@ from .calls import answers, at, kind_of, recipient_of, result
 from .canvas import Docs, changes
 from .feedback import Feedback
 from .tree import Node, is_one_of_several, said_above
-from .words import said, uploads
+from .words import is_told, said, uploads
 
 CONTEXT = ("user_profile", "user_instructions", "model_set_context")
 """Custom instructions and memories, which some hidden messages bring along."""
@@ -109,7 +109,7 @@ class Talk:
             yield Skipped(here, "empty message")
             return
         via: Via = "edited" if node.instead_of is not None else "typed"
-        place = at(here, f"/content{spoken.path}")
+        place = at(here, f"{node.content_path}{spoken.path}")
         yield Message(place, "user", spoken.text, via, attachments=files, within=spoken.within)
 
     def _assistant(self, node: Node, here: Origin) -> Iterator[Event]:
@@ -137,9 +137,11 @@ class Talk:
     def _call(self, node: Node, here: Origin, tool: str) -> Event:
         spoken = said(node.content, "")
         inner = parsed(spoken.text) if spoken.text.lstrip()[:1] == "{" else None
-        sent = inner if isinstance(inner, dict) else spoken.text
+        sent: Any = inner if isinstance(inner, dict) else spoken.text
+        if not is_told(node.content, spoken):
+            sent = None
         name = self.names[node.key] = self._unique(ident_of(node))
-        place = at(here, f"/content{spoken.path}")
+        place = at(here, f"{node.content_path}{spoken.path}")
         self.sent[node.key] = (tool, sent, place.evidence.pointer)
         return ToolCall(place, name, tool, sent, named=here.evidence.pointer + "/recipient")
 

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from forsy_retrace.events import Attachment
-from forsy_retrace.sdk import number, pointer, text_of
+from forsy_retrace.sdk import number, pointer, resolve, text_of
 
 Json = dict[str, Any]
 
@@ -51,6 +51,11 @@ def said(content: Any, base: str) -> Said:
         if isinstance(content.get(name), str):
             return Said("", pointer(name))
     return Said("", "", attachments=_screenshot(content, base))
+
+
+def is_told(content: Any, found: Said) -> bool:
+    """Whether a content has a text, if only an empty one."""
+    return bool(found.text) or isinstance(resolve(content, found.path), str)
 
 
 def _parts(parts: list[Any], base: str) -> Said:
