@@ -146,6 +146,24 @@ UNDER_A_KEY = [
     ('{{"admin_password": {{"sensitive": true, "value": "{}"}}}}', '"sensitive": true'),
     ("ENV['DB_PASSWORD'] ||= '{}'", "||="),
     ("postgres_password: !!str {}", "!!str"),
+    ("mysqladmin -u root password '{}'", "-u root password '"),
+    ("impdp system/{} directory=d", "directory=d"),
+    ("cypher-shell -u neo4j -p {} 'RETURN 1'", "'RETURN 1'"),
+    ("signtool sign /f c.pfx /p {} a.exe", "a.exe"),
+    ("SET PASSWORD FOR 'a'@'%' = '{}';", "FOR 'a'@'%' = '"),
+    ('DBI->connect("dbi:Pg:dbname=a", "app", "{}")', '"dbi:Pg:dbname=a", "app", "'),
+    ("database('shop', 'app', '{}', 'Vendor', 'MySQL')", "'Vendor', 'MySQL'"),
+    ('Credentials("Nexus", "n.example", "ci", "{}")', '"n.example", "ci", "'),
+    ("jwt.encode(payload, '{}', algorithm='HS256')", "algorithm='HS256'"),
+    ("jwt.sign({{ id }}, '{}')", "{ id }"),
+    ("hmac.new(b'{}', body, 'sha256')", "body, 'sha256'"),
+    ("crypto.createHmac('sha256', '{}').update(x)", ".update(x)"),
+    ("read -r DB_PASS <<< '{}'", "read -r DB_PASS <<<"),
+    ('{{default_user, <<"app">>}}, {{default_pass, <<"{}">>}}', '<<"app">>'),
+    ('a1 LOGIN bob@b.example "{}"', "a1 LOGIN "),
+    ('{{"Name":"/db_pass","Type":"SecureString","Value":"{}","Version":3}}', '"Version":3'),
+    ('resource "random_password" "a" {{\n  length = 24\n  result = "{}"\n}}', "length = 24"),
+    ("keybase oneshot --paperkey '{} and more words'", "keybase oneshot --paperkey '"),
 ]
 
 HARMLESS = [
@@ -266,6 +284,18 @@ HARMLESS = [
     "IBAN: NL00 BANK 0283 9417 05",
     "card number 4539 7629 1830 4726",
     "Dear Customer Support,\n",
+    "mysqladmin -u root password",
+    "impdp system directory=/dumps/a1",
+    "signtool sign /f c.pfx /tr http://t.example/a1 a.exe",
+    "jwt.encode(payload, settings.SECRET_KEY, algorithm='HS256')",
+    "jwt.decode(token, options={'verify_signature': False})",
+    "hmac.new(key, body, 'sha256'); createHmac('sha256', secret)",
+    "user@host.example LOGIN page2 opened",
+    '"Type": "SecureString", "Value": "*****"',
+    'resource "random_password" "a" {\n  length = 24\n}',
+    "The following codes are known:\n\nE1001 unknown\nE1002 timeout",
+    "Status codes:\n200\n404\n500",
+    "rtmp://live.example/app/stream",
 ]
 
 
@@ -480,12 +510,44 @@ def test_the_token_of_a_link_is_masked(path: str) -> None:
         "op read op://Private/db/password",
         "kubectl get secret db -o jsonpath='{.data.password}' | base64 -d",
         "echo $DB_PASSWORD",
+        "python -c 'import secrets; print(secrets.token_hex(16))'",
+        "head -c 24 /dev/urandom | base64",
     ],
 )
 def test_what_such_a_command_prints_is_secret(command: str) -> None:
     secret = some(32)
     assert mask(f"$ {command}\n{secret}\n$") == f"$ {command}\n[CREDENTIAL_1]\n$"
     assert mask(f"$ {command}\n{secret} more\n$").endswith(f"{secret} more\n$")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "S: 334 UGFzc3dvcmQ6\nC: {}\nS: 235 ok",
+        "AUTH PLAIN {}\n235 ok",
+        "<auth xmlns='x' mechanism='PLAIN'>{}</auth>",
+        "ffmpeg -i a.mp4 -f flv rtmp://a.example/live2/{}",
+        "Use the following password to go on:\n\n{}\n\nIt is",
+        "Aws::Credentials.new('AKIA" + "IOSFODNN7EXAMPLE', '{}')",
+        "RestClient('MA1', '{}')",
+        "statsig.initialize('{}')",
+        "Fernet('{}')",
+    ],
+)
+def test_a_token_is_known_by_what_asks_for_it(text: str) -> None:
+    secret = "secret" + "-" + some(43) if "statsig" in text else some(32)
+    assert mask(text.format(secret)) == text.format("[CREDENTIAL_1]")
+
+
+@pytest.mark.parametrize("kind", ["Recovery", "Backup", "scratch"])
+def test_codes_below_each_other_are_masked_where_they_are_called_so(kind: str) -> None:
+    codes = [f"{some(4)}7-{some(5)}" for _ in range(3)]
+    text = f"{kind} codes (keep them):\n\n  " + "\n  ".join(codes) + "\n\nDone: all is well"
+    masked = mask(text)
+    assert not any(code in masked for code in codes)
+    assert masked.endswith("\n\nDone: all is well")
+    words = f"{kind} codes:\nnone were left\nread the page again\n"
+    assert mask(words) is words
 
 
 @pytest.mark.parametrize("secret", ["kQ7&vB2=nR9", "$uper4Tiger!x", "*Star2024*", "&Amp2024!"])

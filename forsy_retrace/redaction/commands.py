@@ -24,6 +24,11 @@ PAIRS = 30
 # Windows' switches, addresses without a name, ports: no value of a flag that asks for a secret.
 NO_SECRET = later(rb"/[A-Za-z]{1,20}(?::|$)|//|[0-9.]{1,20}:[0-9]{1,5}(?:/|$)")
 LINE_END = later(rb"(?:\\{1,4}n)$")
+CODE = later(
+    rb"[ \t]{0,8}(?:[-*]|[0-9]{1,2}[.)])?[ \t]{0,4}"
+    rb"([a-zA-Z0-9]{4,12}(?:[- ][a-zA-Z0-9]{4,12}){0,3})[ \t]{0,4}(?:\r?\n|$)"
+)
+CODES = 20
 PHRASE = later(rb"[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}")
 
 
@@ -53,6 +58,10 @@ class _Command:
         if self.part.startswith("pairs"):
             if self._follows(data, start):
                 self._pairs(scan, place)
+            return
+        if self.part == "codes":
+            if self._follows(data, start):
+                self._codes(scan, place)
             return
         value = values.read(data, place)
         if value is None:
@@ -100,6 +109,20 @@ class _Command:
                 return shape.is_token(text, 12)
             case _:
                 return b" " not in text or quoted
+
+    def _codes(self, scan: Scan, place: int) -> None:
+        """Lines of one length that hold digits and nothing but a code each."""
+        found: list[tuple[int, int]] = []
+        for _ in range(CODES):
+            line = CODE.match(scan.data, place)
+            if line is None or (found and len(line[1]) != found[0][1] - found[0][0]):
+                break
+            found.append(line.span(1))
+            place = line.end()
+        codes = [scan.data[begin:end] for begin, end in found]
+        if len(codes) > 1 and all(not shape.DIGIT.isdisjoint(code) for code in codes):
+            for begin, end in found:
+                scan.add(begin, end, self.id)
 
     def _pairs(self, scan: Scan, place: int) -> None:
         """The KEY=VALUE words of the command."""
