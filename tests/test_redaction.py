@@ -284,6 +284,13 @@ HARMLESS = [
     "IBAN: NL00 BANK 0283 9417 05",
     "card number 4539 7629 1830 4726",
     "Dear Customer Support,\n",
+    "the password that was set is optional, the token you need is here",
+    "the password you typed is wrong; the token we use is opaque",
+    "what password do I need to log in to server2",
+    "the pw is required, pw = input()",
+    "密码是必填项，至少8个字符。",
+    "password: “optional”",
+    "New-LocalUser -Password (Read-Host -AsSecureString)",
     "mysqladmin -u root password",
     "impdp system directory=/dumps/a1",
     "signtool sign /f c.pfx /tr http://t.example/a1 a.exe",
@@ -424,7 +431,33 @@ WAYS = [
     "パスワードは {} です",
     '[{{"domain":".x.example","name":"db_password","path":"/","value":"{}"}}]',
     "\\u001b[33mpassword\\u001b[0m: \\u001b[1m{}\\u001b[0m",
+    "das Passwort für den Server lautet {} und gilt",
+    "le mot de passe est « {} »",
+    "Passwort: „{}“",
+    "the password is “{}”.",
+    "パスワードは「{}」です",
+    "密码是 {}，端口 3306",
+    "密码：{}。",
+    "hasło do serwera to {}",
+    "mật khẩu là {}",
+    "heslo je {}",
+    "पासवर्ड: {}",
+    "the password that opens the box is {}",
+    "the password you asked for is {}",
 ]
+
+
+def test_both_passwords_of_a_change_are_masked() -> None:
+    for way in ("changed the root password from {} to {}.", "now from {} to {} (the password)"):
+        old, new = password(), password()
+        assert mask(way.format(old, new)) == way.format("[CREDENTIAL_1]", "[CREDENTIAL_2]")
+    words = "changed the password field from optional to required2"
+    assert mask(words) is words
+
+
+def test_a_password_of_words_and_a_number_is_told_by_its_sentence() -> None:
+    for way in ("the wifi pw is {}", "the wifi password is {}"):
+        assert mask(way.format("lemon-Train-55")) == way.format("[CREDENTIAL_1]")
 
 
 TABLES = [

@@ -102,6 +102,9 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         place, sign = tail.end(), tail[3] or b""
         closed = tail[2] is not None and tail[2] not in b")]"
         name_end = tail.end(1)
+        if tail[6] and data.endswith(COPULAS, start, name_end):
+            name_end -= 3  # 密码是 …
+            sign = data[name_end : name_end + 3]
     before = data[max(0, start - REACH) : start]
     left = start - (len(before) - len(before.rstrip(NAME)))
     if left and data[left - 1] == 0x5B and PLACEHOLDER.fullmatch(scan.low, left, name_end):
@@ -164,7 +167,8 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
         return
     if sign in COPULAS:
         run = ASCII.match(data, value.start)
-        value = value._replace(end=run.end() if run else value.start)
+        end = value.start + len(run[0].rstrip(b",;")) if run else value.start
+        value = value._replace(end=min(end, value.end))
     if not value.quoted and (
         sign in (b"==", b"===", b"!=", b"!==") or data.count(b"=", value.start, value.end) > 3
     ):

@@ -16,13 +16,20 @@ PREPOSITIONS = (
     rb"(?:for|of|to|on|in|do|da|de|del|di|du|des|pour|para|per|van|voor|dla|til|vo[nm]"
     rb"|f\xc3\xb6r|f\xc3\xbcr|\xd0\xbe\xd1\x82|\xd0\xb4\xd0\xbb\xd1\x8f|\xd0\xba) "
 )
+ABROAD = "je|là|adalah|είναι|הוא|היא|هي|คือ".encode()
 IS = later(
     PREPOSITIONS + rb"[^\n:=]{1,60}?"
-    rb"(?: ?: ?| (?:is|ist|es|est|\xc3\xa9|\xc3\xa8|-)(?: ?:)? |=)|- "
+    rb"(?: ?: ?| (?:is|ist|lautet|es|est|jest|\xc3\xa9|\xc3\xa8|\xc3\xa4r|er|-|"
+    + ABROAD
+    + rb")(?: ?:)? |=)|- "
+    rb"|(?:do|dla) [^\n:=]{1,60}? to "  # in Polish, is
+    rb"|(?:that|which|used|you|we|I) [^\n:=]{1,60}? (?:is|was)(?: ?:)? "
     rb"|(?:is|was|has been) (?:generated|created|set) for [^\n:=]{1,60}: "
     rb"|(?:is|was|are|will be|(?:has been )?(?:re)?set to|changed to"
     rb"|now|be|should be|to be|becomes?|es|est|ist|lautet|\xc3\xa9|\xc3\xa8|\xc3\xa4r|er"
-    rb"|este|jest|\xe2\x80\x94|\xe2\x80\x93)(?: (?:now|nu|jetzt|maintenant|ahora|still|just"
+    rb"|este|jest|"
+    + ABROAD
+    + rb"|\xe2\x80\x94|\xe2\x80\x93)(?: (?:now|nu|jetzt|maintenant|ahora|still|just"
     rb"|also|set to|currently|always))?(?: ?:| is)?[ \t]{1,3}|(?:=|:|->|=>)[ \t]{1,3}|\("
     rb"|(?:is|are|was|below|follows|as follows) ?:[ \t]{0,4}\r?\n(?:[ \t]{0,4}\r?\n)?[ \t]{0,40}"
 )
@@ -37,6 +44,9 @@ WORD_END = later(rb"(\w{0,60})(?:(\? |'s )|[.!,;)\s]|$)")
 PREPOSITION = later(PREPOSITIONS)
 # One more word before the colon: contraseña nueva: …
 WORD = later(rb"[\w\x80-\xff]{2,40} ?: ")
+CLAUSE = later(rb"that|which|used|you|we|I")
+FROM = later(rb"(?:^|[\s(])from ([^\s()]{6,80}) to $")
+FROM_TO = later(rb"(?:[^\n:=]{1,40}? )?from ([^\s()]{6,80}) to ")
 TO = later(rb"(?:(?:of|for) [^\n:=]{1,40}? )?to:?[ \t]{1,3}")
 ACCOUNT = later(
     rb"(?:\s{1,2}(?:is|are|as|user))?:?\s{1,2}[\w.@+\\-]{2,60}(?:\s?/\s?|\s?\|\s?|:|\s(?:with|and)\s)"
@@ -62,7 +72,12 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
 
 def _short(scan: Scan, start: int, end: int) -> None:
     """`pw: …`, if the two letters are a word."""
-    if start == 0 or scan.data[start - 1] in b" \t\n\"'({,;":
+    if start and scan.data[start - 1] not in b" \t\n\"'({,;":
+        return
+    value = values.read(scan.data, end) if scan.data[end - 1] == 0x20 else None
+    if value:
+        _said(scan, value, PASSWORD)
+    else:
         _stands_after(scan, end, PASSWORD)
 
 
@@ -93,7 +108,11 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
     is_flag = data[left : left + 1] == b"-"
     if is_flag or data[max(0, left - 20) : left].rstrip(b" \t").endswith(SETTERS):
         value = values.read(data, place)
-        if value and (level != WEAK or not is_flag) and data[value.start : value.start + 1] != b"-":
+        if (
+            value
+            and (level != WEAK or not is_flag)
+            and data[value.start : value.start + 1] not in b"-("
+        ):
             judge(scan, value, level, certain=True, rule="flag" if is_flag else "setter")
         return
     if level == WEAK:
@@ -109,6 +128,10 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
     changed = TO.match(data, place) if said is None else None
     if changed and CHANGE.search(scan.low, max(0, left - REACH), left):
         said = changed
+    both = FROM_TO.match(data, place) if said is None else None
+    if both and CHANGE.search(scan.low, max(0, left - REACH), left):
+        stands_out(scan, values.Value(*both.span(1), False), level, rule="said-before")
+        said = both
     if said is None:
         _right_after(scan, left, name_end, place, level)
         return
@@ -119,9 +142,16 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
     value = values.read(data, place)
     if value is None:
         return
-    if said[0] == b"(" or b"\n" in said[0] or said[0].endswith(b"- "):
+    is_loose = said is both or said[0] == b"(" or b"\n" in said[0] or said[0].endswith(b"- ")
+    if is_loose or CLAUSE.match(said[0]):
         stands_out(scan, value, level, rule="said")
         return
+    _said(scan, value, level)
+
+
+def _said(scan: Scan, value: values.Value, level: int) -> None:
+    """Adds what a sentence plainly calls so, if no word looks like it."""
+    data = scan.data
     start, end, quoted = value
     text = data[start:end] if quoted else data[start:end].rstrip(b".!?,;:")
     if level == PASSWORD and not quoted:
@@ -163,6 +193,9 @@ def _before(scan: Scan, left: int, level: int) -> None:
     value = values.read(scan.data, match.start(1)) if match else None
     if match and value and value.end <= match.end(1):
         stands_out(scan, value, level, rule="said-before")
+        old = FROM.search(scan.data, max(0, value.start - 90), value.start)
+        if old:
+            stands_out(scan, values.Value(*old.span(1), False), level, rule="said-before")
 
 
 def _right_after(scan: Scan, left: int, name_end: int, place: int, level: int) -> None:

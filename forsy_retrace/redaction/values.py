@@ -10,6 +10,15 @@ QUOTES = b"\"'`"
 LONGEST = 1000
 
 PREFIX = later(rb"(?:[bBrRfFuU]{1,2}|@|\$|N|E)?(\\{0,8})([\"'`])")
+# The quotes of print: “…”, „…“, « … », 「…」.
+SPACES = rb"(?:\xc2\xa0|\xe2\x80\xaf| ){0,2}"
+PRINTED = later(
+    rb"(?:\xe2\x80[\x98\x9a\x9c\x9e]|\xe3\x80[\x8c\x8e]|\xc2[\xab\xbb]" + SPACES + rb")"
+    rb"([^\n]{1,100}?)"
+    rb"(?:\xe2\x80[\x98\x99\x9c\x9d]|\xe3\x80[\x8d\x8f]|" + SPACES + rb"\xc2[\xab\xbb])"
+)
+# Signs of Chinese and Japanese sentences, and a comma before one.
+SENTENCE = later(rb"\xef\xbc[\x81\x88\x89\x8c\x9b\x9f]|\xe3\x80[\x81\x82]|[,;](?=[\xe3-\xef])")
 # A bare value ends at space, quote, angle or an escape.
 BARE = later(
     rb"(?:[^\s\"'`<>\\]|\\[^nrtuvxbf0-9\"'`\\/&\s])[^\s\"'`<>\\]{0,1000}"
@@ -52,6 +61,9 @@ def read(data: bytes, place: int, *, in_url: bool = False, in_form: bool = True)
     run = BARE.match(data, place)
     if run is None:
         return None
+    printed = PRINTED.match(data, place) if data[place] > 0x7F else None
+    if printed:
+        return Value(*printed.span(1), True)
     end = _cut(data, place, run.end(), in_url=in_url, in_form=in_form)
     return Value(place, end, False) if end > place else None
 
@@ -86,9 +98,10 @@ def _cut(data: bytes, start: int, end: int, *, in_url: bool, in_form: bool) -> i
             place = value.find(stop)
             if place >= 0:
                 value = value[:place]
-    entity = ENTITY.search(value)
-    if entity:
-        value = value[: entity.start()]
+    for stop_at in (ENTITY, SENTENCE):
+        stop_here = stop_at.search(value)
+        if stop_here:
+            value = value[: stop_here.start()]
     masked = MASKED.search(value)
     if masked:
         value = value[: masked.start()]
