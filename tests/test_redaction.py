@@ -146,6 +146,18 @@ UNDER_A_KEY = [
     ('{{"admin_password": {{"sensitive": true, "value": "{}"}}}}', '"sensitive": true'),
     ("ENV['DB_PASSWORD'] ||= '{}'", "||="),
     ("postgres_password: !!str {}", "!!str"),
+    ("Name             Value\n----             -----\nDB_PASSWORD      {}\n", "DB_PASSWORD      "),
+    ('Dim strPwd As String = "{}"', 'strPwd As String = "'),
+    ("password: &pw {}", "password: &pw "),
+    ('{{user = 0x7f "a", password = 0x7e "{}", port = 2}}', "port = 2"),
+    ("│ password │ {} │\n│ port     │ 5432 │\n", "│ port     │ 5432 │"),
+    ("<Password><Value>{}</Value></Password>", "</Value></Password>"),
+    ("define('AUTH_KEY',         '{}');", "define('AUTH_KEY',         '"),
+    ("Server=a;UID=b;PWD={{{}}};Encrypt=yes", ";Encrypt=yes"),
+    ("username ops privilege 15 password 0 {}", "username ops privilege 15 password 0 "),
+    ("enable secret 5 {}", "enable secret 5 "),
+    ("snmp-server community {} RO", " RO"),
+    ("[smtp.example]:587 bob@b.example:{}", "[smtp.example]:587 "),
     ("mysqladmin -u root password '{}'", "-u root password '"),
     ("impdp system/{} directory=d", "directory=d"),
     ("cypher-shell -u neo4j -p {} 'RETURN 1'", "'RETURN 1'"),
@@ -284,6 +296,16 @@ HARMLESS = [
     "IBAN: NL00 BANK 0283 9417 05",
     "card number 4539 7629 1830 4726",
     "Dear Customer Support,\n",
+    "password      | optional\n│ password │ required │\n",
+    "test_password          PASSED\ntest_token             SKIPPED",
+    "Password              varchar(255)    not null",
+    "f'SERVER={s};UID={uid};PWD={pwd};' 'PWD={cfg.pass2}'",
+    "Dim strPwd As String",
+    "password: &default_password\n  value: x",
+    "password = ('optional'\n  'when a key is given')",
+    "secret_id = google_secret_manager_secret.db.id; SecretId: prod/db1",
+    "app password: they were here once",
+    "no snmp-server community\nusername ops password policy2",
     "the password that was set is optional, the token you need is here",
     "the password you typed is wrong; the token we use is opaque",
     "what password do I need to log in to server2",
@@ -345,7 +367,15 @@ NAMES = [
     *("AUTHENTICATION_TOKEN", "authorizationToken", "PASSENGER_TOKEN", "SESSION_STORE_SECRET"),
     *("PASSPORT_SECRET", "AZURE_SEARCH_KEY", "SESSION_KEY", "api.key", "app.access.key"),
     *("encryption-key", "Signing key", "Master key", "storageKey", "X-ZT1-Auth", "WALLET_SEED"),
-    *("TWITTER_BEARER", "CLIENT_CRED", "PEPPER", "DB_PASSWORD"),
+    *(
+        "validationKey",
+        "decryptionKey",
+        "VAULT_APPROLE_SECRET_ID",
+        "TWITTER_BEARER",
+        "CLIENT_CRED",
+        "PEPPER",
+        "DB_PASSWORD",
+    ),
 ]
 PASSWORDS = [
     *("keystore.password", "keyStorePassword", "KEYSTORE_PASSWORD", "AUTH_USER_PASSWORD"),
@@ -507,6 +537,7 @@ def test_letters_in_no_order_are_a_password_without_a_digit(secret: str) -> None
 def test_four_groups_of_four_letters_are_an_apps_password() -> None:
     secret = "qzwv kxbd mvqk dxzj"
     assert mask(f"EMAIL_PASS='{secret}'") == "EMAIL_PASS='[CREDENTIAL_1]'"
+    assert mask(f"app password: {secret}\nb") == "app password: [CREDENTIAL_1]\nb"
     assert mask("EMAIL_PASS='they were here once'") == "EMAIL_PASS='they were here once'"
 
 
@@ -515,6 +546,15 @@ def test_a_token_broken_over_many_lines_or_texts_is_masked_to_its_end() -> None:
     lines = [token[at : at + 70] for at in range(0, len(token), 70)]
     for text in ("\n".join(lines), "'\n  '".join(lines), '" + "'.join(lines)):
         assert mask(f"jwt = '{text}'\nnext one") == "jwt = '[CREDENTIAL_1]'\nnext one"
+
+
+@pytest.mark.parametrize("between", ["'\n    '", "' +\n  '", "'\n  + '", "' . \n '", "' \\\n '"])
+def test_a_value_that_code_writes_over_lines_is_masked_to_its_end(between: str) -> None:
+    parts = [some(20) for _ in range(3)]
+    for text in ("API_KEY = ('{}')\nnext = 'a2'", "const apiKey = '{}';\nnext = 'a2'"):
+        masked = mask(text.format(between.join(parts)))
+        assert not any(part in masked for part in parts)
+        assert masked.endswith("next = 'a2'")
 
 
 def test_a_token_without_its_head_is_masked() -> None:

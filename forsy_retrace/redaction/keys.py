@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
-from forsy_retrace.redaction import prose, rules, shape, values
-from forsy_retrace.redaction.columns import column
+from forsy_retrace.redaction import columns, prose, rules, shape, values
 from forsy_retrace.redaction.strength import PASSWORD, WEAK, judge, names_a_session, strength
 
 if TYPE_CHECKING:
@@ -20,19 +19,26 @@ REACH = 60
 TAIL = later(
     rb"([\w.\x80-\xff-]{0,60})(\\{0,8}[\"'`]|\]|\))?(?:\\{0,8}[\"'`]|\]|\))?"
     rb"(?:\*{1,3}|</[a-z]{1,8}>(?!\s{0,40}<))?(?:"
-    rb"(?: (?:\[[^\]\n]{0,30}\]|\([^)\n]{0,30}\)|\{ ?get;[^}\n]{0,40}\}))?[ \t]{0,40}"
+    rb"(?: (?:\[[^\]\n]{0,30}\]|\([^)\n]{0,30}\)|\{ ?get;[^}\n]{0,40}\}"
+    rb"|[Aa]s [Ss]tring))?[ \t]{0,40}"
     rb"(=>|:=|(?:[?+.]|\|\||\?\?)=|<-|={1,3}|!={1,2}|=~|:|\xe6\x98\xaf|\xe4\xb8\xba|\xe3\x81\xaf"
-    rb"|(?<=[ \t])\|(?=[ \t])"
+    rb"|(?<=[ \t])(?:\||\xe2\x94\x82)(?=[ \t])"
     rb"|</(?:t[dh]|key|name)>\s{0,40}<(?:t[dh]|string|value)>)"
     rb"(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}"
-    rb"|(,|;(?=[\w\"]))[ \t]{0,8}|(>)|([ \t]{1,8})|(\n))"
+    rb"|(,|;(?=[\w\"]))[ \t]{0,40}|(>)|([ \t]{1,40})|(\n))"
 )
 ANNOTATION = later(
     rb"(?:&?(?:'static )?str|String|string|bytes|Optional\[str\]|SecretStr|Final(?:\[str\])?)"
-    rb"(?: \| None)?[ ]{0,4}=[ ]{0,4}|!!str[ ]{1,4}"
+    rb"(?: \| None)?[ ]{0,4}=[ ]{0,4}|!!str[ ]{1,4}|&[\w-]{1,40}[ ]{1,4}(?=[^\s=])"
 )
+POINTER = later(rb"0x[0-9a-f]{1,16} (?=\")")
 BLOCK = later(rb"[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}")
-NEXT_LINE = later(rb"\(?[ \t]{0,8}\r?\n(?:[ \t]{0,8}\r?\n)?[ \t]{0,40}")
+IN_BRACES = later(rb"\{((?:[^{}\n]|\}\}){4,80})\}(?:[;\"']|$)")
+LITERAL_AFTER = later(
+    rb"\\{0,8}[\"'`][ \t]{0,8}(?:[+.&\\]|\.\.)?[ \t]{0,4}\r?\n[ \t]{0,60}(?:[+.&]|\.\.)?[ \t]{0,4}"
+    rb"(?=[bru]?[\"'`])"
+)
+NEXT_LINE = later(rb"\([ \t]{0,4}(?=[bru]?[\"'])|\(?[ \t]{0,8}\r?\n(?:[ \t]{0,8}\r?\n)?[ \t]{0,40}")
 # What stands around a literal that is the value: Some("…"), process.env.X || "…".
 AROUND = later(
     rb"(?:(?:new )?(?:Some|Ok|String::from|SecretStr|SecretString|SecretKeySpec|Secret|\[\]byte"
@@ -57,7 +63,8 @@ OBJECT = later(
     rb"(?:\\{0,8}[\"'][^\"'\\\n]{0,80}\\{0,8}[\"']|[\w.-]{1,20})\s{0,40},){0,4}?"
     rb"\s{0,40}\\{0,8}[\"']value\\{0,8}[\"']\s{0,8}:\s{0,8}"
 )
-INNER = later(rb"\s{0,40}<value>")
+INNER = later(rb"\s{0,40}<[vV]alue>")
+APP_PASSWORD = later(rb"([a-z]{4}(?: [a-z]{4}){3})[ \t]{0,4}(?:[\r\n\"'`<,;]|$)")
 ATTRIBUTES = later(rb"(?: [\w:.-]{1,30}=\"[^\"\n]{0,120}\"){1,4}>")
 ITS_VALUE = later(rb"[^<>\n]{0,160}?\bvalue=")
 IS_TYPE = later(rb"\btype=[\"']$")
@@ -70,6 +77,7 @@ COPULAS = ("是".encode(), "为".encode(), "は".encode())
 ASCII = later(rb"[\x21-\x7e]{1,200}")
 SPACE = later(rb"\s")
 ROW = 400
+PARTS = 30
 SEPARATORS = (b"", b"_", b"-", b".", b" ")
 
 
@@ -99,7 +107,7 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         if tail is None:
             prose.at_the_end(scan, start, end)
             return
-        place, sign = tail.end(), tail[3] or b""
+        place, sign = tail.end(), (tail[3] or b"").replace(columns.BAR, b"|")
         closed = tail[2] is not None and tail[2] not in b")]"
         name_end = tail.end(1)
         if tail[6] and data.endswith(COPULAS, start, name_end):
@@ -121,7 +129,7 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         or (tail[6] and (tail[6] != b" " or data.startswith(BAR_BEGINS, place)))
     )
     if ends_a_cell and level != WEAK:
-        column(scan, left, level)
+        columns.column(scan, left, level)
     if sign or tail is None:
         scan.named = name_end
         _assigned(scan, left, name_end, place, sign, level)
@@ -158,8 +166,14 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
             place = block.end()
         if data[place : place + 1] == b":":
             return
+    pointer = POINTER.match(data, place)
+    place = pointer.end() if pointer else place
     in_url = data[left - 1 : left] in (b"?", b"&") and left > 0
     name = data[left:name_end]
+    braces = IN_BRACES.match(data, place) if sign == b"=" else None
+    if braces:  # ODBC: PWD={…}
+        prose.stands_out(scan, values.Value(*braces.span(1), False), level, rule="braces")
+        return
     value = values.read(data, place, in_url=in_url, in_form=not name.isupper())
     if value is None or data[place : place + 1] == b"(":
         _on_the_next_line(scan, place, level)
@@ -189,7 +203,12 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
     certain = certain or CONNECTION.match(data, value.end) is not None
     is_word = shape.WORD.match(data[value.start : value.end]) is not None
     certain = certain or (is_env and value.quoted and (sign == b"=" or not is_word))
-    if not judge(scan, value, level, certain=certain, rule="key-value"):
+    if level == PASSWORD and not value.quoted:
+        words = APP_PASSWORD.match(data, value.start)
+        value = value._replace(end=words.end(1)) if words else value
+    if judge(scan, value, level, certain=certain, rule="key-value"):
+        _next_literals(scan, value)
+    else:
         _inside(scan, value, level)
 
 
@@ -202,6 +221,7 @@ def _is_a_name(data: bytes, left: int, sign: bytes) -> bool:
     if sign != b"|":
         return True
     line = data[data.rfind(b"\n", max(0, left - ROW), left) + 1 : left]
+    line = line.replace(columns.BAR, b"|")
     return line.lstrip().startswith(b"|") and line.rstrip(b" \t*`").endswith(b"|")
 
 
@@ -209,13 +229,27 @@ def _on_the_next_line(scan: Scan, place: int, level: int) -> None:
     """A value in quotes, or one that is alone on its line."""
     gap = NEXT_LINE.match(scan.data, place)
     value = values.read(scan.data, gap.end()) if gap else None
-    if value is None or level == WEAK or not values.ends_line(scan.data, value):
+    if value is None or level == WEAK:
+        return
+    if not (values.ends_line(scan.data, value) or LITERAL_AFTER.match(scan.data, value.end)):
         return
     if value.quoted:
-        if not shape.REFERENCE.match(scan.data[value.start : value.end]):
-            judge(scan, value, level, certain=False, rule="next-line")
+        is_reference = shape.REFERENCE.match(scan.data[value.start : value.end])
+        if not is_reference and judge(scan, value, level, certain=False, rule="next-line"):
+            _next_literals(scan, value)
     else:
         prose.stands_out(scan, value, level, rule="next-line")
+
+
+def _next_literals(scan: Scan, value: values.Value) -> None:
+    """The further parts of a value that code has written over several lines."""
+    for _ in range(PARTS):
+        gap = LITERAL_AFTER.match(scan.data, value.end) if value.quoted else None
+        part = values.read(scan.data, gap.end()) if gap else None
+        if part is None or not shape.is_token(scan.data[part.start : part.end]):
+            return
+        scan.add(part.start, part.end, "next-literal")
+        value = part
 
 
 def _inside(scan: Scan, value: values.Value, level: int) -> None:
