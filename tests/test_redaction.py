@@ -1130,6 +1130,23 @@ HOSTILE = [
     *('"password": {"a": "b", ', 'variable "password" { ', '<password a="b" ', "a:b@tcp("),
     *("phone +1 416 ", "call +31 6 1 ", "iban NL91 ABNA ", "card number 4539 7629 "),
     *("/invite/aB3cD4", "+AQE" + "aB3" * 22 + "\n", '"ghp_abc" + ', "\nDear Aa Bb", "pw: "),
+    *("password from aaaaaaaa to ", "password “a", "the password that ", "password" + " " * 30),
+    *("key = ('aB3dE6gH9'\n", "PWD={", "recovery codes:\nab4-cd5\n", "following password:\n\n"),
+    *(
+        "[a]:25 b:",
+        "rtmp://a/b/",
+        '"SecureString", "',
+        "a1 login b ",
+        "credentials('a', ",
+        "secret 0 ",
+    ),
+    *(
+        "密码是 a，",
+        "mysqladmin password ",
+        "jwt.sign(a, ",
+        '"random_password" { ',
+        "│ password │ a ",
+    ),
     *('"kty"', "x" * 64 + "\n", "[CREDENTIAL_1]", "Thanks,\n", "Author: A B <", "/home/a", "fd00:"),
 ]
 
