@@ -21,7 +21,7 @@ PROMPT = later(
     rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,62})(?::[ ]?[~/][^\s$#%]{0,200}[ ]?[$#]"
     rb"|[ ][^\s$#%]{1,100}[ ]?[%$#][ \n]|\][$#])"
 )
-REMOTE = later(rb"(?:ssh|scp|sftp|rsync|mosh|ssh-copy-id)\b[^\n|;&]{0,200}$")
+REMOTE = later(rb"\b(?:ssh-copy-id|(?:ssh|scp|sftp|rsync|mosh)(?![\w-]))[^\n|;&]{0,200}$")
 AT_HOST = later(rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,120})")
 OWNER = later(
     rb"[dlbcps-]?[r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-][.@+]?[ ]{1,8}\d{1,6}[ ]{1,8}"
@@ -36,6 +36,16 @@ WHOAMI = later(
 UID = later(rb"\d{1,10}\(([A-Za-z_][\w.-]{1,40})\)")
 LOGNAME = later(rb"[\"']?([A-Za-z_][\w.-]{2,31})[\"']?(?:[ \t;]{0,4}(?:\r?\n|$)|[ ;])")
 SUDO = later(rb"([a-z_][\w.-]{1,31}): ?")
+SUDO_LOG = later(rb"\bsudo(?:\[[0-9]{1,10}\])?:[ ]{1,12}([a-z_][\w.-]{1,31}) : $")
+TERMINAL = later(
+    rb"(?:^|\n)([a-z_][\w.-]{1,31})[ ]{1,20}(?:[0-9]{1,8}[ ]{1,8}(?:[0-9.]{1,8}[ ]{1,8}){0,6})?$"
+)
+LOGGED_IN = later(rb"([a-z_][\w.-]{1,31}) from [0-9A-Fa-f.:]{3,45} port [0-9]")
+SESSION_OF = later(rb"([a-z_][\w.-]{1,31})(?:\(uid=[0-9]{1,10}\))?(?: by |\s{0,2}(?:\n|$))")
+SETS_CONFIG = later(rb"(?:\bconfig(?: {1,4}--?[a-z-]{1,20}){0,3}| -c) {1,4}[\"']?$")
+CONFIGURED = later(
+    rb"[ =]{1,3}[\"']?([A-Za-z_][\w.-]{2,31})[\"']?(?:[ \t]{0,4}(?:[\r\n;&|]|$)|[ ][a-z-])"
+)
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:
@@ -51,6 +61,13 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"logname=", partial(_account, LOGNAME, "logname")
     yield b"user=", _user_variable
     yield b"password for ", partial(_account, SUDO, "sudo-prompt")
+    for words in (b"password for ", b"publickey for ", b"keyboard-interactive/pam for "):
+        yield words, partial(_account, LOGGED_IN, "login")
+    for words in (b"session opened for user ", b"session closed for user "):
+        yield words, partial(_account, SESSION_OF, "login")
+    yield b"tty=", partial(_before, SUDO_LOG, "sudo-log")
+    yield b"pts/", partial(_before, TERMINAL, "terminal")
+    yield b"user.name", _configured
 
 
 def _home(scan: Scan, start: int, end: int) -> None:
@@ -144,6 +161,19 @@ def _user_variable(scan: Scan, start: int, end: int) -> None:
     data = scan.data
     if data[start:end] == b"USER=" and (start == 0 or data[start - 1] in b"\n \t;"):
         _account(LOGNAME, "user-variable", scan, start, end)
+
+
+def _before(pattern: re.Pattern[bytes], rule: str, scan: Scan, start: int, end: int) -> None:
+    """The account that the pattern finds right before the literal."""
+    match = pattern.search(scan.data, max(0, start - 100), start)
+    if match and is_somebody(match[1]):
+        scan.add(*match.span(1), rule, USER)
+
+
+def _configured(scan: Scan, start: int, end: int) -> None:
+    """The one word that git is told for a name; two are a person's."""
+    if SETS_CONFIG.search(scan.low, max(0, start - 80), start):
+        _account(CONFIGURED, "git-account", scan, start, end)
 
 
 def _account(pattern: re.Pattern[bytes], rule: str, scan: Scan, start: int, end: int) -> None:

@@ -131,7 +131,7 @@ class _Command:
             if pair is None:
                 return
             place = pair.end()
-            if pair[1] is None:
+            if pair[1] is None or pair[1].startswith(b"--"):
                 continue
             value = values.read(scan.data, place)
             if value is None:

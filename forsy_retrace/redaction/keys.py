@@ -33,6 +33,8 @@ ANNOTATION = later(
 )
 POINTER = later(rb"0x[0-9a-f]{1,16} (?=\")")
 BLOCK = later(rb"[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}")
+# What a shell calls so is the folder it stands in.
+FOLDER = later(rb"~?(?:/[\w.@+-]{1,80}){1,20}/?$|~$|/$")
 IN_BRACES = later(rb"\{((?:[^{}\n]|\}\}){4,80})\}(?:[;\"']|$)")
 LITERAL_AFTER = later(
     rb"\\{0,8}[\"'`][ \t]{0,8}(?:[+.&\\]|\.\.)?[ \t]{0,4}\r?\n[ \t]{0,60}(?:[+.&]|\.\.)?[ \t]{0,4}"
@@ -188,6 +190,9 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
     ):
         return
     if names_a_session(name, data[value.start : value.end]):
+        return
+    is_folder = name in (b"PWD", b"OLDPWD") and FOLDER.match(data, value.start, value.end)
+    if is_folder and data[left - 1 : left] != b";":
         return
     if name.lower() == b"pass" and (sign == b"|" or (sign == b":" and not value.quoted)):
         if (

@@ -25,17 +25,17 @@ ENDING = later(
 )
 """What makes the name of a file out of mail: `jo@delftware.com.json`."""
 NAME_BEFORE = later(
-    rb"((?:[A-Z\xc3-\xce][\w\x80-\xff'.-]{0,30} ){1,3}[A-Z\xc3-\xce][\w\x80-\xff'.-]{1,30})"
+    rb"((?:[A-Z\xc3-\xce][\w\x80-\xff'.-]{0,30},? ){1,3}[A-Z\xc3-\xce][\w\x80-\xff'.-]{1,30})"
     rb",? ?\\{0,3}[\"']? ?(?:<|&lt;|%3C|\()$"
 )
 NAMED_IN_JSON = later(
-    rb"\\{0,3}\"name\\{0,3}\" ?: ?\\{0,3}\"([A-Z\xc3-\xce][^\"\\\n<>{}]{2,60})\\{0,3}\",\s{0,40}"
-    rb"\\{0,3}\"e-?mail\\{0,3}\" ?: ?\\{0,3}\"$"
+    rb"\bname(?:\\{0,3}\")? ?[:=] ?\\{0,3}\"([A-Z\xc3-\xce][^\"\\\n<>{}]{2,60})\\{0,3}\",\s{0,40}"
+    rb"(?:\\{0,3}\")?e-?mail(?:\\{0,3}\")? ?[:=] ?\\{0,3}\"$"
 )
 # Names in the heads of source files are public; those in mail and in git's output are meant.
 HEADER_BEFORE = later(
     rb"(?:^|[\n\r]|\\n|<)[ \t>]{0,8}(?:[0-9a-f]{7,40} )?(?:[*-] )?(?:[a-z-]{2,20}-by|author|commit"
-    rb"|committer|from|to|cc|bcc|reply-to|sender|tagger|merged?)?(?:: {0,8}|[ \t]{0,4})$"
+    rb"|committer|from|to|cc|bcc|reply-to|sender|tagger|merged?)?(?:: {0,8}\\{0,3}\"?|[ \t]{0,4})$"
     rb"|[\"'](?:[a-z-]{2,20}_by|author|committer|from|to|cc|sender|owner|user"
     rb"|contact)\\{0,3}[\"'] ?: ?\\{0,3}[\"']$|--author[ =][\"']?$"
 )

@@ -35,7 +35,8 @@ OF_EVERY_NETWORK = later(
     rb"|172\.(?:1[6-9]|20)\.0\.\d+$|10\.1\.2\.3$|10\.11\.12\.13$|[\d.]+\.0$|[\d.]+\.255$"
 )
 VERSION_BEFORE = later(
-    rb"(?:version|ver|v|==|~=|>=|<=|\^|~|release[ds]?|tag|build|rc|-|_|#)[ :=\"']{0,3}$"
+    rb"(?:(?:^|[^a-z])(?:version|ver|v|release[ds]?|tag|build|rc)|==|~=|>=|<=|\^|~|-|_|#)"
+    rb"[ :=\"']{0,3}$"
 )
 IPV6 = later(rb"(?:f[cd][0-9a-f]{2}|fe80)(?::[0-9a-f]{0,4}){2,7}(?:%[a-z0-9]{1,15})?")
 SINGLE = later(
@@ -45,7 +46,8 @@ SINGLE = later(
 UNC = later(rb"(?:\\{2}|\\{4}|\\{8})([A-Za-z0-9][A-Za-z0-9._-]{3,62})\\{1,4}[A-Za-z$][\w$ -]{1,60}")
 ESCAPE_LIKE = later(rb"[uUxN0-9][0-9a-fA-F]{0,8}(?:$|-)|u?[0-9a-fA-F]{2,8}$")
 CUSTOMER_VALUE = later(
-    rb"(?:[_ -]?(?:id|ids|no|nr|num|number|code|ref|uuid|key))?\\{0,3}[\"'`]?[ \t]{0,4}"
+    rb"(?:[_ -]?(?:id|ids|no|n?nr|num|number|n?nummer|code|ref|uuid|key))?\\{0,3}[\"'`]?"
+    rb"[ \t]{0,4}"
     rb"(?:[:=#]{1,2}|=>|: ?#|is[ ]|[ ]#)[ \t]{0,4}#?\\{0,3}[\"'`]?([A-Za-z0-9][A-Za-z0-9_-]{2,63})"
 )
 STRIPE_CUSTOMER = later(rb"[A-Za-z0-9]{10,24}")
@@ -247,7 +249,8 @@ def _customer(scan: Scan, start: int, end: int) -> None:
         return
     said = scan.low[end : match.start(1)]
     is_named = re.match(
-        rb"[_ -]?(?:id|no|nr|num|code|ref|uuid|key)|\\{0,3}[\"'`]?[ \t]{0,4}[:=]?[ \t]{0,2}#|[ ]#",
+        rb"[_ -]?(?:id|no|n?nr|n?num|code|ref|uuid|key)"
+        rb"|\\{0,3}[\"'`]?[ \t]{0,4}[:=]?[ \t]{0,2}#|[ ]#",
         said,
     )
     if not is_named and not (

@@ -20,7 +20,7 @@ CODE = later(
     rb"(?:\(|\[[\"'A-Za-z_0-9$:]|\)|\{|\]$)"
     rb"|\(|\[|\{|!\w|&[\w(]|\*[\w(]|/\*|//|=|\|\||&&|!!|\+\+|%[sdrvqx]|#\{|~[/\w]{1,60}$"
     rb"|(?:new|await|async|lambda|not|return|if|import|from|const|let|var|function|typeof|yield)\b"
-    rb"|-{2,}|\?|:|;|,|\.{2,}|>"
+    rb"|-{2,}|\?|:|;|,|\.{2,}|\.[*+]|>"
 )
 # A sign of code before a word with figures and another sign: $uper4Tiger!
 SIGNED = later(
@@ -38,6 +38,8 @@ PATH = later(
     rb"|js|ts|tsx|go|rs|md|env|toml|crt|cer|p12|pfx|jks|conf|cfg|ini|sh|html?|css|png|svg|log|lock"
     rb"|sql|java|rb|php)$"
 )
+# A log's name may hold an id: no value that a machine made ends so.
+FILE = later(rb"[\w.-]{1,160}\.(?:jsonl?|ndjson|log|txt)$")
 URL = later(rb"[a-zA-Z][a-zA-Z0-9+.-]{1,20}://")
 TYPES = later(
     rb"(?:Optional|Union|List|Dict|Sequence|Annotated|Literal|Option|Vec|Arc|Box|String|Buffer"
@@ -129,7 +131,7 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
     So is a whole object in JSON: its members are read by their own names.
     """
     value = value[:400]
-    if LABEL.match(value):
+    if LABEL.match(value) or FILE.match(value):
         return True
     if not quoted and (is_wild(value) or SIGNED.match(value)):
         return False
