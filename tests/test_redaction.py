@@ -146,6 +146,24 @@ UNDER_A_KEY = [
     ('{{"admin_password": {{"sensitive": true, "value": "{}"}}}}', '"sensitive": true'),
     ("ENV['DB_PASSWORD'] ||= '{}'", "||="),
     ("postgres_password: !!str {}", "!!str"),
+    ("-[ RECORD 1 ]\nid       | 1\npassword | {}\n", "id       | 1"),
+    ('1) "requirepass"\n2) "{}"', '1) "requirepass"'),
+    ("dn: uid=a\nuserPassword:: {}\nuid: a", "uid: a"),
+    ('["password"]=>\n  string(16) "{}"\n', "string(16)"),
+    ('password: Optional("{}")', "Optional("),
+    ('{{"token": {{"S": "{}"}}, "n": {{"N": "1"}}}}', '"N": "1"'),
+    ('form-data; name="password"\r\n\r\n{}\r\n--x', 'name="password"'),
+    ('req.SetBasicAuth("bob", "{}")', 'SetBasicAuth("bob", "'),
+    ("curl_setopt($c, CURLOPT_USERPWD, 'bob:{}');", "CURLOPT_USERPWD, 'bob:"),
+    ('db.auth("shop", "{}")', 'db.auth("shop", "'),
+    ("EXEC sp_addlogin 'bob', '{}'", "sp_addlogin 'bob', '"),
+    ("SELECT pgp_sym_decrypt(x, '{}')", "pgp_sym_decrypt(x, '"),
+    ("HELLO 3 AUTH default {}", "HELLO 3 AUTH default "),
+    ("security unlock-keychain -p {} build.keychain", "build.keychain"),
+    ("acme sync -u bob -p {} --all", "--all"),
+    ("steamcmd +login bob {} +quit", "+quit"),
+    ("iscsiadm -o update -n node.session.auth.password -v {}", "auth.password -v "),
+    ("pocketbase superuser upsert a@b.example {}", "superuser upsert "),
     ("Name             Value\n----             -----\nDB_PASSWORD      {}\n", "DB_PASSWORD      "),
     ('Dim strPwd As String = "{}"', 'strPwd As String = "'),
     ("password: &pw {}", "password: &pw "),
@@ -306,6 +324,17 @@ HARMLESS = [
     "secret_id = google_secret_manager_secret.db.id; SecretId: prod/db1",
     "app password: they were here once",
     "no snmp-server community\nusername ops password policy2",
+    "new Client('acme-web', 'f6d64af4-5e6e-426d-a653-0c8d0500f520')",
+    "{token = 0x0, password = 0x7ffe1234 <buf>}",
+    "token | wc -l\npassword | head\npassword | required\n",
+    "terraform output -raw region\neu-west-1\n",
+    "docker run -u 1000 -p 127.0.0.1:8080:80 a; psql -U app -p 5432; sync -u a -p src/b2",
+    "vault kv get -field=password secret/x\nNo value found at secret/data/x",
+    "password ssl_ctx_tmp_dh, password fnPtr->bufLen, password XMLHttpRequest.open",
+    "The password is Username@Domain!",
+    "  User interface\nThe User jvermeer\n",
+    "das Passwort auf der Seite, le mot de passe sur le serveur2",
+    'form-data; name="password"\r\n\r\n\r\n--x',
     "driver 10.42.204.17, release 10.42.204.17",
     "git config user.name; git config user.name CI; user.name = shopping",
     "root  pts/0  2026-02-03\nAccepted publickey for root from 203.0.113.9 port 5",
@@ -481,6 +510,10 @@ WAYS = [
     "पासवर्ड: {}",
     "the password that opens the box is {}",
     "the password you asked for is {}",
+    "the password for bob will be {}",
+    "ich habe das Kennwort auf {} geändert",
+    "mit dem Passwort {} anmelden",
+    "zaloguj się hasłem {}",
 ]
 
 
@@ -529,6 +562,12 @@ def test_a_column_is_secret_where_its_cells_and_its_head_are_quoted() -> None:
     text = f'"url","user","password"\n"https://a","bob","{one}"\n"https://b","eve","{two}"\n'
     masked = text.replace(one, "[CREDENTIAL_1]").replace(two, "[CREDENTIAL_2]")
     assert mask(text) == masked
+
+
+@pytest.mark.parametrize("secret", ["mqW!WpcQbm*z", "MHP!tIDhAg.x", "ugX.WAaqUt*x"])
+def test_a_sentences_password_needs_no_digit_where_its_letters_have_no_order(secret: str) -> None:
+    for way in ("use the password {} for it", "my password is {}", "usa la contraseña {} para"):
+        assert mask(way.format(secret)) == way.format("[CREDENTIAL_1]")
 
 
 JUMBLES = ["xkqjvmzptw", "qzwvkxbdfg", "KqxzVbWjGh", "mvqkdxzjtb"]
@@ -592,6 +631,16 @@ def test_the_token_of_a_link_is_masked(path: str) -> None:
         "echo $DB_PASSWORD",
         "python -c 'import secrets; print(secrets.token_hex(16))'",
         "head -c 24 /dev/urandom | base64",
+        "docker exec db printenv POSTGRES_PASSWORD",
+        "heroku config:get SECRET_KEY_BASE -a shop",
+        "terraform output -raw db_password",
+        "pulumi stack output dbPassword --show-secrets",
+        "gcloud secrets versions access latest --secret=db",
+        "az keyvault secret show --vault-name v --name db --query value -o tsv",
+        "aws secretsmanager get-secret-value --secret-id x --query SecretString --output text",
+        "aws ssm get-parameter --name /x --with-decryption --output text",
+        "vault kv get -field=password secret/shop",
+        "doppler secrets get DB_PASS --plain",
     ],
 )
 def test_what_such_a_command_prints_is_secret(command: str) -> None:
@@ -855,6 +904,13 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
         ("cat box/jo.vermeer@delftware.com.json", "cat box/[EMAIL_1].json"),
         ("open jo.vermeer@delftware.co.uk.txt now", "open [EMAIL_1].txt now"),
         ("psql -h pg-main.internal -U app", "psql -h [INTERNAL_URL_1] -U app"),
+        ("  HostName 10.42.204.17\n", "  HostName [INTERNAL_URL_1]\n"),
+        (
+            "Host gw\n  HostName gw.example.com\n  User jvermeer\n",
+            "Host gw\n  HostName gw.example.com\n  User [USER_1]\n",
+        ),
+        ("maintainer: Jo Vermeer <jo@delftware.com>", "maintainer: [PERSON_1] <[EMAIL_1]>"),
+        ("Assigned to: Jo Vermeer\n", "Assigned to: [PERSON_1]\n"),
         ("nameserver 10.42.204.17\n", "nameserver [INTERNAL_URL_1]\n"),
         ('To: "Vermeer, Jo" <jo@delftware.com>', 'To: "[PERSON_1]" <[EMAIL_1]>'),
         (
@@ -1160,7 +1216,7 @@ HOSTILE = [
     *("password from aaaaaaaa to ", "password “a", "the password that ", "password" + " " * 30),
     *("key = ('aB3dE6gH9'\n", "PWD={", "recovery codes:\nab4-cd5\n", "following password:\n\n"),
     *(
-        "[a]:25 b:",
+        "[a]:587 b:",
         "rtmp://a/b/",
         '"SecureString", "',
         "a1 login b ",

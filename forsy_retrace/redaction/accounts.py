@@ -42,6 +42,8 @@ TERMINAL = later(
 )
 LOGGED_IN = later(rb"([a-z_][\w.-]{1,31}) from [0-9A-Fa-f.:]{3,45} port [0-9]")
 SESSION_OF = later(rb"([a-z_][\w.-]{1,31})(?:\(uid=[0-9]{1,10}\))?(?: by |\s{0,2}(?:\n|$))")
+SSH_USER = later(rb"[ \t]{0,4}([A-Za-z_][\w.-]{1,31})[ \t\r]{0,4}(?:\n|$)")
+SSH_HOST = later(rb"(?:^|\n)Host [^\n]{1,120}\n")
 SETS_CONFIG = later(rb"(?:\bconfig(?: {1,4}--?[a-z-]{1,20}){0,3}| -c) {1,4}[\"']?$")
 CONFIGURED = later(
     rb"[ =]{1,3}[\"']?([A-Za-z_][\w.-]{2,31})[\"']?(?:[ \t]{0,4}(?:[\r\n;&|]|$)|[ ][a-z-])"
@@ -68,6 +70,7 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"tty=", partial(_before, SUDO_LOG, "sudo-log")
     yield b"pts/", partial(_before, TERMINAL, "terminal")
     yield b"user.name", _configured
+    yield b" user ", _of_ssh
 
 
 def _home(scan: Scan, start: int, end: int) -> None:
@@ -168,6 +171,17 @@ def _before(pattern: re.Pattern[bytes], rule: str, scan: Scan, start: int, end: 
     match = pattern.search(scan.data, max(0, start - 100), start)
     if match and is_somebody(match[1]):
         scan.add(*match.span(1), rule, USER)
+
+
+def _of_ssh(scan: Scan, start: int, end: int) -> None:
+    """The account under a `Host` of SSH's configuration."""
+    data = scan.data
+    line = data.rfind(b"\n", max(0, start - 12), start) + 1
+    if data[start:end] != b" User " or not line or data[line:start].strip():
+        return
+    match = SSH_USER.match(data, end)
+    if match and is_somebody(match[1]) and SSH_HOST.search(data, max(0, start - 400), start):
+        scan.add(*match.span(1), "ssh-user", USER)
 
 
 def _configured(scan: Scan, start: int, end: int) -> None:

@@ -97,6 +97,8 @@ class _Command:
         match self.part:
             case "token":
                 return len(text) >= 12 and shape.is_token(text, 12)
+            case "no-id":
+                return shape.is_token(text, 12) and not shape.UUID.fullmatch(text)
             case "strong" | "string":
                 return shape.is_password(text, quoted=quoted, certain=False)
             case "quoted":

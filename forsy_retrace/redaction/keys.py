@@ -40,11 +40,14 @@ LITERAL_AFTER = later(
     rb"\\{0,8}[\"'`][ \t]{0,8}(?:[+.&\\]|\.\.)?[ \t]{0,4}\r?\n[ \t]{0,60}(?:[+.&]|\.\.)?[ \t]{0,4}"
     rb"(?=[bru]?[\"'`])"
 )
-NEXT_LINE = later(rb"\([ \t]{0,4}(?=[bru]?[\"'])|\(?[ \t]{0,8}\r?\n(?:[ \t]{0,8}\r?\n)?[ \t]{0,40}")
+NEXT_LINE = later(
+    rb"\([ \t]{0,4}(?=[bru]?[\"'])"
+    rb"|\(?[ \t]{0,8}\r?\n(?:[ \t]{0,8}\r?\n)?[ \t]{0,40}(?:string\([0-9]{1,4}\) (?=\"))?"
+)
 # What stands around a literal that is the value: Some("…"), process.env.X || "…".
 AROUND = later(
-    rb"(?:(?:new )?(?:Some|Ok|String::from|SecretStr|SecretString|SecretKeySpec|Secret|\[\]byte"
-    rb"|bytes|b64decode|base64\.b64decode|atob)(?:::new)?\("
+    rb"(?:(?:new )?(?:Some|Ok|Optional|Just|String::from|SecretStr|SecretString|SecretKeySpec"
+    rb"|Secret|\[\]byte|bytes|b64decode|base64\.b64decode|atob)(?:::new)?\("
     rb"|[\w$.]{1,80} {0,2}(?:\|\||\?\?|\bor\b)|\{\{ ?[\w.]{1,60} ?\| ?default\()[ \t]{0,4}"
 )
 PAIR = later(
@@ -63,7 +66,7 @@ DEFAULT = later(rb"\s{0,4}\{[^{}]{0,600}?\bdefault\s{0,8}=\s{0,8}")
 OBJECT = later(
     rb"\s{0,4}:\s{0,4}\{(?:\s{0,40}\\{0,8}[\"'][a-zA-Z_]{1,16}\\{0,8}[\"']\s{0,8}:\s{0,8}"
     rb"(?:\\{0,8}[\"'][^\"'\\\n]{0,80}\\{0,8}[\"']|[\w.-]{1,20})\s{0,40},){0,4}?"
-    rb"\s{0,40}\\{0,8}[\"']value\\{0,8}[\"']\s{0,8}:\s{0,8}"
+    rb"\s{0,40}\\{0,8}[\"'](?:value|S|stringValue)\\{0,8}[\"']\s{0,8}:\s{0,8}"
 )
 INNER = later(rb"\s{0,40}<[vV]alue>")
 APP_PASSWORD = later(rb"([a-z]{4}(?: [a-z]{4}){3})[ \t]{0,4}(?:[\r\n\"'`<,;]|$)")
@@ -109,7 +112,7 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         if tail is None:
             prose.at_the_end(scan, start, end)
             return
-        place, sign = tail.end(), (tail[3] or b"").replace(columns.BAR, b"|")
+        place, sign = tail.end(), b"|" if tail[3] == columns.BAR else tail[3] or b""
         closed = tail[2] is not None and tail[2] not in b")]"
         name_end = tail.end(1)
         if tail[6] and data.endswith(COPULAS, start, name_end):
@@ -158,6 +161,8 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
 def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, level: int) -> None:
     data = scan.data
     if not _is_a_name(data, left, sign):
+        if sign == b"|" and not data[data.rfind(b"\n", max(0, left - 8), left) + 1 : left].strip():
+            _on_this_line(scan, place, level)
         return
     if sign == b":":
         note = ANNOTATION.match(data, place)
@@ -168,11 +173,13 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
             place = block.end()
         if data[place : place + 1] == b":":
             return
-    pointer = POINTER.match(data, place)
+    pointer = POINTER.match(data, place) if data.startswith(b"0x", place) else None
     place = pointer.end() if pointer else place
     in_url = data[left - 1 : left] in (b"?", b"&") and left > 0
     name = data[left:name_end]
-    braces = IN_BRACES.match(data, place) if sign == b"=" else None
+    braces = None
+    if sign == b"=" and data.startswith(b"{", place):
+        braces = IN_BRACES.match(data, place)
     if braces:  # ODBC: PWD={…}
         prose.stands_out(scan, values.Value(*braces.span(1), False), level, rule="braces")
         return
@@ -228,6 +235,13 @@ def _is_a_name(data: bytes, left: int, sign: bytes) -> bool:
     line = data[data.rfind(b"\n", max(0, left - ROW), left) + 1 : left]
     line = line.replace(columns.BAR, b"|")
     return line.lstrip().startswith(b"|") and line.rstrip(b" \t*`").endswith(b"|")
+
+
+def _on_this_line(scan: Scan, place: int, level: int) -> None:
+    """The rest of a line of psql's long form, `password | …`, where no command looks like it."""
+    value = values.read(scan.data, place)
+    if value and values.ends_line(scan.data, value):
+        prose.stands_out(scan, value, level, rule="long-form")
 
 
 def _on_the_next_line(scan: Scan, place: int, level: int) -> None:

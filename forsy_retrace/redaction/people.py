@@ -35,9 +35,11 @@ NAMED_IN_JSON = later(
 # Names in the heads of source files are public; those in mail and in git's output are meant.
 HEADER_BEFORE = later(
     rb"(?:^|[\n\r]|\\n|<)[ \t>]{0,8}(?:[0-9a-f]{7,40} )?(?:[*-] )?(?:[a-z-]{2,20}-by|author|commit"
-    rb"|committer|from|to|cc|bcc|reply-to|sender|tagger|merged?)?(?:: {0,8}\\{0,3}\"?|[ \t]{0,4})$"
+    rb"|maintainer|packager|uploader|committer|from|to|cc|bcc|reply-to|sender|tagger|merged?)?"
+    rb"(?:: {0,8}\\{0,3}\"?|[ \t]{0,4})$"
     rb"|[\"'](?:[a-z-]{2,20}_by|author|committer|from|to|cc|sender|owner|user"
     rb"|contact)\\{0,3}[\"'] ?: ?\\{0,3}[\"']$|--author[ =][\"']?$"
+    rb"|good signature from \\{0,3}[\"']$"
 )
 # An apostrophe belongs to a name between two of its letters only.
 LETTERS = rb"(?:[\w\x80-\xff-]|'[A-Za-z\x80-\xff])"

@@ -24,8 +24,8 @@ COMMAND_BEFORE = later(
 )
 IPV4 = later(rb"(?:10|192|172|169|100)\.(\d{1,3})\.\d{1,3}\.\d{1,3}")
 ADDRESS_BEFORE = later(
-    rb"(?:://|@|host|ip|addr|address|inet|server|from|to|peer|remote|client|gateway|via|dev|src"
-    rb"|dst|nameserver|connect\w{0,4}|listen\w{0,3}|bind|ping|ssh|node|target|endpoint|url|proxy"
+    rb"(?:://|@|host(?:name)?|ip|addr|address|inet|server|from|to|peer|remote|client|gateway|via|dev"
+    rb"|src|dst|nameserver|connect\w{0,4}|listen\w{0,3}|bind|ping|ssh|node|target|endpoint|url|proxy"
     rb"|for|at|on|against)[^\w\n]{0,4}(?:=|:|is)?[ \"'(\[]{0,3}$"
 )
 # Addresses that stand in every manual and in every home tell nothing.

@@ -19,10 +19,11 @@ PREPOSITIONS = (
 ABROAD = "je|là|adalah|είναι|הוא|היא|هي|คือ".encode()
 IS = later(
     PREPOSITIONS + rb"[^\n:=]{1,60}?"
-    rb"(?: ?: ?| (?:is|ist|lautet|es|est|jest|\xc3\xa9|\xc3\xa8|\xc3\xa4r|er|-|"
+    rb"(?: ?: ?| (?:is|will be|should be|ist|lautet|es|est|jest|\xc3\xa9|\xc3\xa8|\xc3\xa4r|er|-|"
     + ABROAD
     + rb")(?: ?:)? |=)|- "
     rb"|(?:do|dla) [^\n:=]{1,60}? to "  # in Polish, is
+    rb"|(?:auf|op|sur|til|w|\xc3\xa0|\xd0\xbd\xd0\xb0) "
     rb"|(?:that|which|used|you|we|I) [^\n:=]{1,60}? (?:is|was)(?: ?:)? "
     rb"|(?:is|was|has been) (?:generated|created|set) for [^\n:=]{1,60}: "
     rb"|(?:is|was|are|will be|(?:has been )?(?:re)?set to|changed to"
@@ -44,7 +45,7 @@ WORD_END = later(rb"(\w{0,60})(?:(\? |'s )|[.!,;)\s]|$)")
 PREPOSITION = later(PREPOSITIONS)
 # One more word before the colon: contraseña nueva: …
 WORD = later(rb"[\w\x80-\xff]{2,40} ?: ")
-CLAUSE = later(rb"that|which|used|you|we|I")
+CLAUSE = later(rb"(?:that|which|used|you|we|I|auf|op|sur|til|w|\xc3\xa0|\xd0\xbd\xd0\xb0) ")
 FROM = later(rb"(?:^|[\s(])from ([^\s()]{6,80}) to $")
 FROM_TO = later(rb"(?:[^\n:=]{1,40}? )?from ([^\s()]{6,80}) to ")
 TO = later(rb"(?:(?:of|for) [^\n:=]{1,40}? )?to:?[ \t]{1,3}")
@@ -128,7 +129,9 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
     changed = TO.match(data, place) if said is None else None
     if changed and CHANGE.search(scan.low, max(0, left - REACH), left):
         said = changed
-    both = FROM_TO.match(data, place) if said is None else None
+    both = None
+    if said is None and data.find(b"from ", place, place + 46) >= 0:
+        both = FROM_TO.match(data, place)
     if both and CHANGE.search(scan.low, max(0, left - REACH), left):
         stands_out(scan, values.Value(*both.span(1), False), level, rule="said-before")
         said = both
@@ -158,7 +161,7 @@ def _said(scan: Scan, value: values.Value, level: int) -> None:
         text = data[start:end].rstrip(b".,;:?")
     kinds = set(text.translate(shape.KIND))
     is_odd = 3 in kinds and not kinds <= {3, 0}
-    is_odd = is_odd or shape.is_mixed(text) or shape.is_jumble(text)
+    is_odd = is_odd or shape.is_mixed(text) or shape.is_jumble(shape.letters(text[:300]))
     if level == PASSWORD and (len(text) < 6 or not is_odd):
         return
     judge(scan, values.Value(start, start + len(text), quoted), level, certain=False, rule="said")
@@ -225,7 +228,8 @@ def stands_out(scan: Scan, value: values.Value, level: int, *, rule: str) -> Non
         is_secret = len(text) >= 8 and 3 in kinds and len(kinds) >= 3
         is_secret = is_secret and (has_sign or shape.is_wild(text))
         is_secret = is_secret and not shape.SLUG.match(text)
-        is_secret = is_secret or (shape.is_jumble(text) and shape.turns(text) >= 4)
+        letters = shape.letters(text[:300])
+        is_secret = is_secret or (shape.is_jumble(letters) and shape.turns(letters) >= 4)
     else:
         is_secret = shape.is_token(text, 20, hard=True) and text[:1] != b"/"
     if is_secret:

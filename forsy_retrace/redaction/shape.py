@@ -53,7 +53,9 @@ SLUG = later(
 NAMED_VALUE = later(rb"[A-Za-z_][A-Za-z_-]{1,40}=[^=]")
 # So an environment or an argument gives a value with its name.
 TIME = later(rb"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d(?::\d\d)?$")
-NUMBER = later(rb"[-+]?[0-9][0-9_,.]{0,30}(?:[eE][-+]?[0-9]+|[kKMGTsmhdx%]|ms|px|em|rem)?$")
+NUMBER = later(
+    rb"[-+]?[0-9][0-9_,.]{0,30}(?:[eE][-+]?[0-9]+|[kKMGTsmhdx%]|ms|px|em|rem)?$|0x[0-9a-fA-F]{1,16}$"
+)
 WILD = later(rb"[^\s()\[\]{}\"'`<>$]{8,400}")
 ESCAPES = later(rb"(?:\\\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|[nrt0])){1,80}")
 IDEOGRAPHS = later(rb"[\xe0-\xef]")
@@ -75,12 +77,18 @@ KIND = bytes.maketrans(
         for c in range(256)
     ),
 )
+NO_LETTERS = bytes(c for c in range(256) if KIND[c] not in (1, 2))
 
 
 @lru_cache(maxsize=1)
 def _usual_pairs() -> frozenset[bytes]:
     rows = rules.words("values", "pairs")
     return frozenset(row[:1] + bytes([after]) for row in rows for after in row[1:])
+
+
+def letters(value: bytes) -> bytes:
+    """The letters of a value, without its signs and digits."""
+    return value.translate(None, NO_LETTERS)
 
 
 def is_jumble(value: bytes) -> bool:
