@@ -338,6 +338,10 @@ HARMLESS = [
     "driver 10.42.204.17, release 10.42.204.17",
     "git config user.name; git config user.name CI; user.name = shopping",
     "root  pts/0  2026-02-03\nAccepted publickey for root from 203.0.113.9 port 5",
+    "SecretId=MyTestDatabaseSecret1 --secret-id-list MySecret1 MySecret2",
+    '--secret-id="projects/shop/secrets/db-pass/versions/latest"',
+    "decryption_key: Base64-encoded decryption key",
+    "jwt.encode(claim, key, 'RS256')",
     "codex_session rollout-2026-02-03T09-11-02-03f2b055-483b-c600-d28d-0de9f170bd74.jsonl",
     "sed -i 's/password: .*/password: \"\"/' config.yml",
     "PWD=/srv\nOLDPWD=/\nPWD=/data/shop2",
@@ -406,7 +410,6 @@ NAMES = [
     *(
         "validationKey",
         "decryptionKey",
-        "VAULT_APPROLE_SECRET_ID",
         "TWITTER_BEARER",
         "CLIENT_CRED",
         "PEPPER",
@@ -666,6 +669,13 @@ def test_what_such_a_command_prints_is_secret(command: str) -> None:
 def test_a_token_is_known_by_what_asks_for_it(text: str) -> None:
     secret = "secret" + "-" + some(43) if "statsig" in text else some(32)
     assert mask(text.format(secret)) == text.format("[CREDENTIAL_1]")
+
+
+@pytest.mark.parametrize("name", ["VAULT_SECRET_ID=", "SecretID:         ", '"secret_id": "'])
+def test_the_id_that_is_a_secret_is_masked_where_it_is_a_uuid(name: str) -> None:
+    secret = "-".join(some(length, HEX) for length in (8, 4, 4, 4, 12))
+    assert mask(name + secret) == name + "[CREDENTIAL_1]"
+    assert mask(name + "shop-db-1") == name + "shop-db-1"
 
 
 @pytest.mark.parametrize("kind", ["Recovery", "Backup", "scratch"])
