@@ -671,6 +671,13 @@ def test_a_token_is_known_by_what_asks_for_it(text: str) -> None:
     assert mask(text.format(secret)) == text.format("[CREDENTIAL_1]")
 
 
+@pytest.mark.parametrize("way", ["accounts: ['0x{}']", "new ethers.Wallet('{}', p)"])
+def test_the_key_of_a_wallet_is_masked_and_an_address_stays(way: str) -> None:
+    assert mask(way.format(some(64, HEX))) == way.format("[CREDENTIAL_1]")
+    address = way.format(some(40, HEX))
+    assert mask(address) is address
+
+
 @pytest.mark.parametrize("name", ["VAULT_SECRET_ID=", "SecretID:         ", '"secret_id": "'])
 def test_the_id_that_is_a_secret_is_masked_where_it_is_a_uuid(name: str) -> None:
     secret = "-".join(some(length, HEX) for length in (8, 4, 4, 4, 12))

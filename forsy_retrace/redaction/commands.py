@@ -97,6 +97,8 @@ class _Command:
         match self.part:
             case "token":
                 return len(text) >= 12 and shape.is_token(text, 12)
+            case "hex-64":
+                return len(text) == 64 and shape.HEX.fullmatch(text) is not None
             case "uuid":
                 return shape.UUID.fullmatch(text) is not None
             case "no-id":
