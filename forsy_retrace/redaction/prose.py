@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
 PREPOSITIONS = (
-    rb"(?:for|of|to|on|in|do|da|de|del|di|du|des|pour|para|per|van|voor|dla|til|vo[nm]"
+    rb"(?:for|of|to|on|in|k|do|da|de|del|di|du|des|pour|para|per|van|voor|dla|til|vo[nm]"
     rb"|f\xc3\xb6r|f\xc3\xbcr|\xd0\xbe\xd1\x82|\xd0\xb4\xd0\xbb\xd1\x8f|\xd0\xba) "
 )
 ABROAD = "je|là|adalah|είναι|הוא|היא|هي|คือ".encode()
@@ -53,7 +53,9 @@ ACCOUNT = later(
     rb"(?:\s{1,2}(?:is|are|as|user))?:?\s{1,2}[\w.@+\\-]{2,60}(?:\s?/\s?|\s?\|\s?|:|\s(?:with|and)\s)"
 )
 FINGERPRINT = later(rb"(?:0x)?[0-9A-F]{16}(?:[0-9A-F]{24})?$")
-CHANGE = later(rb"\b(?:(?:re)?set(?:ting)?|chang(?:e|ed|ing)|updat(?:e|ed|ing))\b[^\n.]{0,40}$")
+CHANGE = later(
+    rb"\b(?:(?:re)?set(?:ting)?|chang(?:e|ed|ing)|switch(?:ed|ing)?|rotat(?:e|ed|ing)|updat(?:e|ed|ing))\b[^\n.]{0,40}$"
+)
 REACH = 60
 # The words of a file or a shell that give a name its value.
 SETTERS = (
