@@ -414,6 +414,7 @@ NAMES = [
     *("BACKEND_TOKEN", "RESEND_TOKEN", "X-Plex-Token", "COMPLEX_TOKEN", "AUTH_SERVICE_TOKEN"),
     *("AUTHENTICATION_TOKEN", "authorizationToken", "PASSENGER_TOKEN", "SESSION_STORE_SECRET"),
     *("PASSPORT_SECRET", "AZURE_SEARCH_KEY", "SESSION_KEY", "api.key", "app.access.key"),
+    *("GITHUB_PAT", "npm_pat", "azurePatToken"),
     *("encryption-key", "Signing key", "Master key", "storageKey", "X-ZT1-Auth", "WALLET_SEED"),
     *(
         "validationKey",
@@ -436,6 +437,7 @@ NO_SECRETS = [
     *("password_hash", "expected_token_hash", "PublicKeyToken", "primaryKey", "PUBLIC_KEY"),
     *("cache_key", "idempotencyKey", "sshPublicKey", "applicationServerKey", "authorName"),
     *("bypass", "smokePassed", "SSH_AUTH_SOCK", "WT_SESSION", "auth_url", "csrf_header_name"),
+    *("file_path", "toolPath", "NPM_PATH", "last_patch"),
 ]
 
 

@@ -203,19 +203,25 @@ HASH = re.compile(r"(?<![\w./-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])"
 """A commit's short name: letters and digits."""
 
 
+MOST_HASHES = 50
+"""Short names of commits that are looked for in what the steps showed."""
+
+
 class _Telling(dict[str, tuple[str, ...]]):
     """Values that an answer would repeat only because it read them; of those wanted, if any are."""
 
     def __init__(self, tokens: Tokens, wanted: set[str] | None = None) -> None:
         super().__init__()
         self.tokens, self.wanted = tokens, wanted
+        self.hashes = sorted(filter(HASH.fullmatch, wanted or ()))[:MOST_HASHES]
 
     def of(self, text: str) -> set[str]:
         """Those of a text."""
         found = set().union(*map(self.__getitem__, set(self.tokens.of(text))))
         short = {number for number in NUMBER.findall(text) if len(number) >= 4}
-        short.update(HASH.findall(text))
-        return found | (short if self.wanted is None else short & self.wanted)
+        if self.wanted is None:
+            return found | short.union(HASH.findall(text))
+        return found | (short & self.wanted) | {one for one in self.hashes if one in text}
 
     def __missing__(self, token: str) -> tuple[str, ...]:
         value = token.strip(".:-#/+%~@")
