@@ -10,7 +10,7 @@ far as the log tells which files a step showed.
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from forsy_retrace.events import SHELL
@@ -110,7 +110,7 @@ class Flow:
             for value in found:
                 self.first.setdefault(value, step.step)
                 self.count[value] = self.count.get(value, 0) + 1
-        if step.operation in ("search", "read", "verify"):
+        if step.operation not in ("edit", "write"):
             self._listing(step, text)
         if self.wanted.lines:
             if "→" in text or "\t" in text:
@@ -141,7 +141,8 @@ class Flow:
             found += self._of_span(path, first, last)
         for path in asked.paths:
             found += self._of_path(step, path)
-        found += self._of_values(asked.arguments)
+        named = {way for path in asked.paths for way in ways_to_show(step, path)}
+        found += self._of_values(value for value in asked.arguments if value not in named)
         for path in self._known(step, asked):
             self.hits.pop(path, None)
         best: dict[int, Source] = {}
@@ -211,13 +212,14 @@ class Flow:
         name = posixpath.basename(path)
         if path in self.given or name in self.given:
             return
+        ways = [
+            Source(self.first[value], value, "value-first-shown", 0.8)
+            for value in ways_to_show(step, path)
+            if len(value) >= SHORTEST and value in self.first and value not in self.used
+        ]
         if path in self.entries:
-            yield Source(self.entries[path], name, "listed-entry", 0.85)
-            return
-        for value in ways_to_show(step, path):
-            if len(value) >= SHORTEST and value in self.first and value not in self.used:
-                yield Source(self.first[value], value, "value-first-shown", 0.8)
-                return
+            ways.append(Source(self.entries[path], name, "listed-entry", 0.85))
+        yield from sorted(ways)[:1]
 
     def _of_edit(self, lines: tuple[str, ...], files: frozenset[str]) -> Iterator[Source]:
         """The step that showed most of the text that an edit replaces; the latest of several."""
@@ -244,7 +246,7 @@ class Flow:
             seen = max(alike, default=0)
         return seen if seen > self.written.get(line, 0) else 0
 
-    def _of_values(self, arguments: tuple[str, ...]) -> Iterator[Source]:
+    def _of_values(self, arguments: Iterable[str]) -> Iterator[Source]:
         """Distinctive values that an output brought up first."""
         for value in arguments:
             if value in self.used or value in self.given:
