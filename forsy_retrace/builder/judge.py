@@ -12,6 +12,7 @@ from forsy_retrace.evidence import Vote, derived, inferred
 from forsy_retrace.frames import shown_of
 from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace, edits_named, put
 
+from .classify import command
 from .distinctive import is_camel
 from .files import first_error, stopped
 from .meant import meant
@@ -35,6 +36,7 @@ class Hindsight:
         self.meant = meant(trace)
         self.answers = _answers(trace)
         self.cited = _cited(trace)
+        self.commits = _commits(trace)
         self.retried = _retried(trace)
         self.accepted = _accepted(trace)
         self.beside = beside(trace)
@@ -113,6 +115,43 @@ def _in_time(trace: Trace) -> Iterator[tuple[Step, bool]]:
         waiting.setdefault(ends.get(step.step, step.step), []).append(step)
         for one in waiting.pop(step.step, ()):
             yield one, True
+
+
+HASH = re.compile(r"(?<![\w/-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])")
+"""A commit's name: letters and digits, of which the first seven tell it."""
+BRIEF = 5_000
+"""Characters of a text in which such names are looked for: git says no more of one commit."""
+
+
+def _commits(trace: Trace) -> dict[int, int]:
+    """Calls to the first later answer, or report, that names a commit which they showed first."""
+    first: dict[str, int] = {}
+    said: set[str] = set()
+    found: dict[int, int] = {}
+    for step in trace.steps:
+        if _tells(step):
+            for name in _hashes(step.output) & first.keys():
+                found.setdefault(first[name], step.step)
+        if step.call is None:
+            said |= _hashes(step.input or step.output)
+        elif step.success is not False and _asks_git(step):
+            said |= _hashes(step.input)
+            shown = _hashes(step.output) - said
+            first.update((name, step.step) for name in shown if name not in first)
+    return found
+
+
+def _asks_git(step: Step) -> bool:
+    run = command(step)
+    return step.surface == "api" or (run is not None and not GIT.isdisjoint(run.programs))
+
+
+GIT = frozenset(["git", "gh", "glab", "hub", "jj"])
+"""Programs that print the names of commits."""
+
+
+def _hashes(text: str | None) -> set[str]:
+    return {name[:7] for name in HASH.findall(text[:BRIEF])} if text else set()
 
 
 CITED = re.compile(r"([\w.-]{1,80}\.[A-Za-z]\w{0,9}):(\d{1,6})(?!\w|\.\d)")
@@ -199,29 +238,18 @@ WORD = re.compile(r"[A-Za-z_]\w{7,}", re.A)
 NUMBER = re.compile(r"\d(?<![\w.]\d)[\d,.]{0,30}\d(?:ms|s|%|kB|MB|x)?(?![\w])")
 
 
-HASH = re.compile(r"(?<![\w./-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])")
-"""A commit's short name: letters and digits."""
-
-
-MOST_HASHES = 50
-"""Short names of commits that are looked for in what the steps showed."""
-
-
 class _Telling(dict[str, tuple[str, ...]]):
     """Values that an answer would repeat only because it read them; of those wanted, if any are."""
 
     def __init__(self, tokens: Tokens, wanted: set[str] | None = None) -> None:
         super().__init__()
         self.tokens, self.wanted = tokens, wanted
-        self.hashes = sorted(filter(HASH.fullmatch, wanted or ()))[:MOST_HASHES]
 
     def of(self, text: str) -> set[str]:
         """Those of a text."""
         found = set().union(*map(self.__getitem__, set(self.tokens.of(text))))
-        short = {number for number in NUMBER.findall(text) if len(number) >= 4}
-        if self.wanted is None:
-            return found | short.union(HASH.findall(text))
-        return found | (short & self.wanted) | {one for one in self.hashes if one in text}
+        numbers = (number for number in NUMBER.findall(text) if len(number) >= 4)
+        return found | (set(numbers) if self.wanted is None else self.wanted.intersection(numbers))
 
     def __missing__(self, token: str) -> tuple[str, ...]:
         value = token.strip(".:-#/+%~@")
@@ -400,7 +428,7 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
         yield Good(reason, "used-later", 0.85, (number,))
     if is_untold:
         return
-    number = later.answers.get(step.step)
+    number = later.answers.get(step.step) or later.commits.get(step.step)
     if number is not None and step.call is not None:
         reason = f"The words of step {number} repeat what it showed."
         yield Good(reason, "repeated-later", 0.7, (number,))
