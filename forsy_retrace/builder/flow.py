@@ -213,13 +213,25 @@ class Flow:
         if path in self.given or name in self.given:
             return
         ways = [
-            Source(self.first[value], value, "value-first-shown", 0.8)
+            Source(self.first[value], _as_sent(step, path, value), "value-first-shown", 0.8)
             for value in ways_to_show(step, path)
             if len(value) >= SHORTEST and value in self.first and value not in self.used
-        ]
+        ][:1]
         if path in self.entries:
             ways.append(Source(self.entries[path], name, "listed-entry", 0.85))
-        yield from sorted(ways)[:1]
+        yield from sorted(ways)[:1] or self._of_folder(step, path)
+
+    def _of_folder(self, step: Step, path: str) -> Iterator[Source]:
+        """A guessed file of a folder that an output brought up."""
+        for value in ways_to_show(step, posixpath.dirname(path)):
+            if len(value) >= SHORTEST and value in self.first and not self._knows(value):
+                self.used.add(value)
+                folder = _as_sent(step, posixpath.dirname(path), value)
+                yield Source(self.first[value], folder, "folder-first-shown", 0.7)
+                return
+
+    def _knows(self, value: str) -> bool:
+        return value in self.used or value in self.given
 
     def _of_edit(self, lines: tuple[str, ...], files: frozenset[str]) -> Iterator[Source]:
         """The step that showed most of the text that an edit replaces; the latest of several."""
@@ -258,6 +270,11 @@ class Flow:
             yield Source(number, value, "value-first-shown", round(0.6 + 0.3 * rarity, 2))
 
 
+def _as_sent(step: Step, path: str, value: str) -> str:
+    """The part of a path that an output showed, as it stands in the call."""
+    return value if path in (step.input or "") else shown(path, step.cwd)
+
+
 def values_given(text: str) -> set[str]:
     """The values that the user's or a brief's words name; of a path, each of its parts."""
     named = {*values(text[:MAX_TEXT]), *NAME.findall(text[:MAX_TEXT])}
@@ -272,7 +289,12 @@ def _edited(step: Step) -> frozenset[str]:
 
 
 def _placed(path: str, folder: str | None, cwd: str | None) -> str:
-    """A file of a listing or hit, which is printed below what was searched or below the cwd."""
+    """A file of a listing or hit, which is printed below what was searched or below the cwd.
+
+    Of a file that was searched alone some print the name.
+    """
+    if folder and last_part(folder) == path:
+        return absolute(folder, cwd)
     below = shown(folder, cwd) if folder else ""
     is_whole = below != folder and path.replace("\\", "/").startswith(f"{below}/")
     return absolute(path, cwd if is_whole else folder)

@@ -1,5 +1,6 @@
 """What the calls of a session say that an output may have shown: only this is looked for in them."""
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -66,6 +67,7 @@ class Wanted:
                 self.values.update(asked.arguments)
                 for path in asked.paths:
                     self.values.update(ways_to_show(step, path))
+                    self.values.update(ways_to_show(step, posixpath.dirname(path)))
                     self.names.add(last_part(path))
                 for lines in asked.replaced:
                     self.lines.update(lines)
@@ -84,8 +86,9 @@ class Parts(dict[str, tuple[str, ...]]):
 
 
 def ways_to_show(step: Step, path: str) -> tuple[str, ...]:
-    """A path as an output may print it: whole, or below the working directory."""
-    return path.strip("/"), shown(path, step.cwd)
+    """A path as an output may print it: below the working directory, or whole; as the call does, first."""
+    ways = shown(path, step.cwd), path.strip("/")
+    return ways[::-1] if path in (step.input or "") else ways
 
 
 def last_part(path: str) -> str:
