@@ -426,6 +426,16 @@ def _same_path_by_another_tool(old: Attempt, new: Attempt) -> bool:
     return failed and old.step.tool != new.step.tool and bool(old.paths & new.paths)
 
 
+def _looked_for_by_name(old: Attempt, new: Attempt) -> bool:
+    """A file that was not there; its name is looked for soon after."""
+    if old.step.operation != "read" or new.step.operation != "search" or old.path is None:
+        return False
+    if new.order - old.order > SOON or not MISSING.search((old.step.output or "")[:SAYS_SO]):
+        return False
+    stem = posixpath.splitext(posixpath.basename(old.path))[0]
+    return len(stem) >= 5 and stem in new.terms
+
+
 def _same_folder(old: Attempt, new: Attempt) -> bool:
     """A file that was not there; another of its folder is read soon after."""
     if old.path is None or new.path is None or old.step.tool != new.step.tool:
@@ -614,6 +624,7 @@ RULES: tuple[Rule, ...] = (
     Rule("shares-an-alternative", 0.7, _shares_an_alternative),
     Rule("same-object-after-nothing", 0.75, _same_object),
     Rule("by-another-program", 0.75, _by_another_program),
+    Rule("looked-for-by-name", 0.75, _looked_for_by_name),
     Rule("same-folder-after-missing-file", 0.65, _same_folder),
     Rule("word-mended-after-failure", 0.85, _word_mended),
     Rule("similar-command-after-failure", 0.7, _similar_command),
