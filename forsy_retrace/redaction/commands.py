@@ -88,6 +88,8 @@ class _Command:
     def _is_secret(self, text: bytes, quoted: bool, name: bytes = b"") -> bool:
         if self.part in ("quoted", "string") and not quoted:
             return False
+        if self.part == "token" and b"://" in text:
+            return False  # an address is read by its own rules
         if text[:1] in b"-$<{%(|&>" and not (text[:1] in b"-%&" and shape.is_wild(text)):
             return False
         if shape.is_placeholder(text) or len(text) < 3 or shape.is_reference(text, quoted=True):

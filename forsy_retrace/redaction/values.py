@@ -98,10 +98,12 @@ def _cut(data: bytes, start: int, end: int, *, in_url: bool, in_form: bool) -> i
             place = value.find(stop)
             if place >= 0:
                 value = value[:place]
-    for stop_at in (ENTITY, SENTENCE):
-        stop_here = stop_at.search(value)
-        if stop_here:
-            value = value[: stop_here.start()]
+    entity = ENTITY.search(value)
+    if entity:
+        value = value[: entity.start()]
+    sentence = None if value.isascii() else SENTENCE.search(value)
+    if sentence:
+        value = value[: sentence.start()]
     masked = MASKED.search(value)
     if masked:
         value = value[: masked.start()]
