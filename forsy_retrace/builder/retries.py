@@ -44,6 +44,8 @@ class Attempt(NamedTuple):
     """The file that the tool names as its target."""
     paths: frozenset[str]
     """All files and folders that it names."""
+    written: frozenset[str]
+    """The files that its line writes."""
     terms: frozenset[str]
     """The words of what it looks for, without those that most of the actor's lookups hold."""
     url: str | None
@@ -58,14 +60,17 @@ def _attempt(step: Step, order: int, check: Check | None) -> Attempt:
     named = patched[0] if len(patched) == 1 else path_of(sent)
     path = absolute(named, step.cwd) if named else None
     paths = {path} if path else {absolute(one, step.cwd) for one in patched}
+    written = set[str]()
     if run is not None:
         base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         paths |= {absolute(one, base) for simple in run.simples for one in simple.reads}
+        written = {absolute(one, base) for one in run.writes}
     terms, url = _terms(step, run), None
     if step.operation not in ("edit", "write", "plan"):  # a text may name any page
         url = URL.search(step.input or "")
     shown = url[0].rstrip("/") if url else None
-    return Attempt(step, order, run, path, frozenset(paths), terms, shown, check)
+    files = frozenset(paths), frozenset(written)
+    return Attempt(step, order, run, path, *files, terms, shown, check)
 
 
 URL = later(r"https?://[^\s\"'\\]+")
@@ -199,6 +204,13 @@ def _same_file(old: Attempt, new: Attempt) -> bool:
     if not old.step.success:
         return not _finds_done(old.step, new.step)
     return _works_on(old.step, new.step)
+
+
+def _written_by_a_line(old: Attempt, new: Attempt) -> bool:
+    """A file that a tool could not write or edit, written by a shell's line."""
+    if old.step.success is not False or old.run is not None or _side(old.step) != "change":
+        return False
+    return new.step.operation in ("write", "edit") and not old.paths.isdisjoint(new.written)
 
 
 def _finds_done(old: Step, new: Step) -> bool:
@@ -612,6 +624,7 @@ RULES: tuple[Rule, ...] = (
     Rule("same-check-after-failure", 0.9, _same_check),
     Rule("same-arguments-after-failure", 0.95, _same_arguments),
     Rule("same-file-after-failure", 0.9, _same_file),
+    Rule("written-by-a-line", 0.85, _written_by_a_line),
     Rule("same-url-after-failure", 0.85, _same_url),
     Rule("same-delegation-after-failure", 0.85, _same_delegation),
     Rule("plan-offered-again", 0.9, _same_plan),
