@@ -35,6 +35,7 @@ class Hindsight:
         self.trace = trace
         self.meant = meant(trace)
         self.answers = _answers(trace)
+        self.reported = _reported(trace)
         self.cited = _cited(trace)
         self.commits = _commits(trace)
         self.retried = _retried(trace)
@@ -78,7 +79,6 @@ def _answers(trace: Trace) -> dict[int, int]:
     said_by_words = _Telling(trace.tokens)
     told = {s.step: said_by_words.of(s.output or "") for s in trace.steps if _tells(s)}
     wanted = _Telling(trace.tokens, set().union(*told.values()))
-    reads = _reads_by_subagents(trace)
     first: dict[str, int] = {}
     said: set[str] = set()
     found: dict[int, int] = {}
@@ -86,11 +86,6 @@ def _answers(trace: Trace) -> dict[int, int]:
         if not is_over:
             said |= wanted.of(step.input or "")
             continue
-        if _reports(step):
-            start = step.step if step.call else trace.delegations.get(step.actor, step.answers)
-            for number, name in reads.get(start, ()):
-                if name in (step.output or ""):
-                    found.setdefault(number, step.step)
         for value in told.get(step.step, ()):
             if value in first and value not in said:
                 found.setdefault(first[value], step.step)
@@ -192,6 +187,18 @@ def _tells(step: Step) -> bool:
 
 def _reports(step: Step) -> bool:
     return step.like in ("Task", "Agent") or step.via == "notification"
+
+
+def _reported(trace: Trace) -> dict[int, int]:
+    """Reads by subagents to the report that names the file."""
+    reads = _reads_by_subagents(trace)
+    found: dict[int, int] = {}
+    for step in filter(_reports, trace.steps):
+        start = step.step if step.call else trace.delegations.get(step.actor, step.answers)
+        for number, name in reads.get(start, ()):
+            if name in (step.output or ""):
+                found.setdefault(number, step.step)
+    return found
 
 
 def _reads_by_subagents(trace: Trace) -> dict[int | None, list[tuple[int, str]]]:
@@ -432,6 +439,10 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
     if number is not None and step.call is not None:
         reason = f"The words of step {number} repeat what it showed."
         yield Good(reason, "repeated-later", 0.7, (number,))
+    number = later.reported.get(step.step)
+    if number is not None:
+        reason = f"The report of step {number} names the file that it read."
+        yield Good(reason, "named-in-a-report", 0.7, (number,))
     number = later.cited.get(step.step)
     if number is not None:
         reason = f"The words of step {number} name a line that it showed."
