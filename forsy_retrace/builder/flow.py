@@ -259,13 +259,15 @@ class Flow:
         return seen if seen > self.written.get(line, 0) else 0
 
     def _of_values(self, arguments: Iterable[str]) -> Iterator[Source]:
-        """Distinctive values that an output brought up first."""
+        """Distinctive values that an output brought up first; of a name, its parts say no more."""
+        whole = ""  # the last that was found: its parts follow it
         for value in arguments:
             if value in self.used or value in self.given:
                 continue
             number = self.first.get(value)
-            if number is None:
+            if number is None or (value in whole and not whole.startswith(f"{value}.")):
                 continue
+            whole = value
             rarity = 1 / self.count[value]
             yield Source(number, value, "value-first-shown", round(0.6 + 0.3 * rarity, 2))
 
