@@ -175,13 +175,10 @@ def _made(step: Step) -> Iterator[str]:
 def _spans(step: Step) -> Iterator[tuple[str, int, int | None]]:
     assert step.call is not None
     match step.call.input:
-        case {"offset": int(first), **rest} if named := path_of(step.call.input):
+        case {"offset": int(first), **rest} if first > 1 and (named := path_of(step.call.input)):
             limit = rest.get("limit")
-            yield (
-                absolute(named, step.cwd),
-                first,
-                first + (limit if isinstance(limit, int) else 200),
-            )
+            last = first + limit - 1 if isinstance(limit, int) else None
+            yield absolute(named, step.cwd), first, last
     run = command(step)
     if run is not None:
         base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
