@@ -213,8 +213,8 @@ class Flow:
         if path in self.given or name in self.given:
             return
         ways = [
-            Source(self.first[value], _as_sent(step, path, value), "value-first-shown", 0.8)
-            for value in ways_to_show(step, path)
+            Source(self.first[value], told, "value-first-shown", 0.8)
+            for value, told in _as_sent(step, path)
             if len(value) >= SHORTEST and value in self.first and value not in self.used
         ][:1]
         if path in self.entries:
@@ -223,11 +223,10 @@ class Flow:
 
     def _of_folder(self, step: Step, path: str) -> Iterator[Source]:
         """A guessed file of a folder that an output brought up."""
-        for value in ways_to_show(step, posixpath.dirname(path)):
+        for value, told in _as_sent(step, posixpath.dirname(path)):
             if len(value) >= SHORTEST and value in self.first and not self._knows(value):
                 self.used.add(value)
-                folder = _as_sent(step, posixpath.dirname(path), value)
-                yield Source(self.first[value], folder, "folder-first-shown", 0.7)
+                yield Source(self.first[value], told, "folder-first-shown", 0.7)
                 return
 
     def _knows(self, value: str) -> bool:
@@ -262,7 +261,7 @@ class Flow:
         """Distinctive values that an output brought up first; of a name, its parts say no more."""
         whole = ""  # the last that was found: its parts follow it
         for value in arguments:
-            if value in self.used or value in self.given:
+            if self._knows(value):
                 continue
             number = self.first.get(value)
             if number is None or (value in whole and not whole.startswith(f"{value}.")):
@@ -272,9 +271,13 @@ class Flow:
             yield Source(number, value, "value-first-shown", round(0.6 + 0.3 * rarity, 2))
 
 
-def _as_sent(step: Step, path: str, value: str) -> str:
-    """The part of a path that an output showed, as it stands in the call."""
-    return value if path in (step.input or "") else shown(path, step.cwd)
+def _as_sent(step: Step, path: str) -> Iterator[tuple[str, str]]:
+    """The ways to show a path, that of the call first, each with how the call has it."""
+    below, whole = ways_to_show(step, path)
+    if path in (step.input or ""):
+        yield from ((whole, whole), (below, below))
+    else:
+        yield from ((below, below), (whole, below))
 
 
 def values_given(text: str) -> set[str]:

@@ -14,6 +14,7 @@ from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace, edits_named, 
 
 from .classify import command
 from .distinctive import is_camel
+from .edits import edits_of
 from .files import first_error, stopped
 from .meant import meant
 from .outcome import never_ran
@@ -158,18 +159,17 @@ MOST_READS = 20
 def _cited(trace: Trace) -> dict[int, int]:
     """Reads to the first later answer, or report, that names a line which they showed last."""
     reads: dict[str, list[Touch]] = {}
-    touches = iter(sorted((t for t in trace.touches if t.kind == "read"), key=lambda t: t.step))
-    touch = next(touches, None)
+    touched = edits_of(trace)
     found: dict[int, int] = {}
     for step in trace.steps:
-        while touch is not None and touch.step < step.step:
-            reads.setdefault(touch.path.rsplit("/", 1)[-1], []).append(touch)
-            touch = next(touches, None)
         for name, line in CITED.findall(step.output or "") if _tells(step) else ():
             for read in reversed(reads.get(name, [])[-MOST_READS:]):
                 if _showed(read, int(line), trace):
                     found.setdefault(read.step, step.step)
                     break
+        for touch in touched.get(step.step, ()):
+            if touch.kind == "read":
+                reads.setdefault(touch.path.rsplit("/", 1)[-1], []).append(touch)
     return found
 
 

@@ -86,9 +86,8 @@ class Parts(dict[str, tuple[str, ...]]):
 
 
 def ways_to_show(step: Step, path: str) -> tuple[str, ...]:
-    """A path as an output may print it: below the working directory, or whole; as the call does, first."""
-    ways = shown(path, step.cwd), path.strip("/")
-    return ways[::-1] if path in (step.input or "") else ways
+    """A path as an output may print it: below the working directory, or whole."""
+    return shown(path, step.cwd), path.strip("/")
 
 
 def last_part(path: str) -> str:
