@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import Thread
@@ -789,6 +790,23 @@ def test_a_task_that_kills_its_worker_is_named_and_no_other_is_lost() -> None:
     pool.close()
     assert isinstance(found.pop(3), Lost)
     assert found == {number: 2 * number for number in range(8) if number != 3}
+
+
+@pytest.mark.slow
+def test_a_task_given_to_a_pool_that_just_broke_is_not_lost() -> None:
+    pool = Pool(1)
+
+    def tasks() -> Iterator[int]:
+        yield 3
+        latest = time.monotonic() + 60
+        while pool._pool is not None and not pool._pool._broken and time.monotonic() < latest:
+            time.sleep(0.01)
+        yield from (4, 5)
+
+    found = dict(pool.map(double, tasks()))
+    pool.close()
+    assert isinstance(found.pop(3), Lost)
+    assert found == {4: 8, 5: 10}
 
 
 @pytest.mark.slow

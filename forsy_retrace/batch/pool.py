@@ -30,9 +30,7 @@ class Pool:
         flying: dict[Future[B], A] = {}
         while True:
             for task in islice(waiting, self.workers * AHEAD - len(flying)):
-                pool = self._started()
-                with _deaf():
-                    flying[pool.submit(work, task)] = task
+                flying[self._given(work, task)] = task
             if not flying:
                 return
             done, _ = wait(flying, return_when=FIRST_COMPLETED)
@@ -62,10 +60,17 @@ class Pool:
                 continue
             yield task, _alone(work, task)
 
-    def _started(self) -> ProcessPoolExecutor:
+    def _given(self, work: Callable[[A], B], task: A) -> Future[B]:
+        """A task to the pool. One that broke since it was last looked at says so as its outcome."""
         if self._pool is None:
             self._pool = _executor(self.workers)
-        return self._pool
+        try:
+            with _deaf():
+                return self._pool.submit(work, task)
+        except BrokenProcessPool as broken:
+            refused: Future[B] = Future()
+            refused.set_exception(broken)
+            return refused
 
 
 def _alone(work: Callable[[A], B], task: A) -> B | Lost:
