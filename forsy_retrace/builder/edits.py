@@ -11,6 +11,7 @@ from forsy_retrace.commands import Simple
 from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command
+from .tools import replaces_all
 from .touches import absolute
 
 EDITS = ("edit", "write", "delete")
@@ -104,7 +105,7 @@ class Standing:
         self.ended = []
         for touch in touched:
             if touch.kind in EDITS:
-                self._remove(touch)
+                self._remove(touch, everywhere=replaces_all(step.call.input if step.call else None))
                 self._enter(touch)
         self._restore(step)
         return self.ended
@@ -130,24 +131,21 @@ class Standing:
             steps.append(touch.step)
         self.in_effect[touch.step] = None
 
-    def _remove(self, touch: Touch) -> None:
+    def _remove(self, touch: Touch, *, everywhere: bool) -> None:
         held = self.lines.get(touch.path, {})
         kept = {line.strip() for line in touch.added}
-        removed = dict.fromkeys(line.strip() for line in touch.removed)
+        removed = Counter(line.strip() for line in touch.removed)
         reworked = self._worked_over(touch, held)
         reworked.update(step for line in removed for step in held.get(line, ()))
         if touch.kind == "delete" or (touch.kind == "write" and touch.change is None):
-            gone = [line for line in held if line not in kept]
+            gone = {line: len(steps) for line, steps in held.items() if line not in kept}
         else:
             # A line that stands on inside a longer one was extended, not replaced.
             put = "\n".join(line.strip() for line in touch.added)
-            gone = [line for line in removed if line in held and line not in put]
-        lost = Counter[int]()
-        for line in gone:
-            steps = held.pop(line)
-            lost.update(steps)
-            if own := steps[bisect_left(steps, touch.step) :]:
-                held[line] = own
+            gone = {line: n for line, n in removed.items() if line in held and line not in put}
+            if everywhere:
+                gone = {line: len(held[line]) for line in gone}
+        lost = self._taken(held, gone, touch.step)
         for step in sorted(reworked.union(lost)):
             if step in self.replaced or step == touch.step:
                 continue
@@ -155,6 +153,24 @@ class Standing:
             self.left[step] -= lost[step]
             if 1 - self.left[step] / self.sizes[step] > REPLACED_SHARE:
                 self._replace(step, touch.step)
+
+    def _taken(self, held: dict[str, list[int]], gone: dict[str, int], by: int) -> Counter[int]:
+        """Takes lines out, each so often; the steps that lose them, with how many.
+
+        Of equal lines those go whose steps put in more of the rest.
+        """
+        near = Counter(step for line in gone for step in held[line])
+        lost = Counter[int]()
+        for line, times in gone.items():
+            earlier = bisect_left(held[line], by)
+            own, steps = held[line][earlier:], held[line][:earlier]
+            nearest = sorted(steps, key=near.__getitem__, reverse=True)
+            lost.update(nearest[:times])
+            if left := sorted(nearest[times:]) + own:
+                held[line] = left
+            else:
+                del held[line]
+        return lost
 
     def _worked_over(self, touch: Touch, held: dict[str, list[int]]) -> set[int]:
         """The edits of which the text that another replaces holds all lines, also if they stay."""

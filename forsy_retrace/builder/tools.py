@@ -445,3 +445,11 @@ def path_of(sent: Any) -> str | None:
         case {"file_path": str(path)} | {"notebook_path": str(path)} | {"path": str(path)}:
             return path
     return None
+
+
+def replaces_all(sent: Any) -> bool:
+    """Whether an edit's arguments ask for every place at which the old text stands."""
+    match sent:
+        case {"replace_all": True} | {"replaceAll": True} | {"allow_multiple": True}:
+            return True
+    return False
