@@ -9,7 +9,7 @@ far as the log tells which files a step showed.
 
 import posixpath
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -36,6 +36,8 @@ WINDOW = "[File: "
 """How SWE-agent heads the lines of a file that it shows, each behind its number."""
 FAR = 200
 """How many lines behind the first a hit may have led to, where a read does not say its last."""
+LOOKS = 8
+"""So many looks at a line of a file are kept."""
 NAME = re.compile(r"(?<![\w-])[\w-]{1,80}\.\w{1,8}\b")
 """A file's name."""
 
@@ -84,8 +86,8 @@ class Flow:
         """Absolute path of a listed entry to the step that listed it first."""
         self.hits: dict[str, list[tuple[int, int]]] = {}
         """File to the lines that hits named, with their steps."""
-        self.lines: dict[str, dict[str | None, int]] = {}
-        """A shown line to the step that showed it last in each file; None where any may be meant."""
+        self.lines: dict[str, dict[str | None, deque[int]]] = {}
+        """A line to the last steps that showed it in each file; None where any may be meant."""
         self.written: dict[str, int] = {}
         """A line that the actor itself put into a file, and when."""
 
@@ -118,9 +120,11 @@ class Flow:
             if step.operation == "search" or text.startswith(WINDOW):
                 text = BEFORE_A_HIT.sub("", text)
             lines = self.wanted.lines.intersection(map(str.strip, text.splitlines()))
-            here = dict.fromkeys(self._files(step), step.step)
+            files = self._files(step)
             for line in lines:
-                self.lines.setdefault(line, {}).update(here)
+                held = self.lines.setdefault(line, {})
+                for file in files:
+                    held.setdefault(file, deque(maxlen=LOOKS)).append(step.step)
 
     def _files(self, step: Step) -> list[str | None]:
         """The files whose lines an output shows; None stands for any."""
@@ -234,7 +238,7 @@ class Flow:
 
     def _of_edit(self, lines: tuple[str, ...], files: frozenset[str]) -> Iterator[Source]:
         """The step that showed most of the text that an edit replaces; the latest of several."""
-        seen_in = [(seen, line) for line in lines if (seen := self._shown(line, files))]
+        seen_in = [(seen, line) for line in lines for seen in self._shown(line, files)]
         if not seen_in:
             return
         counts = Counter(seen for seen, _ in seen_in)
@@ -244,18 +248,18 @@ class Flow:
             line = next(line for seen, line in seen_in if seen == step)
             yield Source(step, line, "showed-the-replaced-text", 0.92)
 
-    def _shown(self, line: str, files: frozenset[str]) -> int:
-        """The step that showed a line of these files last; 0 where the actor has put it in since.
+    def _shown(self, line: str, files: frozenset[str]) -> set[int]:
+        """The last steps that showed a line of these files, since the actor put it in if it did.
 
         A file of the same name may be the same, seen from elsewhere: in a container, say.
         """
         held = self.lines.get(line, {})
-        seen = max((held.get(file, 0) for file in (*files, None)), default=0)
+        seen = {step for file in (*files, None) for step in held.get(file, ())}
         if not seen:
             names = frozenset(map(last_part, files))
             alike = (at for file, at in held.items() if not files or last_part(file or "") in names)
-            seen = max(alike, default=0)
-        return seen if seen > self.written.get(line, 0) else 0
+            seen = {step for steps in alike for step in steps}
+        return {step for step in seen if step > self.written.get(line, 0)}
 
     def _of_values(self, arguments: Iterable[str]) -> Iterator[Source]:
         """Distinctive values that an output brought up first; of a name, its parts say no more."""
