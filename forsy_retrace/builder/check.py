@@ -21,7 +21,7 @@ from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
 from .classify import command
 from .edits import EDITS, Standing, Stash, edits_of, scratch
-from .loads import Loads
+from .loads import Loads, taken_in
 from .outcome import never_ran
 from .printed import bare_output, scripts, unreached
 from .touches import absolute, known_places
@@ -279,9 +279,10 @@ MODULE = later(r"-m ([\w.-]+)")
 
 
 def _programs(step: Step, run: Command) -> list[str]:
-    """The files that a line runs."""
+    """The files that a line runs, and those that a program on the line itself takes in."""
     modules = frozenset(MODULE.findall(step.input or ""))
-    return [read for simple in run.simples for read in _run_by(simple, modules)]
+    ran = [read for simple in run.simples for read in _run_by(simple, modules)]
+    return ran + [name for runner, text in run.inline for name in taken_in(runner, text)]
 
 
 def _given(run: Command) -> list[str]:

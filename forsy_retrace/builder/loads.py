@@ -1,7 +1,8 @@
 """Which edited files does a program take in, as far as the log shows?
 
 Those that it loads by name (`from shop import cart`, `require("./cart")`) or names in full
-(`open("prices.json")`), in any text of it that the log shows, and those that these take in.
+(`open("prices.json")`), in any text of it that the log shows, and those that these take in. A
+program that stands on the line itself is for what it loads, and for the files that it parses.
 """
 
 import posixpath
@@ -21,6 +22,19 @@ WORD = re.compile(r"[\w-]+")
 COMMENT = later(r"(?m)^[ \t]*(?:#|//|\*|/\*|--).*$")
 FILE = re.compile(r"(?<![\w-])[\w-]{1,80}(?:\.[\w-]{1,80}){1,5}")
 """A file by its name in full."""
+PARSES = later(
+    r"\b(?:json|yaml|tomllib|tomli|toml|plistlib|ast|ElementTree|ET|minidom|YAML|JSON)\.(?:safe_)?(?:load|parse)"
+)
+"""A reader that fails on a file of another form than its own."""
+PUTS = later(r"\.write|\bdump\(|writeFile|['\"][wax]b?\+?['\"]|\bunlink|\brename")
+"""What makes or changes files."""
+PYTHON = (".py", ".pyi")
+SCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+ENDINGS = {
+    **dict.fromkeys(("python", "python2", "python3"), PYTHON),
+    **dict.fromkeys(("node", "nodejs", "bun", "deno", "tsx", "ts-node"), SCRIPT),
+}
+"""How the names end of what a program of a language loads."""
 INDEX = frozenset(["__init__", "__main__", "index", "mod"])
 """Names of files that are loaded by the name of their folder."""
 
@@ -59,6 +73,16 @@ class Loads:
         return names
 
 
+def taken_in(runner: str, text: str) -> list[str]:
+    """The files that a program on the line itself may load, or parses, as their paths end."""
+    endings = ENDINGS.get(posixpath.basename(runner), ())
+    loaded = sorted(set(_loaded(text.replace(";", "\n"))))
+    files = [f"{name}{ending}" for name in loaded for ending in endings]
+    files += [f"{name}/{index}{ending}" for name in loaded for index in INDEX for ending in endings]
+    parses = PARSES.search(text) is not None and PUTS.search(text) is None
+    return [*files, *FILE.findall(text)] if parses else files
+
+
 def _texts(touch: Touch) -> Iterator[str]:
     yield touch.new or "\n".join(touch.added)
     if touch.change is not None:
@@ -66,8 +90,13 @@ def _texts(touch: Touch) -> Iterator[str]:
 
 
 def _mentions(text: str) -> Iterator[str]:
-    """The names of files in full, and what stands for them where something is loaded."""
+    """The names of files in full, and of what is loaded."""
     yield from FILE.findall(COMMENT.sub("", text))
+    yield from _loaded(text)
+
+
+def _loaded(text: str) -> Iterator[str]:
+    """What stands for files where something is loaded."""
     for path in QUOTED.findall(text):
         name = posixpath.basename(path)
         yield from (name, posixpath.splitext(name)[0])

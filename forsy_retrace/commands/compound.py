@@ -203,6 +203,7 @@ def _judged(steps: list[Step]) -> Command:
         tuple(_told(steps)),
         tuple(_poured(steps)),
         tuple(_fed(steps)),
+        tuple(_inline(steps)),
         steps[at][0].block == "not",
         at,
         _behind_cd(steps),
@@ -223,6 +224,12 @@ def _fed(steps: list[Step]) -> Iterator[str]:
     for part, known in steps:
         if part.body and known.done.words[:1] and known.done.words[0] in APPLIES:
             yield part.body
+
+
+def _inline(steps: list[Step]) -> Iterator[tuple[str, str]]:
+    for part, known in steps:
+        if known.done.rule == "inline-program":
+            yield known.done.words[0], part.body or "\n".join(known.done.words[1:])
 
 
 def _poured(steps: list[Step]) -> Iterator[Poured]:

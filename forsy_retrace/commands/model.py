@@ -83,6 +83,8 @@ class Command(msgspec.Struct, frozen=True):
     poured: tuple[Poured, ...] = ()
     fed: tuple[str, ...] = ()
     """The here-documents from which its commands take a patch."""
+    inline: tuple[tuple[str, str], ...] = ()
+    """The programs that the line itself holds as text, each behind what runs it."""
     negated: bool = False
     """A `!` before the command that the line is for: what comes to nothing is what was wanted."""
     place: int = 0
