@@ -35,6 +35,8 @@ ENDINGS = {
     **dict.fromkeys(("node", "nodejs", "bun", "deno", "tsx", "ts-node"), SCRIPT),
 }
 """How the names end of what a program of a language loads."""
+DATA = (".json", ".jsonc", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".xml", ".plist")
+"""How the names end of files that are read as data: they take in nothing."""
 INDEX = frozenset(["__init__", "__main__", "index", "mod"])
 """Names of files that are loaded by the name of their folder."""
 
@@ -65,7 +67,7 @@ class Loads:
         return frozenset(found)
 
     def _names(self, path: str) -> frozenset[str]:
-        touches = self.shown.get(path, [])
+        touches = self.shown.get(path, []) if not path.endswith(DATA) else []
         known, names = self.named.get(path, (0, frozenset[str]()))
         if known < len(touches):
             names = names.union(*(_mentions(text) for t in touches[known:] for text in _texts(t)))
