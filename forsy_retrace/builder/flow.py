@@ -160,6 +160,9 @@ class Flow:
                 best[source.step] = source
         self.used |= asked.said
         self.used.update(f"path {path}" for path in asked.made)
+        self.used.update(
+            named & self.first.keys()
+        )  # a path that was shown both ways is known in both
         for old, new in replacements(step):
             self.written.update((line.strip(), step.step) for line in line_changes(old, new)[1])
         return [best[number] for number in sorted(best)]
@@ -226,12 +229,17 @@ class Flow:
         yield from sorted(ways)[:1] or self._of_folder(step, path)
 
     def _of_folder(self, step: Step, path: str) -> Iterator[Source]:
-        """A guessed file of a folder that an output brought up."""
+        """A guessed file of a folder that an output brought up, or listed."""
         for value, told in _as_sent(step, posixpath.dirname(path)):
             if len(value) >= SHORTEST and value in self.first and not self._knows(value):
                 self.used.add(value)
                 yield Source(self.first[value], told, "folder-first-shown", 0.7)
                 return
+        folder = posixpath.dirname(path)
+        key, name = f"path {folder}", last_part(folder)
+        if folder in self.entries and key not in self.used and name not in self.given:
+            self.used.add(key)
+            yield Source(self.entries[folder], name, "folder-first-shown", 0.7)
 
     def _knows(self, value: str) -> bool:
         return value in self.used or value in self.given

@@ -60,7 +60,8 @@ class Wanted:
         self.lines: set[str] = set()
         """Lines that an edit replaces."""
         self.names: set[str] = {"", ".", ".."}
-        """Last parts of the paths that calls name, and those that tell nothing."""
+        """Last parts of the paths that calls name, and of their folders where they are long; and
+        those that tell nothing."""
         for step in steps:
             if step.call is not None:
                 self.asked[step.step] = asked = _asked(step)
@@ -68,7 +69,9 @@ class Wanted:
                 for path in asked.paths:
                     self.values.update(ways_to_show(step, path))
                     self.values.update(ways_to_show(step, posixpath.dirname(path)))
-                    self.names.add(last_part(path))
+                    folder = last_part(posixpath.dirname(path))
+                    tells = len(folder) >= distinctive.SHORTEST
+                    self.names.update((last_part(path), folder) if tells else (last_part(path),))
                 for lines in asked.replaced:
                     self.lines.update(lines)
 
