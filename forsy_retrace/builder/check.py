@@ -26,7 +26,7 @@ from .outcome import never_ran
 from .printed import bare_output, scripts, unreached
 from .touches import absolute, known_places
 from .unchecked import NAMED, Unchecked, breadth, is_prose
-from .verdicts import lists_unformatted, no_test_ran, read_summary
+from .verdicts import lists_unformatted, no_test_ran, read_summary, says_it_never_began
 
 
 def check(trace: Trace) -> Trace:
@@ -227,18 +227,13 @@ class _Checker:
 
 
 def _never_began(step: Step, run: Command) -> bool:
-    """Whether a line failed before its check could run: in another folder, or without its tool."""
+    """Whether a line failed before its check could run, for want of a folder, a tool or a target."""
     if step.success is not False:
         return False
     first = next((at for at, one in enumerate(run.simples) if one.check), run.place)
     if first < unreached(step) or (step.told is not None and step.told.exit_code == 127):
         return True
-    alone = step.grounds["success"].rule == "nothing-but-an-error"
-    return alone and NO_TOOL.search(step.printed) is not None
-
-
-NO_TOOL = later(r"(?m)(?:: (?:command )?not found|command not found: \S+)$")
-"""How a shell says that there is no such program."""
+    return says_it_never_began(step.printed)
 
 
 def _tells_nothing(kind: str, step: Step, run: Command) -> bool:

@@ -237,7 +237,8 @@ class Flow:
                 return
         folder = posixpath.dirname(path)
         key, name = f"path {folder}", last_part(folder)
-        if folder in self.entries and key not in self.used and name not in self.given:
+        is_new = key not in self.used and name not in self.given
+        if folder in self.entries and len(name) >= SHORTEST and is_new:
             self.used.add(key)
             yield Source(self.entries[folder], name, "folder-first-shown", 0.7)
 

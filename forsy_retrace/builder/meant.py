@@ -10,6 +10,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace
 
 from .edits import EDITS
+from .verdicts import says_it_never_began
 
 TO_FAIL = re.compile(
     r"(?i)\b(?:should|must|will|expect(?:ed|s)?(?: it)?(?: to)?|verify|confirm|check|see|watch)\b"
@@ -19,11 +20,8 @@ TO_FAIL = re.compile(
 )
 """How an agent says that a test is to fail before the code is there."""
 
-NEVER_BEGAN = later(
-    r"(?i)\[setup failed\]|command not found|no tests (?:ran|found|to run)|missing script"
-    r"|collected 0 items|file or directory not found|could not find `Cargo\.toml`|\bcd: "
-)
-"""How a runner, or the shell before it, says that it came to no test: that shows nothing."""
+NO_TEST = later(r"\[setup failed\]|collected 0 items|no tests (?:found|to run)|\bcd: ")
+"""How a runner, or the shell before it, says that it came to no test."""
 MOST_OF_A_FAILURE = 2000
 """Characters at the end of an output in which it says why nothing ran."""
 
@@ -55,7 +53,7 @@ def meant(trace: Trace) -> frozenset[int]:
 
 
 def _is_to_fail(step: Step) -> bool:
-    if NEVER_BEGAN.search((step.output or "")[-MOST_OF_A_FAILURE:]):
+    if says_it_never_began(step.printed) or NO_TEST.search(step.printed[-MOST_OF_A_FAILURE:]):
         return False
     sent = step.call.input if step.call else None
     said = sent.get("description") if isinstance(sent, dict) else None

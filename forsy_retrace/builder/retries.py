@@ -23,6 +23,7 @@ from .printed import unread
 from .tools import PLAN_EXITS, path_of
 from .touches import EDITORS, READERS, WRITERS, absolute, only_takes_out, replacements
 from .untold import Likely, is_mended, untold
+from .verdicts import NO_PROGRAM
 
 WINDOW = 60
 """How many of the actor's own calls a failure stays in mind."""
@@ -424,10 +425,6 @@ def _by_another_program(old: Attempt, new: Attempt) -> bool:
         return False
     a, b = (run.simples[-1].words for run in (old.run, new.run))
     return a[:1] != b[:1] and not set(a[1:]).isdisjoint(b[1:])
-
-
-NO_PROGRAM = later(r"(?i)command not found|is not recognized as|: not found\Z")
-"""How a shell says that there is no such program."""
 
 
 def _same_path_by_another_tool(old: Attempt, new: Attempt) -> bool:

@@ -399,6 +399,46 @@ def lists_unformatted(text: str, run: Command) -> bool:
     return looks and UNFORMATTED.search(text) is not None
 
 
+NO_PROGRAM = later(
+    r"(?im)(?:: (?:command )?not found|command not found: \S+|is not recognized as .+)$"
+)
+"""How a shell says that there is no such program."""
+NOT_BEGUN: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("shell", NO_PROGRAM),
+    ("python", later(r"(?m)^\S*python[\d.]*(?:\.exe)?: No module named \S+$")),
+    ("pytest", later(r"(?m)^ERROR: file or directory not found: |\bno tests ran in ")),
+    (
+        "go",
+        later(
+            r"directory prefix \S+ does not contain |go: cannot find main module"
+            r"|go\.mod file not found in current directory|\bno Go files in |matched no packages"
+        ),
+    ),
+    ("cargo", later(r"could not find `Cargo\.toml`|error: no such (?:sub)?command")),
+    (
+        "node",
+        later(
+            r"(?i)\bmissing script\b|Script not found \"|Couldn't find a package\.json"
+            r"|ERR_PNPM_NO_(?:IMPORTER_MANIFEST|SCRIPT)|^error Command \"\S+\" not found|No tests found, exiting with code 1"
+        ),
+    ),
+    ("make", later(r"No rule to make target ['`][^'`\n]+'\.\s+Stop")),
+    ("just", later(r"[Jj]ustfile does not contain recipe|no task \S+ found")),
+    ("maven", later(r"there is no POM in this directory")),
+    ("gradle", later(r"Task '[^'\n]+' not found in ")),
+    ("dotnet", later(r"error MSB1003:")),
+)
+"""How a program says that it came to nothing that it could check, read off public documentation."""
+FEW = 15
+"""So many lines at most stand where nothing began."""
+
+
+def says_it_never_began(text: str) -> bool:
+    """Whether a runner, or the shell before it, says that there was nothing to run."""
+    bare = below_header(text)[-TAIL:]
+    return bare.count("\n") < FEW and any(words.search(bare) for _, words in NOT_BEGUN)
+
+
 COUNTS = later(r"\b\d+ (?:failed|failures?|errors?|passed|passing)\b")
 
 
