@@ -5,6 +5,7 @@ recognises counts, by the same actor.
 """
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, takewhile
@@ -427,6 +428,24 @@ def _by_another_program(old: Attempt, new: Attempt) -> bool:
     return a[:1] != b[:1] and not set(a[1:]).isdisjoint(b[1:])
 
 
+def _unknown_skill(old: Attempt, new: Attempt) -> bool:
+    """A skill that there is none of, by another of its names, or done by a command of its name."""
+    name = _skill(old.step)
+    if not name or old.step.success is not False or not UNKNOWN.search(old.step.printed[:SAYS_SO]):
+        return False
+    if new.run is None:
+        return _skill(new.step) == name
+    return any(name in simple.words[1:3] for simple in new.run.simples)
+
+
+def _skill(step: Step) -> str:
+    """The last part of a skill's name: `commit-commands:commit` is a commit."""
+    match step.call.input if step.call and step.like == "Skill" else None:
+        case {"skill": str(name)} | {"command": str(name)}:
+            return re.split(r"[:/]", name.strip())[-1]
+    return ""
+
+
 def _same_path_by_another_tool(old: Attempt, new: Attempt) -> bool:
     """A file or folder that one tool refused, read by another."""
     if old.step.operation != "read" or new.step.operation not in LOOKS:
@@ -625,6 +644,7 @@ RULES: tuple[Rule, ...] = (
     Rule("same-url-after-failure", 0.85, _same_url),
     Rule("same-delegation-after-failure", 0.85, _same_delegation),
     Rule("plan-offered-again", 0.9, _same_plan),
+    Rule("unknown-skill", 0.75, _unknown_skill),
     Rule("query-with-one-thing-changed", 0.75, _one_thing_changed),
     Rule("one-argument-changed-after-failure", 0.75, _one_argument_changed),
     Rule("arguments-mended", 0.85, _arguments_mended),
