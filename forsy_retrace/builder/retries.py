@@ -429,20 +429,20 @@ def _by_another_program(old: Attempt, new: Attempt) -> bool:
 
 
 def _unknown_skill(old: Attempt, new: Attempt) -> bool:
-    """A skill that there is none of, by another of its names, or done by a command of its name."""
-    name = _skill(old.step)
+    """A skill that there is none of; then one whose name holds its name, or a command of that name."""
+    name = _skill(old.step).rpartition(":")[2]
     if not name or old.step.success is not False or not UNKNOWN.search(old.step.printed[:SAYS_SO]):
         return False
     if new.run is None:
-        return _skill(new.step) == name
+        return name in (*_skill(new.step).split(":"), *re.split(r"\W|_", _skill(new.step)))
     return any(name in simple.words[1:3] for simple in new.run.simples)
 
 
 def _skill(step: Step) -> str:
-    """The last part of a skill's name: `commit-commands:commit` is a commit."""
+    """The skill that a call names: `commit-commands:commit`."""
     match step.call.input if step.call and step.like == "Skill" else None:
         case {"skill": str(name)} | {"command": str(name)}:
-            return re.split(r"[:/]", name.strip())[-1]
+            return name.strip()
     return ""
 
 
