@@ -192,7 +192,7 @@ LATE_NO = later(
 )
 """A no behind a filler."""
 LABEL = later(
-    r"(?i)(?:(?:let'?s )?(?:go|do|use|take)(?: (?:for|with))? "
+    r"(?i)(?:(?:let'?s )?(?:go|do|use|take|start|implement|apply|address|fix)(?: (?:for|with))? "
     r"|i(?:'d)? (?:think|prefer|like|choose|say|go with) )?(?:option |number |#)?([a-f]|\d{1,2})"
     r"(?:[.,):;]|\s+(?:-|but|is|and|please|then|seems)|\s*$)"
 )
