@@ -150,8 +150,11 @@ def _hashes(text: str | None) -> set[str]:
     return {name[:7] for name in HASH.findall(text[:BRIEF])} if text else set()
 
 
-CITED = re.compile(r"([\w.-]{1,80}\.[A-Za-z]\w{0,9}):(\d{1,6})(?!\w|\.\d)")
-"""How words name a line of a file: `total.py:120`."""
+CITED = re.compile(
+    r"(?P<file>[\w.-]{1,80}\.[A-Za-z]\w{0,9})\b(?::(?P<at>\d{1,6})(?!\w|\.\d))?"
+    r"|\b[Ll]ines? ~?(?P<line>\d{1,6})(?!\w|\.\d)"
+)
+"""How words name a file and a line of it: `total.py:120`, `total.py`, line 120."""
 MOST_READS = 20
 """Reads of files of one name among which a line is looked for, the latest first."""
 
@@ -162,15 +165,25 @@ def _cited(trace: Trace) -> dict[int, int]:
     touched = edits_of(trace)
     found: dict[int, int] = {}
     for step in trace.steps:
-        for name, line in CITED.findall(step.output or "") if _tells(step) else ():
+        for name, line in _lines_named(step.output or "") if _tells(step) else ():
             for read in reversed(reads.get(name, [])[-MOST_READS:]):
-                if _showed(read, int(line), trace):
+                if _showed(read, line, trace):
                     found.setdefault(read.step, step.step)
                     break
         for touch in touched.get(step.step, ()):
             if touch.kind == "read":
                 reads.setdefault(touch.path.rsplit("/", 1)[-1], []).append(touch)
     return found
+
+
+def _lines_named(text: str) -> Iterator[tuple[str, int]]:
+    """The lines of files that words name; one without a file is of that named before on its line."""
+    for paragraph in text.splitlines():
+        name = ""
+        for found in CITED.finditer(paragraph):
+            name = found["file"] or name
+            if name and (line := found["at"] or found["line"]):
+                yield name, int(line)
 
 
 def _showed(read: Touch, line: int, trace: Trace) -> bool:
