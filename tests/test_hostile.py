@@ -461,10 +461,18 @@ def test_a_check_that_may_come_again_names_the_nearest_edits(tmp_path: Path) -> 
     assert {steps[edit - 1]["eval"] for edit in edits} == {1}
 
 
+LOADS_MANY = f"python -c 'import {', '.join(f'm{number}' for number in range(100))}'"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "passes", "path"),
-    [("pytest", False, ""), ("pytest tests/test_m.py", True, ""), ("cat a.py", True, "a.py")],
+    [
+        ("pytest", False, ""),
+        ("pytest tests/test_m.py", True, ""),
+        (LOADS_MANY, False, ""),
+        ("cat a.py", True, "a.py"),
+    ],
 )
 def test_many_edits_and_checks_take_linear_time(
     command: str, passes: bool, path: str, tmp_path: Path

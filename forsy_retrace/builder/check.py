@@ -8,7 +8,7 @@ clears nothing for a wider one, and what a formatter rewrote is no edit to check
 import posixpath
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
@@ -190,13 +190,13 @@ class _Checker:
 
     def _edited(self, named: list[str]) -> tuple[str, ...]:
         """The edited files that a line names so."""
-        ends = tuple("/" + (name.lstrip("./") if "/" in name else name) for name in named)
-        return tuple(
-            path
-            for name in named
-            for path in sorted(self.standing.by_name.get(posixpath.basename(name), ()))
-            if (path.endswith(ends) or path in named) and self._is_code(path)
-        )
+        return tuple(path for name in named for path in self._ending_so(name))
+
+    def _ending_so(self, name: str) -> Iterator[str]:
+        end = "/" + (name.lstrip("./") if "/" in name else name)
+        for path in sorted(self.standing.by_name.get(posixpath.basename(name), ())):
+            if (path == name or path.endswith(end)) and self._is_code(path):
+                yield path
 
     def _taken_in(self, programs: tuple[str, ...], edits: tuple[int, ...]) -> tuple[int, ...]:
         """Of some edits those of the programs themselves, and of what these take in."""

@@ -8,6 +8,7 @@ program that stands on the line itself is for what it loads, and for the files t
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Touch
@@ -55,15 +56,17 @@ class Loads:
 
     def of(self, programs: Iterable[str], edited: Iterable[str]) -> frozenset[str]:
         """Those of the edited files that the programs are, or take in."""
-        left = dict.fromkeys(edited)
+        called: dict[str, list[str]] = {}
+        for path in edited:
+            for name in _called(path):
+                called.setdefault(name, []).append(path)
         found = list(dict.fromkeys(programs))
+        known = set(found)
         for path in found:
-            left.pop(path, None)
-            names = self._names(path)
-            taken = [other for other in left if not names.isdisjoint(_called(other))]
-            for other in taken:
-                del left[other]
-            found += taken
+            for name in self._names(path) & called.keys():
+                new = [other for other in called.pop(name) if other not in known]
+                known.update(new)
+                found += new
         return frozenset(found)
 
     def _names(self, path: str) -> frozenset[str]:
@@ -75,8 +78,13 @@ class Loads:
         return names
 
 
+MOST = 10_000
+"""Characters of a program on the line in which it says what it takes in."""
+
+
 def taken_in(runner: str, text: str) -> list[str]:
     """The files that a program on the line itself may load, or parses, as their paths end."""
+    text = text[:MOST]
     endings = ENDINGS.get(posixpath.basename(runner), ())
     loaded = sorted(set(_loaded(text.replace(";", "\n"))))
     files = [f"{name}{ending}" for name in loaded for ending in endings]
@@ -106,11 +114,12 @@ def _loaded(text: str) -> Iterator[str]:
         yield from WORD.findall(words)
 
 
-def _called(path: str) -> tuple[str, str]:
+@lru_cache(maxsize=4096)
+def _called(path: str) -> frozenset[str]:
     """By which names a program may take in a file."""
     name = posixpath.basename(path)
     stem = posixpath.splitext(name)[0]
     if stem in INDEX:
         folder = posixpath.basename(posixpath.dirname(path))
-        return folder, folder
-    return name, stem
+        return frozenset([folder])
+    return frozenset([name, stem])
