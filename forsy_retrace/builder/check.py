@@ -21,7 +21,7 @@ from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
 from .classify import command
 from .edits import EDITS, Standing, Stash, edits_of, scratch
-from .loads import Loads, taken_in
+from .loads import Loads
 from .outcome import never_ran
 from .printed import bare_output, scripts, unreached
 from .touches import absolute, known_places
@@ -129,7 +129,7 @@ class _Checker:
         if run.check is not None:
             kind, rule, confidence = run.check, f"check-{run.check}", 0.92
         elif step.operation == "execute" and (
-            (built := self._build_of(step, run)) or (programs := self._edited(_programs(step, run)))
+            (built := self._build_of(step, run)) or (programs := self._run_by(step, run))
         ):
             kind, rule, confidence = "run", "runs-edited-program", 0.75
         else:
@@ -188,6 +188,12 @@ class _Checker:
         paths = (absolute(read, step.cwd) for read in _programs(step, run))
         return next((self.built[path] for path in paths if path in self.built), None)
 
+    def _run_by(self, step: Step, run: Command) -> tuple[str, ...]:
+        """The edited files that a line runs, or that a program on the line itself takes in."""
+        taken = (path for runner, text in run.inline for path in self.loads.by_text(runner, text))
+        edited = (path for path in taken if path in self.standing.by_path and self._is_code(path))
+        return (*self._edited(_programs(step, run)), *edited)
+
     def _edited(self, named: list[str]) -> tuple[str, ...]:
         """The edited files that a line names so."""
         return tuple(path for name in named for path in self._ending_so(name))
@@ -201,7 +207,7 @@ class _Checker:
     def _taken_in(self, programs: tuple[str, ...], edits: tuple[int, ...]) -> tuple[int, ...]:
         """Of some edits those of the programs themselves, and of what these take in."""
         paths = self.standing.paths
-        loaded = self.loads.of(programs, sorted({path for edit in edits for path in paths[edit]}))
+        loaded = self.loads.of(programs, {path for edit in edits for path in paths[edit]})
         return tuple(edit for edit in edits if not loaded.isdisjoint(paths[edit]))
 
     def _is_code(self, path: str) -> bool:
@@ -274,10 +280,9 @@ MODULE = later(r"-m ([\w.-]+)")
 
 
 def _programs(step: Step, run: Command) -> list[str]:
-    """The files that a line runs, and those that a program on the line itself takes in."""
+    """The files that a line runs."""
     modules = frozenset(MODULE.findall(step.input or ""))
-    ran = [read for simple in run.simples for read in _run_by(simple, modules)]
-    return ran + [name for runner, text in run.inline for name in taken_in(runner, text)]
+    return [read for simple in run.simples for read in _run_by(simple, modules)]
 
 
 def _given(run: Command) -> list[str]:

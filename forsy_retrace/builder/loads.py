@@ -7,8 +7,7 @@ program that stands on the line itself is for what it loads, and for the files t
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator
 
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Touch
@@ -36,6 +35,8 @@ ENDINGS = {
     **dict.fromkeys(("node", "nodejs", "bun", "deno", "tsx", "ts-node"), SCRIPT),
 }
 """How the names end of what a program of a language loads."""
+MOST = 10_000
+"""Characters of a program on the line in which it says what it takes in."""
 DATA = (".json", ".jsonc", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".xml", ".plist")
 """How the names end of files that are read as data: they take in nothing."""
 INDEX = frozenset(["__init__", "__main__", "index", "mod"])
@@ -47,27 +48,38 @@ class Loads:
 
     def __init__(self) -> None:
         self.shown: dict[str, list[Touch]] = {}
+        self.called: dict[str, list[str]] = {}
+        """The files by the names under which a program may take them in."""
         self.named: dict[str, tuple[int, frozenset[str]]] = {}
         """A file to the names in it, and how many touches these came from."""
 
     def see(self, touch: Touch) -> None:
         """What a step put into a file, or saw of it."""
+        if touch.path not in self.shown:
+            for name in _called(touch.path):
+                self.called.setdefault(name, []).append(touch.path)
         self.shown.setdefault(touch.path, []).append(touch)
 
-    def of(self, programs: Iterable[str], edited: Iterable[str]) -> frozenset[str]:
+    def of(self, programs: Iterable[str], edited: Collection[str]) -> frozenset[str]:
         """Those of the edited files that the programs are, or take in."""
-        called: dict[str, list[str]] = {}
-        for path in edited:
-            for name in _called(path):
-                called.setdefault(name, []).append(path)
         found = list(dict.fromkeys(programs))
         known = set(found)
         for path in found:
-            for name in self._names(path) & called.keys():
-                new = [other for other in called.pop(name) if other not in known]
-                known.update(new)
-                found += new
+            for name in self._names(path) & self.called.keys():
+                taken = [one for one in self.called[name] if one in edited and one not in known]
+                known.update(taken)
+                found += taken
         return frozenset(found)
+
+    def by_text(self, runner: str, text: str) -> Iterator[str]:
+        """The files that a program on the line itself loads or parses."""
+        text = text[:MOST]
+        endings = ENDINGS.get(posixpath.basename(runner), ())
+        for name in dict.fromkeys(_loaded(text.replace(";", "\n"))):
+            yield from (path for path in self.called.get(name, ()) if path.endswith(endings))
+        if PARSES.search(text) and not PUTS.search(text):
+            for name in dict.fromkeys(FILE.findall(text)):
+                yield from self.called.get(name, ())
 
     def _names(self, path: str) -> frozenset[str]:
         touches = self.shown.get(path, []) if not path.endswith(DATA) else []
@@ -76,21 +88,6 @@ class Loads:
             names = names.union(*(_mentions(text) for t in touches[known:] for text in _texts(t)))
             self.named[path] = (len(touches), names)
         return names
-
-
-MOST = 10_000
-"""Characters of a program on the line in which it says what it takes in."""
-
-
-def taken_in(runner: str, text: str) -> list[str]:
-    """The files that a program on the line itself may load, or parses, as their paths end."""
-    text = text[:MOST]
-    endings = ENDINGS.get(posixpath.basename(runner), ())
-    loaded = sorted(set(_loaded(text.replace(";", "\n"))))
-    files = [f"{name}{ending}" for name in loaded for ending in endings]
-    files += [f"{name}/{index}{ending}" for name in loaded for index in INDEX for ending in endings]
-    parses = PARSES.search(text) is not None and PUTS.search(text) is None
-    return [*files, *FILE.findall(text)] if parses else files
 
 
 def _texts(touch: Touch) -> Iterator[str]:
@@ -114,7 +111,6 @@ def _loaded(text: str) -> Iterator[str]:
         yield from WORD.findall(words)
 
 
-@lru_cache(maxsize=4096)
 def _called(path: str) -> frozenset[str]:
     """By which names a program may take in a file."""
     name = posixpath.basename(path)
