@@ -411,9 +411,9 @@ def test_odd_times_are_null_and_change_no_order(tmp_path: Path) -> None:
 
 
 def quickly(limit: float, work: Callable[[], Any]) -> Any:
-    began = time.perf_counter()
+    began = time.process_time()
     found = work()
-    assert time.perf_counter() - began < limit
+    assert time.process_time() - began < limit
     return found
 
 
