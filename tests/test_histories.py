@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.choose import Choice
-from forsy_retrace.convert import LeftOut, Options, convert
+from forsy_retrace.convert import LeftOut, Options, convert, retrace
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import Skipped, ToolCall, sessions
 from forsy_retrace.logs import opened
@@ -269,3 +269,17 @@ def test_no_history_claims_to_show_what_it_cannot(adapter: str) -> None:
     assert shows.words == "no"
     assert shows.results in ("no", "rarely")
     assert "who typed it, a person or a program" in shows.cannot
+
+
+def test_an_id_is_of_the_log_and_not_of_its_name_or_folder(tmp_path: Path) -> None:
+    def id_of(said: str, name: str = "") -> str:
+        path = tmp_path / "history"
+        path.write_text(said)
+        (trace,) = retrace(Source(path, name), "bash-history")
+        return trace.trace_id
+
+    said = "ls\ncd src\nmake\nmake test\ngit diff\n"
+    once = id_of(said)
+    assert id_of(said, "deep/down/.bash_history") == once
+    assert id_of(said + "git push\n") == once
+    assert id_of(said.replace("make test", "make check")) != once

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from forsy_retrace.events import SHELL, Fact, Skipped
+from forsy_retrace.events import SHELL, Fact, Origin, Session, Skipped
 from forsy_retrace.sdk import Shows, a_log_of, strings, when, words
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace, counted
@@ -40,7 +40,7 @@ def summarise(trace: Trace, shows: Shows) -> Trace:
     times = [t for s in trace.steps for t in (s.started_at, s.ended_at) if t is not None]
     trace = msgspec.structs.replace(
         trace,
-        trace_id=trace_id(trace.adapter, trace.session.id, trace),
+        trace_id=trace_id(trace.adapter, trace.session.id or _beginning(trace.session)),
         prior_trace_id=_prior(trace),
         task=_task(trace),
         agent_tools=_tools(trace, told),
@@ -60,14 +60,28 @@ def summarise(trace: Trace, shows: Shows) -> Trace:
     )
 
 
-def trace_id(adapter: str, session: str, trace: Trace | None = None) -> str:
+def trace_id(adapter: str, session: str) -> str:
     """`forsy_trace_` and 16 hex digits: the same log always gives the same id."""
-    name = session
-    if not name and trace is not None and trace.session.events:
-        first = trace.session.events[0].origin.evidence
-        name = f"{first.file}:{first.start}-{first.end}"
-    digest = hashlib.sha256(f"{adapter}\0{name}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{adapter}\0{session}".encode("utf-8", "surrogatepass")).hexdigest()
     return f"forsy_trace_{digest[:16]}"
+
+
+FIRST = 5
+"""Records that stand for a session without an id: many logs begin with the same one."""
+
+
+def _beginning(session: Session) -> str:
+    """What the first records say and where they stand in their file, whatever its name is."""
+    records: dict[tuple[str, int, int], None] = {}
+    said = []
+    for event in session.events:
+        here = event.origin.evidence
+        records[here.record] = None
+        if len(records) > FIRST:
+            break
+        bare = Origin(msgspec.structs.replace(here, file=""), event.origin.at, event.origin.actor)
+        said.append(repr(msgspec.structs.replace(event, origin=bare)))
+    return "\n".join(said)
 
 
 def _prior(trace: Trace) -> str | None:
