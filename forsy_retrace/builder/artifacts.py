@@ -88,7 +88,15 @@ def _artifact(
     name = shown(path, cwd)
     if not changes:
         what = f"Read as evidence in {_listed(steps)}."
-        return Artifact(name, "observed", "evidence", steps, what, "Read, not changed.", "unseen")
+        return Artifact(
+            name,
+            "observed",
+            "evidence",
+            steps,
+            what,
+            "Read; no change of it is recorded.",
+            "unseen",
+        )
     content = replay(touched)
     verbs = list(_verbs(touched, changes))
     kind = "modified" if back and verbs[-1] == "deleted" else _type(verbs)

@@ -26,6 +26,11 @@ EMPTY = later(
     r"|<system-reminder>Warning: the file exists but [^<]*</system-reminder>)?\s*"
 )
 """What tools write where they found nothing."""
+NO_ENTRIES = later(
+    r"['\"](?:results|matches|items|hits|files|entries|documents)['\"]\s*:\s*\[\s*\]"
+)
+ENTRIES = later(r"\[\s*[^\]\s]")
+"""A list in an object that a tool answers with: an empty one of what was found, and any other."""
 BEHIND = later(r"\s*<system-reminder>Warning: the file exists but is shorter than [^<]*<\S+\s*")
 """What Claude Code writes where a read was to begin behind the end of its file."""
 UNCHANGED = later(
@@ -71,6 +76,8 @@ class Unread(NamedTuple):
         """Whether the rest holds nothing but the word that there is nothing."""
         if len(self.rest) > SHORT:
             return False
+        if self.rest.lstrip()[:1] == "{" and NO_ENTRIES.search(self.rest):
+            return ENTRIES.search(self.rest) is None
         return EMPTY.fullmatch(self.rest) is not None or NOTHING.fullmatch(self.rest) is not None
 
     def holds(self, at: int, program: str, path: str) -> bool:
