@@ -1,5 +1,6 @@
 """What an adapter makes of a log: a closed union of events, in the order in which they happened."""
 
+import zlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, Literal
@@ -70,6 +71,24 @@ class Hunk(msgspec.Struct, frozen=True, gc=False):
     lines: tuple[str, ...]
 
 
+class Packed:
+    """A long text that is seldom asked for, held small; `str` gives it back."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, text: str) -> None:
+        self.data = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+
+    def __str__(self) -> str:
+        return zlib.decompress(self.data).decode("utf-8", "surrogatepass")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Packed) and self.data == other.data
+
+    def __hash__(self) -> int:
+        return hash(self.data)
+
+
 class Change(msgspec.Struct, frozen=True, gc=False):
     """A file as the harness recorded it at a call: what it did to it, or what it showed of it.
 
@@ -79,7 +98,8 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     path: str
     kind: Literal["created", "modified", "deleted", "shown"]
     hunks: tuple[Hunk, ...] = ()
-    before: str | None = None
+    before: Packed | None = None
+    """All of it, packed: a client writes the file into the log again at each edit."""
     after: str | None = None
     start: int = 1
     total: int | None = None

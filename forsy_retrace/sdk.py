@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from forsy_retrace.events import Packed
 from forsy_retrace.patterns import later as later
 from forsy_retrace.times import when as when
 
@@ -176,6 +177,11 @@ def attachment_text(kind: str, media: str, size: int) -> str:
 def mark_of(media: str, size: int) -> str:
     """How a picture or document of that media type is named in a text."""
     return attachment_text("image" if media.startswith("image/") else "document", media, size)
+
+
+def packed(text: str | None) -> Packed | None:
+    """What a file held, as `Change.before` has it; None stays None."""
+    return None if text is None else Packed(text)
 
 
 def without(text: str, opening: str, closing: str) -> str:

@@ -25,6 +25,7 @@ from forsy_retrace.events import (
     Message,
     Notice,
     Origin,
+    Packed,
     Session,
     Skipped,
     Thinking,
@@ -146,9 +147,14 @@ def _sent(given: Mapping[str, Any]) -> tuple[str, Any]:
     raise AssertionError(f"no event reads so: {given}")
 
 
+def _packed(kind: type[Packed], text: str) -> Packed:
+    """What the fixture has as a text, and an event packed."""
+    return kind(text)
+
+
 def _result(given: Mapping[str, Any], here: Origin, call: str) -> ToolResult:
     code = given.get("exit_code")
-    changes = [msgspec.convert(change, Change) for change in given.get("changes", [])]
+    changes = msgspec.convert(given.get("changes", []), list[Change], dec_hook=_packed)
     output = None if given.get("output", "") is None else _text(given.get("output", ""))
     if "shows" in given:
         text = _text(given["shows"])
@@ -209,7 +215,7 @@ def ground_of(trace: Trace, step: int, field: str) -> Ground | None:
 def test_the_events_give_these_steps(path: Path) -> None:
     case, trace = case_of(path), trace_of(path)
     for number, fields in case.steps.items():
-        found = msgspec.to_builtins(trace.steps[number - 1])
+        found = msgspec.to_builtins(trace.steps[number - 1], enc_hook=str)
         for field, wanted in fields.items():
             assert field in found, f"no step has the field {field}"
             assert holds(wanted, found[field]), (number, field, found[field])

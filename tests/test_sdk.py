@@ -20,7 +20,7 @@ from forsy_retrace.events import (
     ToolResult,
 )
 from forsy_retrace.evidence import Evidence
-from forsy_retrace.sdk import Known, Shows, counts, text_of
+from forsy_retrace.sdk import Known, Shows, counts, packed, text_of
 from forsy_retrace.testing import Case
 from forsy_retrace.trace import Trace
 
@@ -140,3 +140,13 @@ def test_a_call_s_name_stands_where_the_log_has_it() -> None:
         call = call_of(entry, "/calls/0")
         assert call is not None
         assert call.named == f"/calls/0{at}"
+
+
+def test_a_file_before_an_edit_is_held_small_and_given_back_to_the_letter() -> None:
+    text = "a → b \ud800\r\n" * 1000
+    held = packed(text)
+    assert held is not None
+    assert str(held) == text
+    assert held == packed(text)
+    assert len(held.data) < len(text) / 20
+    assert packed(None) is None

@@ -31,7 +31,7 @@ def functions(module: ModuleType) -> Iterator[str]:
 
 MODULES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (forsy_retrace, tuple(name for name in forsy_retrace.__all__ if name != "__version__")),
-    (events, ("Hunk", "Outcome", "Via")),
+    (events, ("Hunk", "Outcome", "Packed", "Via")),
     (source, ("Evidence", "Line", "Record", "discover", "entry")),
     (sdk, ("Known", "Shows", "later", "when", *functions(sdk))),
     (calls, ("Calls", "Verdict")),

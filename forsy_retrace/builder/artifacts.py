@@ -14,7 +14,7 @@ from forsy_retrace.commands import Simple
 from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .edits import SCRATCH, may_rewrite, rewrites, scratch
-from .files import edited
+from .files import before_of, edited
 from .touches import shown, whole
 from .unchecked import is_log, is_plan
 
@@ -133,19 +133,23 @@ def _read_back(touched: list[Touch], trace: Trace) -> bool:
 def replay(touched: list[Touch]) -> str | None:
     """The file's content after all that the log shows, where each link of the chain holds."""
     text: str | None = None
-    for touch in touched:
+    told = [at for at, touch in enumerate(touched) if _tells_before(touch)]
+    for touch in touched[told[-1] if told else 0 :]:
         if touch.kind == "write":
             text = touch.new
         elif touch.kind == "edit":
-            base = text
-            if touch.change is not None and touch.change.before is not None:
-                base = touch.change.before
-            text = edited(base, touch)
+            before = before_of(touch.change) if touch.change is not None else None
+            text = edited(text if before is None else before, touch)
         elif touch.kind in ("delete", "changed", "generated", "removed"):
             text = None
         elif touch.kind == "read" and (held := whole(touch.change)) is not None:
             text = held
     return text
+
+
+def _tells_before(touch: Touch) -> bool:
+    """Whether an edit was recorded with the file before it: what led there counts no more."""
+    return touch.kind == "edit" and touch.change is not None and touch.change.before is not None
 
 
 def _verbs(touched: list[Touch], changes: list[Touch]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from forsy_retrace.events import SHELL, Hunk
+from forsy_retrace.events import SHELL, Change, Hunk
 from forsy_retrace.evidence import Evidence, derived
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
@@ -169,13 +169,19 @@ def _sides(touch: Touch) -> tuple[str | None, str | None]:
     """A file's whole content before and after a step, where the log holds it."""
     change = touch.change
     if touch.kind == "write":
-        return (change.before if change else None), touch.new
+        return (before_of(change) if change else None), touch.new
     if change is None or change.kind == "created":
         return None, None
     if change.kind == "shown":
         text = whole(change)
         return text, text
-    return change.before, edited(change.before, touch)
+    before = before_of(change)
+    return before, edited(before, touch)
+
+
+def before_of(change: Change) -> str | None:
+    """A file's whole content before a change, where the log holds it."""
+    return None if change.before is None else str(change.before)
 
 
 def edited(base: str | None, touch: Touch) -> str | None:

@@ -308,7 +308,7 @@ def _recorded(step: Step, change: Change) -> Iterator[Touch]:
         removed = tuple(line for side in sides for line in side[0])
         added = tuple(line for side in sides for line in side[1])
     else:
-        removed, added = line_changes(change.before or "", change.after or "")
+        removed, added = line_changes(str(change.before or ""), change.after or "")
     kind = {"created": "write", "deleted": "delete"}.get(change.kind, "edit")
     if change.after is not None and not pairs:
         kind = "write"

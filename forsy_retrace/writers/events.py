@@ -12,7 +12,7 @@ from forsy_retrace.sdk import compact
 
 def event_lines(events: Iterable[Event], rules: Rules = Rules()) -> Iterator[str]:  # noqa: B008 (Rules is frozen)
     """One compact JSON object an event; empty and default values are left out."""
-    values = [_trimmed(msgspec.to_builtins(event)) for event in events]
+    values = [_trimmed(msgspec.to_builtins(event, enc_hook=str)) for event in events]
     if rules.off:
         yield from (compact(value) for value in values)
         return

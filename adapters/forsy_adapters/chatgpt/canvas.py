@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from forsy_retrace.events import Change
-from forsy_retrace.sdk import pointer
+from forsy_retrace.sdk import packed, pointer
 
 from .tree import Json, Node
 
@@ -38,7 +38,8 @@ def changes(tool: str, sent: Any, answer: list[Node], docs: Docs, place: str) ->
             before = docs.pop(name)
             after = docs[name] = _updated(before, sent.get("updates"))
             where = place + pointer("updates")
-            return (Change(name, "modified", before=before, after=after, pointer=where),)
+            held = packed(before)
+            return (Change(name, "modified", before=held, after=after, pointer=where),)
     return ()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.events import Change, Hunk
-from forsy_retrace.sdk import number
+from forsy_retrace.sdk import number, packed
 
 TAB = "  "
 """What a patch has in place of a tab at the beginning of a line."""
@@ -42,7 +42,7 @@ def changes(extra: Any) -> Iterator[Change]:
                 path,
                 "modified",
                 hunks=_as_in_the_file(patch, before, _edited(before, extra)),
-                before=before,
+                before=packed(before),
                 pointer="/toolUseResult/structuredPatch",
             )
         case {
@@ -51,7 +51,11 @@ def changes(extra: Any) -> Iterator[Change]:
             "updated_file": str(after),
         } if before != after:
             yield Change(
-                path, "modified", before=before, after=after, pointer="/toolUseResult/updated_file"
+                path,
+                "modified",
+                before=packed(before),
+                after=after,
+                pointer="/toolUseResult/updated_file",
             )
         case {"bashEditDiff": dict(diff)}:
             yield from _of_shell(diff)
@@ -62,7 +66,7 @@ def changes(extra: Any) -> Iterator[Change]:
                 path,
                 "created" if kind == "create" else "modified",
                 hunks=_as_in_the_file(patch, before, after),
-                before=before,
+                before=packed(before),
                 after=after,
                 pointer="/toolUseResult/content",
             )
