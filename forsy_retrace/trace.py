@@ -164,8 +164,12 @@ class Tokens:
         """The tokens of eight characters or more, in order."""
         if text not in self.held:
             one = self.one.setdefault
-            self.held[text] = tuple([one(token, token) for token in self.LONG.findall(text)])
+            self.held[text] = tuple([one(token, token) for token in self.cut(text)])
         return self.held[text]
+
+    def cut(self, text: str) -> list[str]:
+        """The same of a text that no other pass asks for; nothing is kept."""
+        return self.LONG.findall(text)
 
 
 class Trace(msgspec.Struct, frozen=True):

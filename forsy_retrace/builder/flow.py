@@ -103,12 +103,14 @@ class Flow:
         text = shown_of(step.output or "")
         if not text or (step.result is not None and never_ran(step)):
             return
-        text = without(text[:MAX_TEXT], "<system-reminder>", "</system-reminder>")
+        whole = text[:MAX_TEXT]
+        text = without(whole, "<system-reminder>", "</system-reminder>")
         more = self.brought.get(step.call.call) if step.call else None
         if more is not None:
             self._companions(step, more)
             text = f"{text}\n{more.text[:MAX_TEXT]}"
-        for found in filter(None, map(self.wanted.parts.__getitem__, self.tokens.of(text))):
+        tokens = self.tokens.of(text) if text is whole else self.tokens.cut(text)
+        for found in filter(None, map(self.wanted.parts.__getitem__, tokens)):
             for value in found:
                 self.first.setdefault(value, step.step)
                 self.count[value] = self.count.get(value, 0) + 1
