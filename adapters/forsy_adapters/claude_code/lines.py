@@ -161,17 +161,21 @@ class Survey:
                 self.said.add(text_of([block]).strip())
 
 
-def read_again(lines: Iterable[Line], files: Iterable[Source]) -> Iterator[Line]:
-    """The lines with their bodies, one at a time; each file is read in its own order."""
+def read_again(lines: list[Line], files: Iterable[Source]) -> Iterator[Line]:
+    """The lines with their bodies, one at a time; each file is read in its own order.
+
+    What was read leaves the list: the events of a long session need its room.
+    """
     records = {file.name: file.records() for file in files}
-    for line in lines:
+    lines.reverse()
+    while lines:
+        line = lines.pop()
         record = next(records[line.here.file], None)
         if record is not None and record.here == line.here:
             line.body = body_of(record, line.prefix)
         else:
             line.skip = CHANGED
         yield line
-        line.body = {}
 
 
 def body_of(record: Record, prefix: str) -> Json:
