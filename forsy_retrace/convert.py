@@ -207,15 +207,14 @@ def _folders(
     logs = files_of(adapter, source)
     size = sum(one.size for one in logs)
     for session in found:
-        trace = build(session, name, adapter.SHOWS)
+        held = [build(session, name, adapter.SHOWS)]
         del session  # each stage lets go of what only the one before it needed
-        if not trace.steps:
+        if not held[0].steps:
             yield Refused(source.name, f"{source.name}: no steps in it")
             continue
+        kept = list(media(held[0], logs)) if options.media else None
         give_back(size)
-        content = draft(trace)
-        kept = list(media(trace, logs)) if options.media else None
-        del trace
+        content = draft(held.pop())
         give_back(size)
         origins = origins_of(content, logs, options)
         redacted = redact(content, options.rules, unwritten(content, logs))

@@ -2,7 +2,11 @@
 
 import gc
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import TypeVar
+
+T = TypeVar("T")
 
 THRESHOLDS = (200_000, 20, 100)
 """What a log is made into holds no cycles of objects. At Python's own thresholds a tenth of a
@@ -23,3 +27,10 @@ def give_back(size: int) -> None:
 
         with suppress(OSError, AttributeError):  # another C library than glibc
             ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
+def let_go(values: list[T]) -> Iterator[T]:
+    """The values in order; each leaves the list."""
+    values.reverse()
+    while values:
+        yield values.pop()

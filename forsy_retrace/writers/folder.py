@@ -3,7 +3,7 @@
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -13,7 +13,7 @@ import orjson
 
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import SHELL
-from forsy_retrace.memory import LARGE, give_back
+from forsy_retrace.memory import LARGE, give_back, let_go
 from forsy_retrace.redact import Redacted
 from forsy_retrace.sdk import Shows
 from forsy_retrace.tokens import head_and_tail
@@ -85,7 +85,7 @@ def contents(
         why = f"{where}{first.field}: {first.rule}, {first.text}"
         raise RetraceError(f"the trace breaks its own format ({why})")
     files = {
-        "evidence.jsonl": _joined(map(line, _let_go(trace.evidence))),
+        "evidence.jsonl": _joined(map(line, let_go(trace.evidence))),
         "trace.json": _encoded_by_steps(trace.trace),
         "manifest.json": encoded(manifest),
         "README.md": card(trace.trace, manifest, shows).encode(),
@@ -231,7 +231,7 @@ def _encoded_by_steps(trace: Json) -> bytes:
     if not steps:
         return encoded(trace)
     head, _, tail = encoded(trace).partition(NO_STEPS)
-    parts = (encoded(step)[:-1].replace(b"\n", b"\n    ") for step in _let_go(steps))
+    parts = (encoded(step)[:-1].replace(b"\n", b"\n    ") for step in let_go(steps))
     after_comma = (b",\n    " + part for part in parts)
     first = b"\n    " + next(parts)
     return _joined(chain((head, NO_STEPS[:-1], first), after_comma, (b"\n  ]", tail)))
@@ -251,13 +251,6 @@ def _joined(parts: Iterable[bytes]) -> bytes:
             given = whole.tell()
             give_back(given)
     return whole.getvalue()
-
-
-def _let_go(values: list[Json]) -> Iterator[Json]:
-    """The values in order; each leaves the list."""
-    values.reverse()
-    while values:
-        yield values.pop()
 
 
 def encoded(value: Json) -> bytes:

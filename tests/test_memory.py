@@ -1,0 +1,28 @@
+"""What a long session leaves behind while it is made into a trace, and what it holds once."""
+
+import json
+from pathlib import Path
+
+from forsy_retrace.convert import retrace
+from forsy_retrace.document import draft
+from forsy_retrace.memory import let_go
+from forsy_retrace.source import Source
+
+LOG = Path(__file__).parents[1] / "fixtures" / "claude-code" / "push-pull-push" / "input.jsonl"
+
+
+def test_what_was_read_has_left_the_list() -> None:
+    values = ["a", "b", "c"]
+    given = let_go(values)
+    assert next(given) == "a"
+    assert sorted(values) == ["b", "c"]
+    assert list(given) == ["b", "c"]
+    assert not values
+
+
+def test_equal_entries_of_evidence_are_kept_once() -> None:
+    (trace,) = retrace(Source(LOG), "claude-code")
+    rows = draft(trace).evidence
+    entries = [entry for row in rows for entry in row["fields"].values()]
+    assert len({id(entry) for entry in entries}) == len({json.dumps(entry) for entry in entries})
+    assert len({id(entry) for entry in entries}) < len(entries) / 2
