@@ -262,15 +262,28 @@ def sessions(events: Iterable[Event], idle: float = IDLE) -> Iterator[Session]:
     """
     start: SessionStart | None = None
     held: list[Event] = []
+    outputs: dict[str, str] = {}
     for event in events:
         if isinstance(event, SessionStart):
             if start is not None:
                 yield from _sessions(start, held, idle)
-                held = []
+                held, outputs = [], {}
             start = event
-        held.append(event)
+        held.append(_kept_once(event, outputs))
     if held:
         yield from _sessions(start, held, idle)
+
+
+LONG = 500
+"""Characters of an output from which it is worth to ask whether it was there before."""
+
+
+def _kept_once(event: Event, outputs: dict[str, str]) -> Event:
+    """An event whose output, where an earlier one had it to the letter, is the same object."""
+    if not isinstance(event, ToolResult) or event.output is None or len(event.output) < LONG:
+        return event
+    first = outputs.setdefault(event.output, event.output)
+    return event if first is event.output else msgspec.structs.replace(event, output=first)
 
 
 def _sessions(start: SessionStart | None, held: list[Event], idle: float) -> Iterator[Session]:

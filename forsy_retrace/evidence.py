@@ -1,6 +1,7 @@
 """Where a value stands in the log, and how far it can be trusted."""
 
 from collections.abc import Mapping
+from sys import intern
 from typing import Literal
 
 import msgspec
@@ -25,8 +26,8 @@ class Evidence(msgspec.Struct, frozen=True, gc=False):  # values hold no cycle: 
     """How the bytes are read where they are no JSON: a name in `source.FORMS`, and views of it."""
 
     def at(self, pointer: str) -> "Evidence":
-        """The same record, another place in it."""
-        return Evidence(self.file, self.line, self.start, self.end, pointer, self.form)
+        """The same record, another place in it. A log has few pointers, again and again."""
+        return Evidence(self.file, self.line, self.start, self.end, intern(pointer), self.form)
 
     @property
     def record(self) -> tuple[str, int, int]:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from forsy_retrace.convert import retrace
 from forsy_retrace.document import draft
+from forsy_retrace.events import LONG, Event, Origin, ToolResult, sessions
+from forsy_retrace.evidence import Evidence
 from forsy_retrace.memory import let_go
 from forsy_retrace.source import Source
 
@@ -26,3 +28,14 @@ def test_equal_entries_of_evidence_are_kept_once() -> None:
     entries = [entry for row in rows for entry in row["fields"].values()]
     assert len({id(entry) for entry in entries}) == len({json.dumps(entry) for entry in entries})
     assert len({id(entry) for entry in entries}) < len(entries) / 2
+
+
+def test_an_output_that_an_earlier_one_had_to_the_letter_is_kept_once() -> None:
+    here = Origin(Evidence("log", 1, 0, 1))
+    results: list[Event] = [ToolResult(here, call, "x" * LONG) for call in ("a", "b")]
+    results += [ToolResult(here, "c", "y" * LONG)]
+    (session,) = sessions(results)
+    outputs = [event.output for event in session.events if isinstance(event, ToolResult)]
+    assert outputs == ["x" * LONG, "x" * LONG, "y" * LONG]
+    assert outputs[0] is outputs[1]
+    assert [event.call for event in session.events if isinstance(event, ToolResult)] == [*"abc"]

@@ -138,7 +138,7 @@ class Flow:
         """The steps whose outputs gave this call its arguments; marks the values as used."""
         if step.call is None:
             return []
-        asked = self.wanted.asked[step.step]
+        asked = self.wanted.asked.pop(step.step)  # no other step asks for it
         if step.cwd is not None and step.cwd not in self.given:
             self.given |= {step.cwd, *values(step.cwd)}
         files = _edited(step)
