@@ -56,21 +56,25 @@ class Chosen:
         """Sessions that another log has told."""
 
     def __iter__(self) -> Iterator[Session]:
-        for session in sessions(self.events, self.choice.idle):
-            if not session.events:
-                continue
-            if not _is_wanted(session, self.choice):
-                self.unwanted += 1
-                continue
-            calls = sum(isinstance(event, ToolCall) for event in session.events)
-            if calls < self.fewest:
-                self.short += [calls] if calls else []
-            elif self.is_history and (timed := _timed(session)) in self.seen:
-                self.copies += 1
-            else:
-                self.seen.update([timed] if self.is_history and timed else [])
-                yield session
-            del session  # the next one is read without it
+        return filter(self._takes, sessions(self.events, self.choice.idle))
+
+    def _takes(self, session: Session) -> bool:
+        """Whether a session is wanted and not left out; counts it where it is."""
+        if not session.events:
+            return False
+        if not _is_wanted(session, self.choice):
+            self.unwanted += 1
+            return False
+        calls = sum(isinstance(event, ToolCall) for event in session.events)
+        if calls < self.fewest:
+            self.short += [calls] if calls else []
+            return False
+        timed = _timed(session) if self.is_history else None
+        if timed in self.seen:
+            self.copies += 1
+            return False
+        self.seen.update([timed] if timed else [])
+        return True
 
     def told(self) -> Iterator[str]:
         """How many sessions were left out and why, a sentence for each reason."""

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from forsy_retrace.evidence import Evidence
+from forsy_retrace.memory import let_go
 
 Outcome = Literal[
     "ok", "failed", "rejected", "blocked", "interrupted", "timed_out", "launched", "unknown"
@@ -266,12 +267,13 @@ def sessions(events: Iterable[Event], idle: float = IDLE) -> Iterator[Session]:
     for event in events:
         if isinstance(event, SessionStart):
             if start is not None:
-                yield from _sessions(start, held, idle)
-                held, outputs = [], {}
+                cut, held, outputs = _sessions(start, held, idle), [], {}
+                yield from let_go(cut)
             start = event
         held.append(_kept_once(event, outputs))
     if held:
-        yield from _sessions(start, held, idle)
+        cut, held, outputs = _sessions(start, held, idle), [], {}
+        yield from let_go(cut)
 
 
 LONG = 500
@@ -286,12 +288,11 @@ def _kept_once(event: Event, outputs: dict[str, str]) -> Event:
     return event if first is event.output else msgspec.structs.replace(event, output=first)
 
 
-def _sessions(start: SessionStart | None, held: list[Event], idle: float) -> Iterator[Session]:
+def _sessions(start: SessionStart | None, held: list[Event], idle: float) -> list[Session]:
     if start is None:
-        yield Session("", None, tuple(held))
-        return
+        return [Session("", None, tuple(held))]
     whole = Session(start.id, start.continues, tuple(held), start.basis, start.limits)
-    yield from _parts(whole, idle) if start.basis else (whole,)
+    return list(_parts(whole, idle)) if start.basis else [whole]
 
 
 def _parts(whole: Session, idle: float) -> Iterator[Session]:

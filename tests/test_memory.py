@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
+from sys import getrefcount
 
+from forsy_retrace.choose import Choice, Chosen
 from forsy_retrace.convert import retrace
 from forsy_retrace.document import draft
-from forsy_retrace.events import LONG, Event, Origin, ToolResult, sessions
+from forsy_retrace.events import LONG, Event, Message, Origin, SessionStart, ToolResult, sessions
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.memory import let_go
+from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 
 LOG = Path(__file__).parents[1] / "fixtures" / "claude-code" / "push-pull-push" / "input.jsonl"
@@ -39,3 +42,17 @@ def test_an_output_that_an_earlier_one_had_to_the_letter_is_kept_once() -> None:
     assert outputs == ["x" * LONG, "x" * LONG, "y" * LONG]
     assert outputs[0] is outputs[1]
     assert [event.call for event in session.events if isinstance(event, ToolResult)] == [*"abc"]
+
+
+def test_a_session_that_was_handed_on_is_held_by_nobody_else() -> None:
+    here = Origin(Evidence("log", 1, 0, 1))
+    said: list[Event] = [
+        event
+        for name in ("one", "two")
+        for event in (SessionStart(here, name), Message(here, "user", "Do it."))
+    ]
+    found = iter(Chosen(said, Shows(), Choice()))
+    first = next(found)
+    held = getrefcount(first), getrefcount(first.events)
+    assert max(held) <= 2  # the name or the session, and the question itself
+    assert [one.id for one in found] == ["two"]
