@@ -83,6 +83,9 @@ class Packed:
     def __str__(self) -> str:
         return zlib.decompress(self.data).decode("utf-8", "surrogatepass")
 
+    def __repr__(self) -> str:
+        return f"Packed({str(self)!r})"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Packed) and self.data == other.data
 

@@ -1130,6 +1130,8 @@ LAX = settings(max_examples=150, deadline=None, suppress_health_check=[HealthChe
 @LAX
 @example("passwor='&quot;passwor='")
 @example('SECRET:"{0}\\{0}"'.format("q7Zr2LmX9vKt4WbN8sYc3HdP6fJg1TeA5uRo0Qi"))
+@example("PASSWOR={\x1f&")
+@example("PASSWORD={hunter2&xx")
 @given(TEXTS)
 def test_no_text_raises_and_the_json_around_it_still_parses(text: str) -> None:
     assert isinstance(mask(text), str)

@@ -35,7 +35,7 @@ POINTER = later(rb"0x[0-9a-f]{1,16} (?=\")")
 BLOCK = later(rb"[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}")
 # What a shell calls so is the folder it stands in.
 FOLDER = later(rb"~?(?:/[\w.@+-]{1,80}){1,20}/?$|~$|/$")
-IN_BRACES = later(rb"\{((?:[^{}\n]|\}\}){4,80})\}(?:[;\"']|$)")
+IN_BRACES = later(rb"\{((?:[^{}\n\"\\]|\\.|\}\}){4,80})\}(?:[;\"']|$)")
 LITERAL_AFTER = later(
     rb"\\{0,8}[\"'`][ \t]{0,8}(?:[+.&\\]|\.\.)?[ \t]{0,4}\r?\n[ \t]{0,60}(?:[+.&]|\.\.)?[ \t]{0,4}"
     rb"(?=[bru]?[\"'`])"
