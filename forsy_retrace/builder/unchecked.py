@@ -16,6 +16,12 @@ PROSE = (
 )
 """Files that no test, type-check or build can be broken by, as far as a name tells."""
 
+SCRIPTS = (
+    *(".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts"),
+    *(".json", ".vue", ".svelte"),
+)
+"""What tools of JavaScript look at; those that build or format look at styles and pages too."""
+
 LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     # A formatter looks at the code alone, not at what is kept beside it.
     (later(r"^(?:go fmt|gofmt|gofumpt|goimports|golangci-lint fmt)\b"), (".go",)),
@@ -27,24 +33,10 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
         later(r"^(?:pytest|mypy|pyright|ruff|flake8|pylint|black|tox|nox)\b"),
         (".py", ".pyi", ".toml", ".cfg", ".ini", ".json", ".yaml", ".yml"),
     ),
+    (later(r"^(?:tsc|eslint|knip)\b"), SCRIPTS),
     (
-        later(r"^(?:tsc|eslint|jest|vitest|biome|prettier|next|vite|knip|bun (?:test|build))\b"),
-        (
-            ".ts",
-            ".tsx",
-            ".js",
-            ".jsx",
-            ".mjs",
-            ".cjs",
-            ".mts",
-            ".cts",
-            ".json",
-            ".vue",
-            ".svelte",
-            ".css",
-            ".scss",
-            ".html",
-        ),
+        later(r"^(?:biome|prettier|jest|vitest|next|vite|bun (?:test|build))\b"),
+        (*SCRIPTS, ".css", ".scss", ".html"),
     ),
     (later(r"^(?:cargo|rustc|clippy)\b"), (".rs", ".toml")),
     (later(r"^mix (?:format|credo)\b"), (".ex", ".exs", ".heex")),
