@@ -48,6 +48,13 @@ BARE = "Commands alone: nothing in the log tells what they were for."
 UNTOLD = "Commands and what they were for: nothing in the log tells whether that was reached."
 
 
+class Edit(NamedTuple):
+    """The last edit that a check can break over, and what it is called."""
+
+    step: int
+    called: str
+
+
 class Ending(NamedTuple):
     """termination_reason, goal_achieved, goal_notes, and the rules that said so."""
 
@@ -168,8 +175,7 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
     graded = _graded(trace)
     if graded is not None:
         return graded
-    edits = _work_edits(trace, steps)
-    last_edit = edits[-1] if edits else None
+    last_edit = _last_edit(trace, steps)
     humans = [s for s in steps if s.action == "user_message"]
     approval = next((s for s in reversed(humans) if _accepts(s, steps)), None)
     outputs = [s for s in steps if s.action == "output" or _finishes(s)]
@@ -188,7 +194,7 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
     if (
         approval is not None
         and not _asks_for_more(approval, steps, last_edit)
-        and (last_edit is None or approval.step > last_edit)
+        and (last_edit is None or approval.step > last_edit.step)
         and (correction is None or correction.step < approval.step)
         and not _fails_after(approval, closing)
     ):
@@ -225,7 +231,7 @@ def _graded(trace: Trace) -> tuple[bool, str | None, str] | None:
     return None
 
 
-def _asks_for_more(approval: Step, steps: list[Step], last_edit: int | None) -> bool:
+def _asks_for_more(approval: Step, steps: list[Step], last_edit: Edit | None) -> bool:
     """Whether an approval came with another request, and speaks for no files or for not the last."""
     return approval.message_role == "direct_request" and (
         last_edit is None
@@ -235,8 +241,8 @@ def _asks_for_more(approval: Step, steps: list[Step], last_edit: int | None) -> 
     )
 
 
-def _work_edits(trace: Trace, steps: list[Step]) -> list[int]:
-    """The steps that changed files of the work: those that a check can break, if there are any."""
+def _last_edit(trace: Trace, steps: list[Step]) -> Edit | None:
+    """The last step that changed code, or any file of the work where none did."""
     kinds = ("edit", "write", "delete", "changed")
     live, is_scratch = {s.step for s in steps}, scratch(trace)
     found = [
@@ -249,13 +255,17 @@ def _work_edits(trace: Trace, steps: list[Step]) -> list[int]:
         and not is_log(touch.path)
     ]
     code = [touch for touch in found if not is_prose(touch.path)]
-    return sorted({touch.step for touch in code or found})
+    if not found:
+        return None
+    last = max(touch.step for touch in code or found)
+    is_last = last == max(touch.step for touch in found)
+    return Edit(last, f"last edit {'' if is_last else 'of code '}(step {last})")
 
 
 def _by_checks(
-    trace: Trace, steps: list[Step], last_edit: int, closing: Step | None
+    trace: Trace, steps: list[Step], last_edit: Edit, closing: Step | None
 ) -> tuple[bool, str | None, str]:
-    behind = [c for c in trace.checks.values() if c.step >= last_edit]
+    behind = [c for c in trace.checks.values() if c.step >= last_edit.step]
     after = [c for c in behind if c.kind != "read-back"]
     known = [c for c in after if c.passed is not None and (c.edits or c.kind != "run")]
     if not known:
@@ -263,8 +273,8 @@ def _by_checks(
     failed = [c for c in {c.kind: c for c in known}.values() if not c.passed]
     if failed:
         return False, _failure(failed[-1], after), "last-check-failed"
-    if closing is None or closing.step < last_edit:
-        return False, f"No closing message after the last edit (step {last_edit}).", "no-answer"
+    if closing is None or closing.step < last_edit.step:
+        return False, f"No closing message after the {last_edit.called}.", "no-answer"
     if speaks_of_failure(_said(closing)):
         return (
             False,
@@ -273,12 +283,12 @@ def _by_checks(
         )
     passed = [c for c in known if c.passed]
     if not any(c.edits for c in passed):
-        bare = f"none is known to have passed over the last edit (step {last_edit})."
+        bare = f"none is known to have passed over the {last_edit.called}."
         return False, f"The check in step {passed[-1].step} passed; {bare}", "unchecked"
     return True, _success(passed, last_edit), "checks-passed"
 
 
-def _unchecked(trace: Trace, behind: list[Check], last_edit: int) -> str:
+def _unchecked(trace: Trace, behind: list[Check], last_edit: Edit) -> str:
     """What the log lacks: a check, one that is more than a read-back, or how the check went."""
     checks = [c for c in behind if c.kind != "read-back" and c.passed is None]
     if checks:
@@ -289,11 +299,11 @@ def _unchecked(trace: Trace, behind: list[Check], last_edit: int) -> str:
             if began
             else f"The check in step {number} never began"
         )
-        return f"{went}, and no approval came after the last edit (step {last_edit})."
+        return f"{went}, and no approval came after the {last_edit.called}."
     if behind and behind[-1].kind == "read-back":
         look = f"Nothing but a read-back (step {behind[-1].step})"
-        return f"{look}, and no approval, came after the last edit (step {last_edit})."
-    return f"No check or approval after the last edit (step {last_edit})."
+        return f"{look}, and no approval, came after the {last_edit.called}."
+    return f"No check or approval after the {last_edit.called}."
 
 
 CALLED = {
@@ -314,15 +324,15 @@ def _failure(failed: Check, after: list[Check]) -> str:
     return f"The last {called} (step {failed.step}) failed."
 
 
-def _success(passed: list[Check], last_edit: int) -> str:
+def _success(passed: list[Check], last_edit: Edit) -> str:
     """Which check passed over the last edit, or over which it did."""
-    over = [c for c in passed if last_edit in c.edits]
+    over = [c for c in passed if last_edit.step in c.edits]
     if over:
-        return f"The check in step {over[-1].step} passed over the last edit (step {last_edit})."
+        return f"The check in step {over[-1].step} passed over the {last_edit.called}."
     latest = max((c for c in passed if c.edits), key=lambda c: (c.edits[-1], c.step))
     return (
         f"The check in step {latest.step} passed over the edit of step {latest.edits[-1]};"
-        f" none is known to have passed over the last edit (step {last_edit})."
+        f" none is known to have passed over the {last_edit.called}."
     )
 
 

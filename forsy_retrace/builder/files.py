@@ -129,8 +129,8 @@ class _Known:
         """`src/a.py was last read in step 7 (lines 1-200) and edited in step 9.`"""
         parts = []
         if (read := self.read) is not None:
-            lines = f" (lines {read.first}-{read.last})" if read.first and read.last else ""
-            parts.append(f"last read in step {read.step}{lines}")
+            lines = _lines_read(read)
+            parts.append(f"last read in step {read.step}" + (f" ({lines})" if lines else ""))
         if self.edit is not None:
             parts.append(f"{WAS[self.edit.kind]} in step {self.edit.step}")
         return f"{name} was {' and '.join(parts)}."
@@ -430,10 +430,17 @@ def _gained(step: Step, touched: list[Touch]) -> str:
     names = []
     for touch in touched:
         if touch.kind == "read":
-            lines = f", lines {touch.first}-{touch.last}" if touch.first and touch.last else ""
-            names.append(f"{shown(touch.path, step.cwd)}{lines}")
+            lines = _lines_read(touch)
+            names.append(shown(touch.path, step.cwd) + (f", {lines}" if lines else ""))
     what = "; ".join(dict.fromkeys(names)) if names else "its output"
     return f"{_context(step)} gained {what}."
+
+
+def _lines_read(read: Touch) -> str:
+    """Which lines a read showed, as far as the log tells; empty for all, or where it does not."""
+    if read.first and read.last:
+        return f"lines {read.first}-{read.last}"
+    return f"from line {read.first}" if read.first and read.first > 1 else ""
 
 
 def _context(step: Step) -> str:

@@ -1,7 +1,8 @@
 """Which lines of its file did a shell line print?
 
 Told by the numbers in front of them, or where a line asked for a range and printed as many lines as
-that has: with fewer the file may have ended, or the harness may have left blank lines out.
+that has. With fewer the file may have ended, or the harness may have left lines out: then the first
+alone is known.
 """
 
 from collections.abc import Iterator
@@ -23,8 +24,8 @@ NUMBERS = frozenset(["nl", "cat"])
 """Commands that may put a number in front of each line."""
 
 
-def lines_shown(step: Step) -> tuple[int, int] | None:
-    """The first and the last line that a call printed of the one file that it reads."""
+def lines_shown(step: Step) -> tuple[int, int | None] | None:
+    """The first line that a call printed of the one file that it reads, and the last if known."""
     run = command(step)
     simples = [one for one in run.simples if one.words[:1] != ("cd",)] if run else []
     if not simples or len(simples) > 2 or not simples[0].shows or len(simples[0].reads) != 1:
@@ -39,7 +40,9 @@ def lines_shown(step: Step) -> tuple[int, int] | None:
         found = numbered(text, simples[0].reads[0], first, last - first + 1)
         return (first, first + (found.after or "").count("\n")) if found else None
     whole = len(text.removesuffix("\n").split("\n")) == last - first + 1
-    return asked if whole and not is_cut(text) else None
+    if whole and not is_cut(text):
+        return asked
+    return (first, None) if first > 1 and text.strip() else None
 
 
 def spans_asked(run: Command) -> Iterator[tuple[str, int, int]]:
