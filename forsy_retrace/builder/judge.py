@@ -431,11 +431,17 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
         yield Good(up, "thumb", 0.95, ())
     check = later.trace.checks.get(step.step)
     if check is not None and check.passed and check.fresh:
-        reason = f"The check passed over the edits of {edits_named(check)}."
+        seen = "It read back" if check.kind == "read-back" else "The check passed over"
+        reason = f"{seen} the edits of {edits_named(check)}."
         yield Good(reason, "passed-check", 0.9, check.edits)
     over = later.passed(step.step, len(later.trace.steps) + 1)
     if over is not None:
-        reason = f"The check in step {over.step} passed over it."
+        is_read = over.kind == "read-back"
+        reason = (
+            f"Step {over.step} read it back."
+            if is_read
+            else f"The check in step {over.step} passed over it."
+        )
         yield Good(reason, "check-passed-over-it", 0.9, (over.step,))
     is_untold = step.call is not None and step.success is None
     number = later.accepted.get(step.step)
