@@ -26,7 +26,12 @@ BUILT_IN = later(
     r"|(?:create|append|remove)(?:Element|Child)|preventDefault|stopPropagation"
     r"|(?:get|set|has|remove)Attribute|(?:has|get)OwnProperty\w*|(?:en|de)codeURI(?:Component)?"
     r"|(?:local|session)Storage|requestAnimationFrame|getBoundingClientRect|scrollIntoView"
-    r"|structuredClone|XMLHttpRequest|AbortController"
+    r"|structuredClone|XMLHttpRequest|AbortController|clear(?:Timeout|Interval|Immediate)|setImmediate"
+    r"|queueMicrotask|e(?:v|vent)?\.(?:current)?[tT]arget\.\w+|[\w.]+\.(?:preventDefault|stopPropagation)"
+    # Tailwind's classes for colours.
+    r"|(?:[a-z-]+:)*(?:text|bg|border|ring|from|via|to|fill|stroke|divide|outline|accent|placeholder)"
+    r"-(?:slate|gray|zinc|neutral|stone|red|orange|amber|yellow|lime|green|emerald|teal|cyan|sky|blue"
+    r"|indigo|violet|purple|fuchsia|pink|rose)-\d{2,3}(?:/\d{1,3})?"
     r"|(?:[\w.]+\.)?(?:unwrap_or_(?:else|default)|split_whitespace|is_ascii_\w+|create_dir_all|remove_dir_all"
     r"|read_to_string|to_string_lossy|from_utf8_lossy|eq_ignore_ascii_case|strip_(?:pre|suf)fix|canonicalize"
     r"|saturating_\w+|wrapping_\w+|checked_\w+|set_current_dir|spawn_blocking)"
@@ -36,7 +41,7 @@ BUILT_IN = later(
     r"|(?:Application|DateTime|DynamicSupervisor|Enum|Exception|File|GenServer|IO|Keyword|List|Logger"
     r"|Map|NaiveDateTime|Path|Process|Regex|Registry|Stream|Supervisor|System|Task)\.[a-z]\w*[?!]?"
 )
-"""Names that Rust, C++, Python, JavaScript, a browser, Go and Elixir bring along."""
+"""Names that Rust, C++, Python, JavaScript, a browser, Tailwind, Go and Elixir bring along."""
 
 
 def is_plain(value: str) -> bool:
