@@ -44,14 +44,15 @@ BUILT_IN = later(
 """Names that Rust, C++, Python, JavaScript, a browser, Tailwind, Go and Elixir bring along."""
 
 
-def is_plain(value: str) -> bool:
-    """A word of a language, or several joined by hyphens: in running words it tells nothing.
+def tells(value: str, *, alone: bool) -> bool:
+    """Whether a value says where it may have come from.
 
-    Nor does a name of a programming language's own library.
+    A name of a language's own library tells nothing, nor does a word, nor several joined by
+    hyphens unless they stand alone: in running words they are any text's.
     """
     if BUILT_IN.fullmatch(value):
-        return True
-    return PLAIN.fullmatch(value) is not None and not _is_identifier(value)
+        return False
+    return PLAIN.fullmatch(value) is None or _is_identifier(value) or (alone and "-" in value)
 
 
 def values(text: str) -> Iterator[str]:

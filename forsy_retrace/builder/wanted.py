@@ -115,8 +115,7 @@ def _asked(step: Step) -> Asked:
         arguments += (
             value
             for value in dict.fromkeys(found)
-            if value not in there
-            and (not distinctive.is_plain(value) or ("-" in value and value in alone))
+            if value not in there and distinctive.tells(value, alone=value in alone)
         )
     return Asked(
         tuple(_paths(step)),
