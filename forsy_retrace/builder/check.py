@@ -139,6 +139,7 @@ class _Checker:
             # `go build -o shop && ./shop | head` shows that the build passed, no more.
             kind, *_ = kinds = run.told
         lines = scripts(step)
+        self.loads.ran(programs, step.printed)
         # A line may hold several checks; it is known by the first that has something to check.
         loaders = (*programs, *self._edited(_given(run))) if programs else ()
         for other in dict.fromkeys(kinds):

@@ -1,8 +1,9 @@
 """Which edited files does a program take in, as far as the log shows?
 
 Those that it loads by name (`from shop import cart`, `require("./cart")`) or names in full
-(`open("prices.json")`), in any text of it that the log shows, and those that these take in. A
-program that stands on the line itself is for what it loads, and for the files that it parses.
+(`open("prices.json")`), in any text of it that the log shows, and those that these take in; and
+those that the traceback of a run names. A program that stands on the line itself is for what it
+loads, and for the files that it parses.
 """
 
 import posixpath
@@ -35,6 +36,13 @@ ENDINGS = {
     **dict.fromkeys(("node", "nodejs", "bun", "deno", "tsx", "ts-node"), SCRIPT),
 }
 """How the names end of what a program of a language loads."""
+TRACED = later(
+    r"File \"([^\"\n]{1,300})\", line \d|\bat (?:[^\n(]{1,120}\()?(/[^\n():]{1,300}):\d+:\d+\b"
+    r"|(?m:^)\t(/[^\n:]{1,300}\.go):\d+ \+0x"
+)
+"""How the traceback of Python, Node or Go names the files that a run went through."""
+END = 20_000
+"""Characters at the end of an output in which a traceback is looked for."""
 MOST = 10_000
 """Characters of a program on the line in which it says what it takes in."""
 DATA = (".json", ".jsonc", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".xml", ".plist")
@@ -52,6 +60,8 @@ class Loads:
         """The files by the names under which a program may take them in."""
         self.named: dict[str, tuple[int, frozenset[str]]] = {}
         """A file to the names in it, and how many touches these came from."""
+        self.traced: dict[str, set[str]] = {}
+        """A program to the files that tracebacks of its runs named, by their last two parts."""
 
     def see(self, touch: Touch) -> None:
         """What a step put into a file, or saw of it."""
@@ -65,11 +75,28 @@ class Loads:
         found = list(dict.fromkeys(programs))
         known = set(found)
         for path in found:
-            for name in self._names(path) & self.called.keys():
-                taken = [one for one in self.called[name] if one in edited and one not in known]
-                known.update(taken)
-                found += taken
+            for other in self._taken_in(path):
+                if other in edited and other not in known:
+                    known.add(other)
+                    found.append(other)
         return frozenset(found)
+
+    def _taken_in(self, path: str) -> Iterator[str]:
+        for name in self._names(path) & self.called.keys():
+            yield from self.called[name]
+        for end in self.traced.get(path, ()):
+            for other in self.called.get(posixpath.basename(end), ()):
+                if other.endswith(end):
+                    yield other
+
+    def ran(self, programs: Iterable[str], printed: str) -> None:
+        """What a run of programs printed."""
+        if "line " not in printed and "at " not in printed and ".go:" not in printed:
+            return
+        places = {"".join(found) for found in TRACED.findall(printed[-END:])}
+        ends = {"/" + "/".join(place.split("/")[-2:]) for place in places if "/" in place}
+        for path in programs if ends else ():
+            self.traced.setdefault(path, set()).update(ends)
 
     def by_text(self, runner: str, text: str) -> Iterator[str]:
         """The files that a program on the line itself loads or parses."""
