@@ -45,10 +45,15 @@ class Stream:
         self.issued: dict[str, str] = {}
         """Item to call, of the run under way."""
         self.lists: dict[str, str] = {}
+        self.begun = False
+        """Whether a session has begun: a log may have been cut off before a thread's start."""
 
     def read(self, unit: Unit) -> Iterator[Event]:
-        """The events of one line."""
+        """The events of one line; a thread whose start is not there is a session without a name."""
         state, body = self.state, unit.body
+        if not self.begun and unit.kind not in ("thread.started", "error"):
+            yield SessionStart(state.here(unit, ""), "")
+        self.begun = self.begun or unit.kind != "error"
         match body:
             case {"type": "thread.started", "thread_id": str(name)}:
                 self.runs[name] += 1
