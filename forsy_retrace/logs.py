@@ -48,15 +48,17 @@ def adapter_for(
 ) -> str:
     """The adapter that was named, if it knows the log; or the one that claims it.
 
-    A file that the user named needs not tell by itself what it is; one found in a folder does.
+    A file that the user named needs not tell by itself what it is; one found in a folder does,
+    by its content or by the name that its shell gives it.
     """
     if adapter != "auto":
         module = load(adapter)
-        if not (accepts(module, source) if is_named else module.sniff(source)):
+        is_known = accepts(module, source) if is_named else module.sniff(source)
+        if not is_known and adapter not in _of_its_name(source):
             others = identify(source, plugins) if is_named else []
             raise UnreadableInput(why_not(source, adapter, _hint(others)))
         return adapter
-    found = identify(source, plugins) or (_of_its_name(source) if is_named else [])
+    found = identify(source, plugins) or _of_its_name(source)
     if not found:
         raise UnreadableInput(why_not(source, "auto", _unasked(plugins) if is_named else ""))
     if len(found) > 1:

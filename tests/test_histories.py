@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.choose import Choice
-from forsy_retrace.convert import LeftOut, Options, convert, retrace
+from forsy_retrace.convert import LeftOut, Options, Refused, convert, retrace
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import Skipped, ToolCall, sessions
 from forsy_retrace.logs import opened
@@ -161,6 +161,41 @@ def test_a_file_that_the_user_named_is_what_its_name_says(
     assert identify(Source(log)) == []
     with pytest.raises(RetraceError, match="no JSON records"):
         opened(log.rename(tmp_path / f"old{name}"))
+
+
+@pytest.mark.parametrize("adapter", ["auto", "bash-history"])
+def test_a_file_of_a_folder_is_what_its_name_says(adapter: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".bash_history").write_text("shopctl plan\nshopctl apply\nshopctl down\n")
+    (home / ".bashrc").write_text("alias a=shopctl\nalias b=shopctl\nalias c=shopctl\n")
+    written, other = convert(home, adapter, tmp_path / "traces")
+    assert isinstance(written, Written)
+    assert written.manifest["adapter"] == "bash-history"
+    assert isinstance(other, Refused)
+
+
+STAMPED = {
+    "bash-history": "#1700000000\nls\n#1700000010\nmake test\n#1700000020\nls\n",
+    "zsh-history": ": 1700000000:0;ls\n: 1700000010:0;make test\n: 1700000020:0;ls\n",
+    "fish-history": "- cmd: ls\n  when: 1700000000\n- cmd: cat a\n  when: 1\n  paths:\n    - a\n",
+}
+
+
+@pytest.mark.parametrize("form", STAMPED)
+@pytest.mark.parametrize(
+    "adapter", [*STAMPED, "powershell-history", "nushell-history", "repl-history"]
+)
+def test_another_shells_history_is_left_to_its_own_adapter(
+    adapter: str, form: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "history"
+    log.write_text(STAMPED[form])
+    if adapter == form:
+        assert opened(log, adapter)[1] == adapter
+    else:
+        with pytest.raises(RetraceError, match=f"not a log that {adapter} reads; {form} reads it"):
+            opened(log, adapter)
 
 
 def test_a_shells_settings_beside_its_history_are_no_history(tmp_path: Path) -> None:

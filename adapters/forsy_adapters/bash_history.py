@@ -14,7 +14,7 @@ from forsy_retrace.events import Event, Skipped
 from forsy_retrace.sdk import Shows, later
 from forsy_retrace.source import Line, Record, Source, entry
 
-from ._history.lines import is_like, is_stamped, is_text, left_out, tell
+from ._history.lines import STAMPS, is_like, is_stamped, is_unstamped, left_out, tell
 from ._history.ran import CANNOT, NO_STATUS
 from ._shell import goes_on, opened, unquoted
 
@@ -27,7 +27,7 @@ SHOWS = Shows(
     is_history=True,
 )
 
-STAMP = later(rb"#\d{9,10}\s*")
+STAMP = STAMPS["bash"]
 FEWEST_STAMPS = 3
 LONGEST = 200
 """Lines of a here-document, of a quote or of a block that are waited for."""
@@ -46,7 +46,7 @@ def sniff(source: Source) -> bool:
 
 def accepts(source: Source) -> bool:
     """Lines of text: a list of commands may hold anything."""
-    return is_text(source)
+    return is_unstamped(source, "bash")
 
 
 def read(source: Source) -> Iterator[Event]:
@@ -78,7 +78,7 @@ def entries(lines: Sequence[Line]) -> Iterator[Record | Skipped]:
 
 def is_stamp(line: Line) -> bool:
     """Whether a line is the time of the command behind it: seconds from 1973 to 2096."""
-    return STAMP.fullmatch(line.data) is not None and 10**8 <= int(line.data[1:]) <= 4 * 10**9
+    return STAMP.match(line.data) is not None and 10**8 <= int(line.data[1:]) <= 4 * 10**9
 
 
 def _end(lines: Sequence[Line], at: int, joined: bool, keeps: bool) -> int:

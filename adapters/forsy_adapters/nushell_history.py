@@ -43,7 +43,7 @@ def sniff(source: Source) -> bool:
 
 def accepts(source: Source) -> bool:
     """Lines of text: a list of commands may hold anything."""
-    return lines.is_text(source)
+    return lines.is_unstamped(source)
 
 
 def read(source: Source) -> Iterator[Event]:

@@ -10,7 +10,7 @@ from forsy_retrace.events import Event, Skipped
 from forsy_retrace.sdk import Shows, later
 from forsy_retrace.source import Line, Record, Source, entry
 
-from ._history.lines import is_like, is_text, left_out, tell
+from ._history.lines import is_like, is_unstamped, left_out, tell
 from ._history.ran import CANNOT, NO_STATUS
 
 SHOWS = Shows(
@@ -42,7 +42,7 @@ def sniff(source: Source) -> bool:
 
 def accepts(source: Source) -> bool:
     """Lines of text: a list of commands may hold anything."""
-    return is_text(source)
+    return is_unstamped(source)
 
 
 def read(source: Source) -> Iterator[Event]:

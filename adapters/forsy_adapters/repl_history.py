@@ -14,7 +14,7 @@ from forsy_retrace.events import Event
 from forsy_retrace.sdk import Shows, later
 from forsy_retrace.source import Line, Record, Source, entry
 
-from ._history.lines import is_like, is_text, left_out, tell
+from ._history.lines import is_like, is_text, is_unstamped, left_out, tell
 from ._history.ran import CANNOT
 from ._history.statements import Node, Python, Sqlite, Statement, statements
 
@@ -89,7 +89,7 @@ def sniff(source: Source) -> bool:
 
 def accepts(source: Source) -> bool:
     """Lines of text: inputs may be anything."""
-    return is_text(source)
+    return is_unstamped(source)
 
 
 def read(source: Source) -> Iterator[Event]:

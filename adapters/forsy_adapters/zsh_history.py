@@ -10,10 +10,10 @@ other: an end that goes back (a start, where no end is told) begins another sess
 from collections.abc import Iterator, Sequence
 
 from forsy_retrace.events import Event
-from forsy_retrace.sdk import Shows, later
+from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Line, Record, Source, entry
 
-from ._history.lines import is_like, is_stamped, is_text, tell
+from ._history.lines import STAMPS, is_like, is_stamped, is_unstamped, tell
 from ._history.ran import CANNOT, NO_STATUS
 
 SHOWS = Shows(
@@ -25,7 +25,7 @@ SHOWS = Shows(
     is_history=True,
 )
 
-EXTENDED = later(rb": \d{9,10}:\d+;")
+EXTENDED = STAMPS["zsh"]
 
 
 def sniff(source: Source) -> bool:
@@ -37,7 +37,7 @@ def sniff(source: Source) -> bool:
 
 def accepts(source: Source) -> bool:
     """Lines of text: a list of commands may hold anything."""
-    return is_text(source)
+    return is_unstamped(source, "zsh")
 
 
 def read(source: Source) -> Iterator[Event]:

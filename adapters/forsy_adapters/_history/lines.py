@@ -38,6 +38,22 @@ def is_stamped(source: Source, stamped: int, lines: int) -> bool:
     return stamped > 1 and stamped >= SHARE * lines and is_text(source)
 
 
+STAMPS = {
+    "bash": later(rb"#\d{9,10}\s*\Z"),
+    "zsh": later(rb": \d{9,10}:\d+;"),
+    "fish": later(rb"- cmd:|  when: \d{1,11}\s*\Z"),
+}
+"""Lines that one shell alone writes around its commands."""
+
+
+def is_unstamped(source: Source, own: str = "") -> bool:
+    """Whether a file holds lines of text that no other shell has stamped: commands, if any."""
+    lines = [line.data for line in source.first_lines if line.data.strip()]
+    others = [form for shell, form in STAMPS.items() if shell != own]
+    counts = (sum(form.match(line) is not None for line in lines) for form in others)
+    return is_text(source) and not any(is_stamped(source, count, len(lines)) for count in counts)
+
+
 def _is_common(line: bytes) -> bool:
     return line.split(None, 1)[0].decode("utf-8", "replace") in COMMON
 
