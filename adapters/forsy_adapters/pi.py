@@ -82,12 +82,15 @@ LEFT_OUT = {
 CUSTOM = later(r"\Aopenclaw|\Amodel-snapshot\Z")
 CWD = later(r"[/\\]\.openclaw(?:[/\\]|\Z)")
 """Entries that only OpenClaw writes, and the folder that its agents work below."""
+BRIEF = "a subagent's brief"
+LATER = "injected: later words to a subagent"
+"""What the user's role says in a subagent's session, first and then: no human speaks in it."""
 OF_EXTENSIONS = ("custom", "hookMessage")
 SUMMARIES = ("branchSummary", "compactionSummary")
 
 INJECTED: tuple[tuple[str, re.Pattern[str]], ...] = (
     # What OpenClaw puts into the user's role; nobody typed it.
-    ("a subagent's brief", later(r"(?:\[[^\]\n]{1,60}\] )?\[Subagent Context\]")),
+    (BRIEF, later(r"(?:\[[^\]\n]{1,60}\] )?\[Subagent Context\]")),
     ("injected: heartbeat", later(r"\[OpenClaw heartbeat|Read HEARTBEAT\.md if it exists")),
     ("injected: scheduled job", later(r"\[cron:[^\]\n]{1,200}\]")),
     ("injected: system event", later(r"System: \[[^\]\n]{1,60}\] ")),
@@ -295,7 +298,8 @@ class Reader:
         self.found = found
         self.calls = Calls()
         self.header: Json = {}
-        self.briefed = False
+        self.nobodys = ""
+        """What the user's next words are in a subagent's session; empty in any other."""
         self.failure = ""
         """The last error that a message told."""
         self.is_openclaw = False
@@ -328,8 +332,9 @@ class Reader:
         if value["id"] == self.header.get("id"):
             yield Skipped(here, "repeated history")
             return
-        self.header, self.briefed = value, place in self.found.briefed
-        prior = None if self.briefed else _session_of(value.get("parentSession"))
+        self.header = value
+        self.nobodys = BRIEF if place in self.found.briefed else ""
+        prior = None if self.nobodys else _session_of(value.get("parentSession"))
         yield SessionStart(here.below("/id"), value["id"], prior)
         for key, fact in (("cwd", "cwd"), ("harness", "harness"), ("name", "title")):
             if words(value.get(key)):
@@ -409,7 +414,8 @@ class Reader:
         parts = list(_texts(content))
         path, text = parts[0] if len(parts) == 1 else ("", "\n".join(text for _, text in parts))
         pictures = attachments(content, "/message/content")
-        why = "a subagent's brief" if self.briefed else _injected(text)
+        why = _injected(text) or self.nobodys
+        self.nobodys = self.nobodys and LATER
         if why or not (text.strip() or pictures):
             yield Skipped(here, why or "empty message")
             return
