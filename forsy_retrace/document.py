@@ -256,9 +256,11 @@ def fates(trace: Trace) -> list[Fate]:
         by_record.setdefault(event.origin.evidence.record, []).append(event)
     found = []
     for record, events in by_record.items():
-        why = _why_left_out(events, trace.left_out.get(record))
-        skipped = (event.reason for event in events if isinstance(event, Skipped) and not why)
-        parts = tuple(reason for reason in skipped if reason not in TOLD)
+        left_out = trace.left_out.get(record)
+        why = _why_left_out(events, left_out)
+        reasons = [event.reason for event in events if isinstance(event, Skipped)]
+        reasons += [left_out] if left_out else []
+        parts = () if why else tuple(reason for reason in reasons if reason not in TOLD)
         found.append(Fate(events[0].origin.evidence, why, parts))
     return found
 
