@@ -54,7 +54,7 @@ REPLY = later(
     r"\s*<send_user_message_question_reply>(.*)</send_user_message_question_reply>\s*\Z", re.S
 )
 PLAN = later(r"<proposed_plan>\s*\n(.*?)</proposed_plan>", re.S)
-CWD = later(r"<cwd>\s*([^<\n]{1,1000}?)\s*</cwd>")
+CWD = later(r"(?:<cwd>\s*|^Current working directory: )([^<\n]{1,1000}?)\s*(?:</cwd>|$)", re.M)
 SHELL = later(r"<shell>\s*([^<\n]{1,100}?)\s*</shell>")
 WRAPPED = later(
     r"\A\s*(?:# AGENTS\.md instructions[^\n]*\n\s*)?"
