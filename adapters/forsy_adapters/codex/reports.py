@@ -218,8 +218,10 @@ class Reports:
         state, body = self.state, unit.body
         name = body.get("session_id")
         if isinstance(name, str) and name and name != state.session:
+            told = state.home if state.session else ()
             state.session = name
             yield SessionStart(state.here(unit, "/session_id"), name)
+            yield from told
         state.speaks(unit, "/model", body.get("model"))
         yield from state.fact(unit, "/cwd", "cwd", body.get("cwd"))
         yield Skipped(state.here(unit, ""), "bookkeeping: session_configured")

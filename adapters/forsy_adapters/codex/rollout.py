@@ -119,7 +119,8 @@ class Rollout:
         match body:
             case {"kind": "session_start"}:
                 state.speaks(unit, "/model", body.get("model"))
-                yield from state.fact(unit, "/cwd", "cwd", body.get("cwd"))
+                state.home = tuple(state.fact(unit, "/cwd", "cwd", body.get("cwd")))
+                yield from state.home
                 yield Skipped(state.here(unit, ""), "bookkeeping: settings")
             case {"kind": "op", "payload": {"type": str(op), "decision": str(decision)}}:
                 inner = _inside(unit, body["payload"])

@@ -28,6 +28,8 @@ class State:
         self.calls = Calls()
         self.session = ""
         self.facts: dict[str, Any] = {}
+        self.home: tuple[Event, ...] = ()
+        """Where the client was started: all sessions of a screen's log are there."""
         self.tools: dict[str, str] = {}
         self.patches: dict[str, Patch] = {}
         self.script = ""
