@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.errors import UnreadableInput
-from forsy_retrace.source import Record, Source, discover, is_regular
+from forsy_retrace.source import Record, Source, discover, is_regular, reread
 
 A, B, C = b'{"a":1}', b'{"b":"}{]["}', b'{"c":["\\\\",{"d":null}]}'
 VALUES: list[Any] = [{"a": 1}, {"b": "}{]["}, {"c": ["\\", {"d": None}]}]
@@ -205,6 +205,26 @@ def test_a_line_that_is_no_json_costs_only_itself(tmp_path: Path) -> None:
     found = read(tmp_path, A + b"\nnot json\n{'a':1}\n<html>\n" + B + b"\n}{\n" + C + b"\n")
     assert values(found) == VALUES
     assert problems(found) == ["unreadable: not JSON"] * 4
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_an_object_in_another_programs_log_has_the_time_of_its_prefix(
+    count: int, tmp_path: Path
+) -> None:
+    line = b'[2026-01-31T12:00:00.5Z] [INFO] {"a":1}\n'
+    source = written(tmp_path, line * count + B)
+    found = list(source.records())
+    logged = {"logged_at": "2026-01-31T12:00:00.5Z", "a": 1}
+    assert values(found) == [logged] * count + VALUES[1:2]
+    data = source.whole()
+    assert [reread(data[one.here.start : one.here.end], one.here) for one in found] == found
+
+
+def test_a_log_of_one_prefixed_line_is_no_array(tmp_path: Path) -> None:
+    (one,) = written(tmp_path, b'[2026-01-31T12:00:00Z] [INFO] {"a":1}\n').records()
+    assert one.value == {"logged_at": "2026-01-31T12:00:00Z", "a": 1}
+    (one,) = written(tmp_path, b'[2026-01-31T12:00:00Z] [INFO] {"a":\n').records()
+    assert one.problem == "unreadable: not JSON"
 
 
 @pytest.mark.parametrize("tail", [b'{"b":"x', b'{"b":"\\u00', b'{"b":"\xe2\x82', b"[1,", b"{"])

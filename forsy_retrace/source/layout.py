@@ -10,8 +10,6 @@ from .cut import Cutter, Piece
 from .values import Record, decode
 
 MARK = b"\xef\xbb\xbf"
-PREFIX = re.compile(rb"\[\d{4}-\d\d-\d\dT[\d:.]+Z?\] \[[A-Z]{1,8}\] (?=\{)")
-"""What a program puts before each line of another whose output it logs."""
 SCRIPT = re.compile(rb"\b(?:var|let|const)\s+\w+\s*=\s*(?=[\[{])")
 """A value that a page or a module assigns: ChatGPT's chat.html holds its conversations so."""
 NOWHERE = Evidence("", 0, 0, 0)

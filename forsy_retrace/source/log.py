@@ -16,7 +16,7 @@ from forsy_retrace.evidence import Evidence
 
 from .cut import Cutter, Piece, first_line, lines
 from .forms import Line, line_of
-from .layout import MARK, NOWHERE, PREFIX, assigned, first_value, glued, opens_array
+from .layout import MARK, NOWHERE, assigned, first_value, glued, opens_array
 from .ttyrec import begins_frame, framed, is_ttyrec
 from .unpack import SEALED, SQLITE, ZIP, Bounded, contents, decoded, everything, is_packed, member
 from .values import MAX_LINE, Problem, Record, decode
@@ -240,7 +240,7 @@ class Source:
         if ended or whole:
             record = decode(line.strip(), NOWHERE)
             if not record.problem:
-                return not rest.strip()
+                return isinstance(record.value, list) and not rest.strip()
             return first_value(line) is None and opens_array(body)
         return opens_array(body) and not self._is_line()
 
@@ -289,12 +289,6 @@ class Source:
         if record.problem != "unreadable: not JSON":
             yield record
             return
-        if lead := PREFIX.match(body):
-            inner = Evidence(self.name, line, start + lead.end(), start + len(body))
-            record = decode(body[lead.end() :], inner)
-            if not record.problem:
-                yield record
-                return
         values = list(glued(body, here))
         if values and all(not value.problem for value in values):
             yield from values

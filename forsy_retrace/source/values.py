@@ -17,6 +17,10 @@ TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.S)
 BRACKETS = b"[]{}"
 OPENING = b"[{"
 OTHERS = bytes(byte for byte in range(256) if byte not in BRACKETS)
+PREFIX = re.compile(rb"\[(\d{4}-\d\d-\d\dT[\d:.]+Z?)\] \[[A-Z]{1,8}\] (?=\{)")
+"""What a program puts before each line of another whose output it logs."""
+LOGGED = "logged_at"
+"""The field that holds the time of such a prefix."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 Problem = Literal[
@@ -53,8 +57,20 @@ def decode(data: bytes, here: Evidence) -> Record:
     try:
         value = json.loads(data.decode("utf-8", "replace"), parse_constant=str, strict=False)
     except (ValueError, RecursionError):
-        return Record(here, problem="unreadable: not JSON")
+        return _logged(data, here)
     return Record(here, _clean(value), repaired=True)
+
+
+def _logged(data: bytes, here: Evidence) -> Record:
+    """An object behind the prefix of a log, with the prefix's time as a field of it."""
+    lead = PREFIX.match(data)
+    if lead is None:
+        return Record(here, problem="unreadable: not JSON")
+    found = decode(data[lead.end() :], here)
+    if not isinstance(found.value, dict):
+        return found
+    value = {LOGGED: lead[1].decode(), **found.value}
+    return Record(here, value, repaired=found.repaired)
 
 
 def _depth(data: bytes) -> int:

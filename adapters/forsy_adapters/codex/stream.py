@@ -1,6 +1,7 @@
 """What `codex exec --json` prints since October 2025: items that start, change and complete.
 
-No times, no prompt, no model. Item ids start anew with each run, so a call's id is thread and item.
+No times but those of a log around it, no prompt, no model. Item ids start anew with each run, so a
+call's id is thread and item.
 """
 
 from collections import Counter
@@ -9,6 +10,7 @@ from typing import Any
 
 from forsy_retrace.events import (
     Event,
+    Fact,
     Message,
     Notice,
     SessionStart,
@@ -61,6 +63,8 @@ class Stream:
                 if name != state.session:
                     state.session = name
                     yield SessionStart(state.here(unit, "/thread_id"), name)
+                    if unit.at:
+                        yield Fact(state.here(unit, "/logged_at"), "began", unit.at)
                 else:
                     yield Notice(state.here(unit, ""), "resumed")
             case {"type": "turn.started"}:

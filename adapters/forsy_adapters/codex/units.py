@@ -70,8 +70,9 @@ class Unit(msgspec.Struct):
 
 def units(record: Record, number: int = 0) -> Iterator[Unit]:
     """What a record says; a single-JSON rollout says much in one record."""
+    logged = record.value.get("logged_at") if isinstance(record.value, dict) else None
 
-    def unit(kind: str, body: Any, prefix: str, at: Any = None) -> Unit:
+    def unit(kind: str, body: Any, prefix: str, at: Any = logged) -> Unit:
         return Unit(kind, body if isinstance(body, dict) else {}, prefix, when(at), record, number)
 
     match record.value:
