@@ -52,10 +52,12 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """A log that gave no trace, and why, in one line."""
+    """A log, or a session of it, that gave no trace, and why, in one line."""
 
     name: str
     why: str
+    is_session: bool = False
+    """Other sessions of the log may have given traces."""
 
 
 class LeftOut(Refused, frozen=True):
@@ -210,7 +212,7 @@ def _folders(
         held = [build(session, name, adapter.SHOWS)]
         del session  # each stage lets go of what only the one before it needed
         if not held[0].steps:
-            yield Refused(source.name, f"{source.name}: no steps in it")
+            yield Refused(source.name, f"{source.name}: no steps in it", is_session=True)
             continue
         kept = list(media(held[0], logs)) if options.media else None
         give_back(size)

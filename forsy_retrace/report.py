@@ -42,13 +42,19 @@ def summary(results: Sequence[Written | Refused]) -> str:
     written = [one for one in results if isinstance(one, Written)]
     refused = [one for one in results if type(one) is Refused]
     parts = [_one(written[0])] if len(written) == 1 else [_many(written)]
-    if refused:
-        parts.append(f"{len(refused)} files gave no trace:")
-        parts += [f"  {safe_line(mask(one.why))}" for one in refused[:10]]
-        if len(refused) > 10:
-            parts.append(f"  … and {len(refused) - 10} more")
+    parts += _without("file", [one for one in refused if not one.is_session])
+    parts += _without("session", [one for one in refused if one.is_session])
     parts += [safe_line(mask(one.why)) for one in results if isinstance(one, LeftOut)]
     return "\n".join(parts)
+
+
+def _without(what: str, refused: Sequence[Refused]) -> list[str]:
+    """The first of what gave no trace, and why."""
+    if not refused:
+        return []
+    lines = [f"{counted(len(refused), what)} gave no trace:"]
+    lines += [f"  {safe_line(mask(one.why))}" for one in refused[:10]]
+    return lines + ([f"  … and {len(refused) - 10} more"] if len(refused) > 10 else [])
 
 
 def _one(written: Written) -> str:
@@ -87,11 +93,11 @@ def _count(number: int | None) -> str:
 
 
 def _many(written: Sequence[Written]) -> str:
-    lines = [f"{len(written)} traces"]
+    lines = [counted(len(written), "trace")]
     for one in written:
         said, counts = one.manifest, one.manifest["counts"]
         lines.append(
-            f"  {one.folder.name}  {said['total_steps']} steps,"
+            f"  {one.folder.name}  {counted(said['total_steps'], 'step')},"
             f" failures {_count(counts['failed'])}, retries {_count(counts['retries'])},"
             f" confidence {said['agent_confidence']}"
         )

@@ -287,6 +287,26 @@ def test_a_trace_of_ours_is_replaced_whole(here: Path) -> None:
     assert names(here) == ["clean", "trace"]
 
 
+THREADS = """\
+{"type":"thread.started","thread_id":"019a0000-0000-7000-8000-000000000051"}
+{"type":"thread.started","thread_id":"019a0000-0000-7000-8000-000000000052"}
+{"type":"turn.failed","error":{"message":"usage limit"}}
+{"type":"thread.started","thread_id":"019a0000-0000-7000-8000-000000000053"}
+{"type":"turn.failed","error":{"message":"usage limit"}}
+"""
+
+
+def test_a_session_without_steps_is_told_from_a_file_without_a_trace(here: Path) -> None:
+    (here / "logs").mkdir()
+    (here / "logs" / "a.jsonl").write_text(THREADS)
+    (here / "logs" / "b.jsonl").write_text("no log\n")
+    said = run("codex", "logs", "-o", "traces").stdout
+    assert said.startswith("2 traces\n")
+    assert said.count("  1 step, failures") == 2
+    assert "\n1 file gave no trace:\n  b.jsonl: no JSON records in it\n" in said
+    assert said.endswith("\n1 session gave no trace:\n  a.jsonl: no steps in it\n")
+
+
 @pytest.mark.parametrize("target", ["file/trace", "file/a/trace"])
 @pytest.mark.parametrize("log", [LOG, LOG.parent, TWO_RUNS], ids=["one", "folder", "two runs"])
 def test_a_target_below_a_file_is_one_line_and_74(target: str, log: Path, here: Path) -> None:
