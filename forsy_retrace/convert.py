@@ -247,8 +247,7 @@ def _each_put(found: Iterator[Folder | Refused], target: Path) -> Iterator[Writt
 
 
 def _put(one: Folder, folder: Path) -> Written:
-    put_folder(folder, one.files)
-    return Written(folder, one.manifest)
+    return Written(folder, one.manifest, put_folder(folder, one.files))
 
 
 MOST_LEARNT = 200_000

@@ -307,6 +307,13 @@ def test_a_session_without_steps_is_told_from_a_file_without_a_trace(here: Path)
     assert said.endswith("\n1 session gave no trace:\n  a.jsonl: no steps in it\n")
 
 
+def test_who_replaces_the_trace_of_another_session_is_told(here: Path) -> None:
+    for log, told in ((UNKNOWN, ""), (UNKNOWN, ""), (LOG, "another session"), (LOG, "")):
+        said = run("claude-code", log, "-o", "trace", "-q").stderr
+        assert (told in said) is True
+        assert len(said.splitlines()) == bool(told)
+
+
 @pytest.mark.parametrize("target", ["file/trace", "file/a/trace"])
 @pytest.mark.parametrize("log", [LOG, LOG.parent, TWO_RUNS], ids=["one", "folder", "two runs"])
 def test_a_target_below_a_file_is_one_line_and_74(target: str, log: Path, here: Path) -> None:

@@ -89,6 +89,9 @@ def run(
         click.echo(safe_json(report.as_json(results)))
     elif not quiet:
         click.echo(safe(report.summary(results)))
+    for one in written:
+        if one.before not in ("", one.manifest["trace_id"]):
+            click.echo("forsy-retrace: replaced the trace of another session there", err=True)
     if strict and any(report.has_unknown(one.manifest) for one in written):
         click.echo("forsy-retrace: the log has kinds of records that are not known", err=True)
         sys.exit(1)

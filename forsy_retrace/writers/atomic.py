@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -27,11 +28,21 @@ def is_ours(folder: Path) -> bool:
 
 def is_made_by_us(path: Path) -> bool:
     """Whether a JSON file names this tool as what wrote it."""
+    return str(_told(path).get("generator", "")).startswith(GENERATOR)
+
+
+def trace_in(folder: Path) -> str:
+    """The id of the trace that lies in a folder; empty where none does."""
+    return str(_told(folder / "manifest.json").get("trace_id", ""))
+
+
+def _told(path: Path) -> dict[str, Any]:
+    """The object that a JSON file holds; empty where it holds none."""
     try:
         told = orjson.loads(path.read_bytes())
     except (OSError, ValueError):
-        return False
-    return isinstance(told, dict) and str(told.get("generator", "")).startswith(GENERATOR)
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def _holds_more(folder: Path) -> bool:

@@ -24,6 +24,7 @@ from forsy_retrace.writers.atomic import (
     GENERATOR,
     check_target,
     locked,
+    trace_in,
     with_a_name,
     write_whole,
 )
@@ -40,6 +41,8 @@ class Written(msgspec.Struct, frozen=True):
 
     folder: Path
     manifest: Json
+    before: str = ""
+    """The id of the trace that lay there before; empty where none did."""
 
 
 def write_folder(
@@ -52,16 +55,20 @@ def write_folder(
 ) -> Written:
     """Validates, gates and writes one trace; the folder is there whole or not at all."""
     files, manifest = contents(trace, origins, shows, max_output, kept_media)
-    put_folder(folder, files)
-    return Written(folder, manifest)
+    return Written(folder, manifest, put_folder(folder, files))
 
 
-def put_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Writes the files of one trace; a folder of ours that was there goes."""
+def put_folder(folder: Path, files: Mapping[str, bytes]) -> str:
+    """Writes the files of one trace; a folder of ours that was there goes.
+
+    Gives the id of the trace that goes; empty where none does.
+    """
     target = with_a_name(folder)
     with locked(target):
         check_target(target)
+        before = trace_in(target)
         write_whole(target, files)
+    return before
 
 
 def contents(
