@@ -393,7 +393,15 @@ def test_a_log_that_is_packed_otherwise_is_said_to_be(here: Path) -> None:
         assert "unpack it first" in refused(65, "auto", name, "-o", "trace")
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("cladue-code", "claude-code"), ("bacth", "batch")])
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("cladue-code", "claude-code"),
+        ("bacth", "batch"),
+        ("openclaw", "pi"),
+        ("openai-responses", "openai-chat"),
+    ],
+)
 def test_a_mistyped_command_is_told_the_nearest(typed: str, meant: str, here: Path) -> None:
     done = CliRunner().invoke(main, [typed, "x"])
     assert (done.exit_code, done.stdout) == (2, "")

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import sys
 from typing import Any
 
@@ -47,14 +48,17 @@ class Commands(click.Group):
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """A mistyped name is told the one that it is most like, an adapter's too."""
+        """A mistyped name is told the one that it is most like, a harness's its adapter."""
         try:
             return super().resolve_command(context, args)
         except click.UsageError:
             from difflib import get_close_matches
 
+            if args[0][:1] == "-":
+                raise
             near = get_close_matches(args[0], self.list_commands(context), 1)
-            if args[0][:1] == "-" or not near:
+            near = near or _speaking_of(args[0])
+            if len(near) != 1:
                 raise
             message = f"No such command '{args[0]}'. Did you mean '{near[0]}'?"
             raise click.UsageError(message, context) from None
@@ -102,6 +106,19 @@ class Commands(click.Group):
             _say(f"our own fault: {where(error)}; with FORSY_TRACEBACK=1 it tells more")
             code = OUR_FAULT
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _speaking_of(name: str) -> list[str]:
+    """The adapters whose own words name a harness or a form of log."""
+    import inspect
+
+    from forsy_retrace.registry import bundled, load
+
+    asked = set(re.findall(r"\w+", name.lower()))
+    words = {
+        one: re.findall(r"\w+", (inspect.getdoc(load(one)) or "").lower()) for one in bundled()
+    }
+    return [one for one in words if asked and asked.issubset(words[one])]
 
 
 INTERRUPTED = 130
