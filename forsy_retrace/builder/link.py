@@ -5,6 +5,7 @@ subagent's inside, an abandoned branch, what lay before a cleared or compacted c
 """
 
 import posixpath
+from collections.abc import Iterator
 
 import msgspec
 
@@ -229,6 +230,13 @@ class _Linker:
                 return one
         return last
 
+    def _work_before(self, turn: int) -> Iterator[Step]:
+        """The steps of the last turn, and of those before it that a dialog alone parts from it."""
+        while steps := self.turns.get(turn := turn - 1):
+            yield from steps
+            if steps[0].via != "answer":
+                return
+
     def _corrected(self, step: Step, before: Step | None) -> None:
         """What the user called wrong may be attempted again: edits of the turn, or the plan.
 
@@ -240,7 +248,7 @@ class _Linker:
         sent_back = before is not None and before.operation == "plan" and never_ran(before)
         wrong = [
             done
-            for done in self.turns.get(step.turn - 1, ())
+            for done in self._work_before(step.turn)
             if (step.message_role == "correction" or sent_back)
             and done.actor == "agent"
             and done.success is not False
