@@ -1,6 +1,6 @@
 """What comes back from the API: a reply, a list of messages or items, a stream; whole or cut."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from forsy_retrace.events import Notice
@@ -53,9 +53,10 @@ def answered(value: Any, here: Place) -> tuple[list[Told], str]:
                 return answered(value[key], here.deeper(key))
     match value:
         case dict() if is_completion(value):
-            return list(completion(value, here)), ""
+            return _of(completion(value, here), text_in(value, "id")), ""
         case dict() if is_response(value):
-            return list(response(value, here)), text_in(value, "id")
+            ident = text_in(value, "id")
+            return _of(response(value, here), ident), ident
         case dict() if is_message(value):
             return list(Chat().read(value, here)), ""
         case dict():
@@ -90,11 +91,12 @@ def streamed(parts: list[tuple[Place, Json]]) -> tuple[list[Told], str]:
             for one in failure(chunk, here)
         ]
         told += failures or merged.end()
-        return told, ""
+        return _of(told, text_in(chunks[0][1], "id")), ""
     whole = whole_of(parts)
     if whole is not None:
         here, event = whole
-        return list(response(event["response"], here.deeper("response"))), _response_id(event)
+        ident = _response_id(event)
+        return _of(response(event["response"], here.deeper("response")), ident), ident
     opening = next((one for _, one in parts if isinstance(one.get("response"), dict)), {})
     started = opening.get("response", {})
     ident = _response_id(opening)
@@ -114,6 +116,11 @@ def streamed(parts: list[tuple[Place, Json]]) -> tuple[list[Told], str]:
             told += failure(one if "error" in one else {"error": one}, here)
     told += [cut(stops)] if stops and not any(isinstance(one.event, Notice) for one in told) else []
     return told, ident
+
+
+def _of(told: Iterable[Told], ident: str) -> list[Told]:
+    """What is told, as that reply's."""
+    return [one._replace(reply=ident) for one in told]
 
 
 def _chunk_place(chunk: Json, here: Place, first: Place) -> Place:

@@ -67,7 +67,7 @@ class Pairs:
 def paired(told: list[Told]) -> Iterator[Event]:
     """The events of a session, each call under an id of its own and its result under the same."""
     pairs = Pairs()
-    for _, event, tool, permitted in told:
+    for _, event, tool, permitted, _ in told:
         match event:
             case ToolCall():
                 yield pairs.call(event, permitted)

@@ -19,6 +19,8 @@ class Told(NamedTuple):
     """A result's tool, where the log names it: old results have no call id."""
     permitted: bool = False
     """Whether a call is the run of one that had waited under its id for the user's word."""
+    reply: str = ""
+    """The id of the reply that tells it, where it has one."""
 
 
 class Place(NamedTuple):

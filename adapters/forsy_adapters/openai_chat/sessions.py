@@ -25,6 +25,8 @@ class Session:
         """The session that it forks from, at an earlier response."""
         self.told: list[Told] = []
         self.keys: list[Key] = []
+        self.replies: list[str] = []
+        """For each key the id of the reply that told it, where it has one."""
         self.counts: Counter[Key] = Counter()
         self.history = 0
         """Of all keys that a later talk may be known by."""
@@ -45,22 +47,38 @@ class Session:
 
     def add(self, told: list[Told]) -> bool:
         """Adds what is new; a fact that says what the last one of its name said is not."""
-        new = False
+        new, counted = False, set[str]()
         for one in told:
             event = one.event
-            if isinstance(event, Fact) and event.name not in ("usage", "cwd"):
-                said = f"{event.name} {event.origin.message} {compact(event.value)}"
-                if event.name != "model":
-                    said = f"{event.name} {compact(event.value)}"
+            if isinstance(event, Fact) and event.name != "cwd":
+                said = f"{event.name} {self._holder(one)} {compact(event.value)}"
                 if said in self.facts:
                     continue
-                self.facts.add(said)
+                # Two replies of one talk may have cost the same; in a copy of it they are known.
+                (counted if event.name == "usage" else self.facts).add(said)
             self.told.append(one)
             new = new or not isinstance(event, Fact)
             if one.key is not None:
                 self.keys.append(one.key)
+                self.replies.append(one.reply)
                 self.counts[one.key] += 1
+        self.facts |= counted
         return new
+
+    def _holder(self, one: Told) -> str:
+        """Of what a fact is true: a model of its message, usage of the reply that stands here."""
+        match one.event:
+            case Fact(name="model", origin=origin):
+                return f"{origin.message}"
+            case Fact(name="usage"):
+                return f"{len(self.keys)} {one.reply}"
+        return ""
+
+    def is_answered_by_another(self, told: list[Told], start: int = 0) -> bool:
+        """Whether the same words stand here in another reply: they were said twice."""
+        keyed = (one.reply for one in told if one.key is not None)
+        pairs = zip(keyed, self.replies[start:], strict=False)
+        return any(reply and held and reply != held for reply, held in pairs)
 
 
 class Mark(NamedTuple):
@@ -78,6 +96,7 @@ class Sessions:
         self.all: list[Session] = []
         self.by_id: dict[str, Session] = {}
         self.by_response: dict[str, Mark] = {}
+        self.by_reply: dict[str, Session] = {}
         self.by_history: dict[int, Session] = {}
         self.last: Session | None = None
 
@@ -96,7 +115,9 @@ class Sessions:
             self.all.append(found)
         start = len(found.keys)
         new = found.add(fresh)
-        if record and not new and not any(_stands_on(one.event, record) for one in found.told):
+        again = bool(talk.id) and found.is_answered_by_another(talk.told)
+        stands = any(_stands_on(one.event, record) for one in found.told) if record else True
+        if record and not new and (again or not stands):
             found.told.append(skipped(record, "repeated history"))
         self._remember(found, talk if not aside else Talk([]), start)
 
@@ -115,7 +136,8 @@ class Sessions:
             mark = self.by_response[talk.after]
             since = mark.session.keys[mark.end :]
             shared = _shared(since, keys)
-            if shared in (len(since), len(keys)):
+            again = mark.session.is_answered_by_another(talk.told, mark.end)
+            if shared in (len(since), len(keys)) and not again:
                 return mark.session, list(_after(talk.told, shared))
             return None, talk.told
         history, length, best = 0, 0, 0
@@ -126,6 +148,8 @@ class Sessions:
             if held_by is None:
                 break
             found, best = held_by, length
+        if found and found.is_answered_by_another(talk.told):
+            found = self.by_reply.get(talk.told[-1].reply)
         if found is None or not found.acted or best != _shared(found.keys, keys):
             return None, talk.told
         if best not in (len(found.keys), len(keys)):
@@ -141,6 +165,7 @@ class Sessions:
             if held is None or start < len(session.keys):
                 start = held.start if held else start
                 self.by_response[talk.response] = Mark(session, start, len(session.keys))
+        self.by_reply |= {one.reply: session for one in talk.told if one.reply}
         for key in session.keys[session.remembered :]:
             session.history = hash((session.history, key))
             self.by_history[session.history] = session
@@ -156,9 +181,11 @@ class Sessions:
     def events(self) -> Iterator[Event]:
         """Session by session. What the log gives no id is known by what was said in it."""
         many = sum(not _is_aside(one.told) for one in self.all) > 1
-        for session in _with_words_first(self.all):
-            ident = session.name if many else session.id
-            prior = session.prior.name if session.prior else None
+        sessions = _with_words_first(self.all)
+        names = _names(self.all)
+        for session in sessions:
+            ident = names[session] if many else session.id
+            prior = names[session.prior] if session.prior else None
             if ident and session.told:
                 first = session.told[0].event.origin
                 yield SessionStart(Origin(first.evidence.at(""), first.at, "system"), ident, prior)
@@ -174,6 +201,16 @@ def _with_words_first(sessions: list[Session]) -> list[Session]:
         full[0].told = [*stray, *full[0].told]
         return full
     return sessions
+
+
+def _names(sessions: list[Session]) -> dict[Session, str]:
+    """Each session under a name of its own: the same may have been said in two."""
+    count: Counter[str] = Counter()
+    names = {}
+    for one in sessions:
+        count[one.name] += 1
+        names[one] = one.name if count[one.name] == 1 else f"{one.name}#{count[one.name]}"
+    return names
 
 
 def _is_aside(told: list[Told]) -> bool:
