@@ -129,8 +129,11 @@ class Sessions:
             return found, _new(found, talk.told, keys) if found else talk.told
         if talk.response in self.by_response:
             polled = self.by_response[talk.response]
+            before = polled.session.keys[: polled.start]
             held = Counter(polled.session.keys[polled.start : polled.end])
-            return polled.session, list(_unseen(talk.told, held))
+            repeats = keys[: polled.start] == before and not talk.after
+            told = list(_after(talk.told, polled.start)) if repeats else talk.told
+            return polled.session, list(_unseen(told, held))
         if talk.after in self.by_response:
             # Such a request holds the new turn alone; sent again, it repeats what came since.
             mark = self.by_response[talk.after]
