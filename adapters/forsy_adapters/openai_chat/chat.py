@@ -10,7 +10,7 @@ from forsy_retrace.sdk import named, strings, when
 from .actions import acted, moved, observed
 from .ends import finish
 from .place import Json, Place, Told, text_in
-from .speech import called, executed, offered, reasoning, said, spoken
+from .speech import called, executed, idea, offered, reasoning, spoken
 from .swe_agent import SweAgent
 from .usage import ran
 from .verdicts import verdict
@@ -102,9 +102,8 @@ class Chat:
         found = list(calls(message, here.pointer))
         action = text_in(message, "action")
         self.acted = bool(action) and not found
-        idea = text_in(message, "thought")
-        if self.acted and idea:
-            yield said(idea, here.deeper("thought").origin())
+        if self.acted and isinstance(message.get("thought"), str):
+            yield from idea(message, here)
         else:
             for told in spoken(message, here):
                 # Its calls tell such a message; clients rewrite the words when they send it again.

@@ -72,6 +72,12 @@ def said(text: str, origin: Origin) -> Told:
     return Told(("agent", THINK.sub("", text).strip()), Message(origin, "agent", text))
 
 
+def idea(holder: Json, here: Place) -> Iterator[Told]:
+    """The words before an action, which SWE-agent keeps apart from it; often there are none."""
+    if text := text_in(holder, "thought"):
+        yield said(text, here.deeper("thought").origin())
+
+
 def thought(text: str, origin: Origin) -> Told:
     """Reasoning, which a later copy of the history may lack."""
     return Told(None, Thinking(origin, text))

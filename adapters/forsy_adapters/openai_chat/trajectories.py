@@ -9,7 +9,7 @@ from forsy_retrace.events import Skipped
 from .actions import acted, moved, observed
 from .chat import AGENT
 from .place import Json, Place, Told, opened, text_in
-from .speech import said
+from .speech import idea, said
 from .swe_agent import SweAgent
 
 
@@ -56,8 +56,10 @@ def _step(run: SweAgent, step: Any, here: Place) -> Iterator[Told]:
     if not action or not text_in(step, "response"):
         yield Told(None, Skipped(here.origin("system"), "a step of the harness's own"))
         return
-    words = next(key for key in ("thought", "response") if text_in(step, key))
-    yield said(step[words], here.deeper(words).origin())
+    if isinstance(step.get("thought"), str):
+        yield from idea(step, here)
+    else:
+        yield said(step["response"], here.deeper("response").origin())
     yield acted(run, action, here.deeper("action"))
     yield from _observed(run, step, here)
 
