@@ -167,7 +167,8 @@ class SweAgent:
             return (window.shown,)
         if act.span is None:
             return ()  # what it was asked to replace says it
-        return (Change(window.path, "modified", _hunks(act, before, window)),)
+        made = Change(window.path, "modified", _hunks(act, before, window))
+        return (made,) if made.hunks else (made, window.shown)
 
 
 def _hunks(act: Act, before: Window, after: Window) -> tuple[Hunk, ...]:
