@@ -15,7 +15,7 @@ from .replies import about, body, instructions, is_completion, is_response
 from .search import searched
 from .speech import offered
 from .streams import is_chunk, is_stream_event
-from .trajectories import place, rest
+from .trajectories import named, place, rest
 
 LISTS = ("messages", "history", "traj", "trajectory", "conversation", "dialogue", "conversations")
 TIMES = ("timestamp", "created_at", "started_at", "time")
@@ -66,7 +66,8 @@ def _held(value: Json, here: Place, depth: int) -> Iterator[Talk]:
             yield from _asked(asked, here.deeper("body"))
         case {"answer_generation": {"train_messages": list(runs)} as answer}:
             where = here.deeper("answer_generation")
-            facts = list(offered({"functions": answer.get("function")}, where))
+            facts = [Told(None, Fact(where.origin("system"), "harness", "ToolBench"))]
+            facts += offered({"functions": answer.get("function")}, where)
             for index, run in enumerate(runs):
                 for talk in talks(run, where.deeper("train_messages", index), depth - 1):
                     yield talk._replace(told=[*facts, *talk.told, *_tried(value, run, here)])
@@ -111,6 +112,7 @@ def _asked(value: Json, here: Place) -> Iterator[Talk]:
         listed = opened(value.get(key))
         if is_talk(listed):
             if key == "history":
+                told += named(listed, here.deeper(key))
                 told += place(value.get("trajectory"), here.deeper("trajectory"))
             told += read_list(listed, here.deeper(key))
             if key == "history":

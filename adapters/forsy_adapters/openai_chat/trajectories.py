@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.dialects import calls
-from forsy_retrace.events import Skipped
+from forsy_retrace.events import Fact, Skipped
 
 from .actions import acted, moved, observed
 from .chat import AGENT
@@ -29,6 +29,12 @@ def rest(history: list[Any], steps: Any, here: Place) -> Iterator[Told]:
     for index, step in enumerate(steps[len(done) :], len(done)):
         where = here.deeper(index)
         yield from _step(run, step, where._replace(message=where.name))
+
+
+def named(history: list[Any], here: Place) -> Iterator[Told]:
+    """Which harness made a log whose messages keep their actions apart."""
+    if any(map(_acts, history)):
+        yield Told(None, Fact(here.origin("system"), "harness", "SWE-agent"))
 
 
 def place(steps: Any, here: Place) -> Iterator[Told]:
