@@ -16,6 +16,7 @@ from .search import searched
 from .speech import offered
 from .streams import is_chunk, is_stream_event
 from .trajectories import named, place, rest
+from .usage import spent
 
 LISTS = ("messages", "history", "traj", "trajectory", "conversation", "dialogue", "conversations")
 TIMES = ("timestamp", "created_at", "started_at", "time")
@@ -70,7 +71,9 @@ def _held(value: Json, here: Place, depth: int) -> Iterator[Talk]:
             facts += offered({"functions": answer.get("function")}, where)
             for index, run in enumerate(runs):
                 for talk in talks(run, where.deeper("train_messages", index), depth - 1):
-                    yield talk._replace(told=[*facts, *talk.told, *_tried(value, run, here)])
+                    last = [*_tried(value, run, here), *spent(answer, where)]
+                    told = [*facts, *talk.told, *(last if run is runs[-1] else ())]
+                    yield talk._replace(told=told)
         case {"samples": list(samples)}:
             for index, sample in enumerate(samples):
                 yield from _sample(sample, here.deeper("samples", index), depth)
@@ -87,9 +90,8 @@ def _held(value: Json, here: Place, depth: int) -> Iterator[Talk]:
 def _tried(value: Json, run: Any, here: Place) -> Iterator[Told]:
     """What ToolBench's tree adds to the run that it kept."""
     match value:
-        case {"tree": {"tree": dict(tree)}, "answer_generation": {"train_messages": [*_, last]}}:
-            if run is last:
-                yield from searched(tree, run, here.deeper("tree", "tree"))
+        case {"tree": {"tree": dict(tree)}}:
+            yield from searched(tree, run, here.deeper("tree", "tree"))
 
 
 def _listed(value: list[Any], here: Place, depth: int) -> Iterator[Talk]:
@@ -159,8 +161,10 @@ def _setting(value: Json, here: Place) -> Iterator[Told]:
 
 
 def _ending(value: Json, here: Place) -> Iterator[Told]:
-    """What a run's own writer says of how it went: a reward, an exit status."""
+    """What a run's own writer says of how it went: a reward, an exit status, its tokens."""
     info = value.get("info")
+    if isinstance(info, dict):
+        yield from spent(info.get("model_stats"), here.deeper("info", "model_stats"))
     status = text_in(info, "exit_status")
     facts: Json = {"exit_status": status} if status and len(status) < 80 else {}
     facts |= {key: value[key] for key in GRADES if isinstance(value.get(key), (bool, int, float))}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.events import Fact
-from forsy_retrace.sdk import number
+from forsy_retrace.sdk import counts, number
 
 from .place import Json, Place, Told
 
@@ -20,6 +20,20 @@ DETAILS = (
         "reasoning_tokens",
     ),
 )
+
+
+WHOLE = {
+    # What a run's own writer counted over all its requests: SWE-agent, ToolBench.
+    "tokens_sent": "input_tokens",
+    "tokens_received": "output_tokens",
+    "total_tokens": "total_tokens",
+}
+
+
+def spent(stats: Any, here: Place) -> Iterator[Told]:
+    """The tokens of a whole run."""
+    if found := counts(stats, WHOLE):
+        yield Told(None, Fact(here.origin("system"), "usage", found))
 
 
 def ran(reply: Json, here: Place) -> Iterator[Told]:
