@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from forsy_retrace.events import (
     Event,
     Fact,
@@ -128,11 +130,13 @@ class Talk:
             yield Skipped(here, "hidden message")
         else:
             yield from _words(node, here)
+        # The time of an answer is when it began; when it was stopped, nothing tells.
+        end = replace(at(here, "/metadata/finish_details/type"), at=None)
         match node.metadata.get("finish_details"):
             case {"type": "interrupted"}:
-                yield Notice(at(here, "/metadata/finish_details/type"), "interrupted")
+                yield Notice(end, "interrupted")
             case {"type": "max_tokens"}:
-                yield Notice(at(here, "/metadata/finish_details/type"), "limit", "max_tokens")
+                yield Notice(end, "limit", "max_tokens")
 
     def _call(self, node: Node, here: Origin, tool: str) -> Event:
         spoken = said(node.content, "")
