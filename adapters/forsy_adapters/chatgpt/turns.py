@@ -56,6 +56,9 @@ class Talk:
         for node in self.order:
             above = node.parent
             departs = above is not None and above.branch != node.branch
+            if above is None and last and last.role == "assistant" and node.role != "user":
+                # What came between is missing: these words lead to something else.
+                yield Notice(replace(self._origin(last), at=None), "cut")
             jumps, last = jumps or departs or above is not last, node
             self.docs[node.key] = self.docs.get(above.key, {}) if above is not None else {}
             if not node.message:
