@@ -94,6 +94,8 @@ def _opening(top: Json, place: Origin, order: list[Node]) -> Iterator[Event]:
     sources = (node.metadata.get("branching_from_conversation_id") for node in order)
     prior = next((one for one in sources if isinstance(one, str) and one and one != name), None)
     yield SessionStart(at(place, path), name, prior)
+    if place.at:
+        yield Fact(at(place, "/create_time"), "began", place.at)
     if isinstance(top.get("title"), str) and top["title"]:
         yield Fact(at(place, "/title"), "title", top["title"])
     if isinstance(top.get("gizmo_id"), str) and top["gizmo_id"]:
