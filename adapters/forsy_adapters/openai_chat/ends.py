@@ -5,8 +5,9 @@ from typing import Any, Literal
 
 from forsy_retrace.dialects import content_text
 from forsy_retrace.events import Event, Notice
+from forsy_retrace.sdk import compact, parsed
 
-from .place import Json, Place, Told, text_in
+from .place import Json, Key, Place, Told, text_in
 
 Kind = Literal["limit", "model error"]
 
@@ -52,7 +53,17 @@ def failure(reply: Json, here: Place, key: str = "error") -> Iterator[Told]:
             event = Notice(where.origin("system"), "model error", content_text(error))
         case _:
             return
-    yield Told(None, event)
+    yield Told(None, event, refused=_refused(error))
+
+
+def _refused(error: Any) -> Key | None:
+    """The call that the model had made, where the provider would not have it."""
+    match error:
+        case {"failed_generation": str(text)}:
+            match parsed(text):
+                case {"name": str(name), "arguments": sent}:
+                    return name, compact(sent)
+    return None
 
 
 def cut(here: Place) -> Told:

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from forsy_retrace.events import Event, Message, Skipped, ToolCall, ToolResult
+from forsy_retrace.events import Event, Message, Notice, Skipped, ToolCall, ToolResult
+from forsy_retrace.sdk import compact
 
 from .patches import TOOL, changes
-from .place import Told
+from .place import Key, Told
 
 
 class Pairs:
@@ -64,11 +65,28 @@ class Pairs:
         return own
 
 
+def _next_calls(told: list[Told]) -> list[Key | None]:
+    """For each event the next call behind it by tool and arguments, if no reply brought it."""
+    found: list[Key | None] = []
+    sent: Key | None = None
+    for one in reversed(told):
+        found.append(sent)
+        match one.event:
+            case ToolCall(tool=tool, input=value):
+                sent = None if one.reply else (tool, compact(value))
+            case Message(role="user"):
+                sent = None
+    return found[::-1]
+
+
 def paired(told: list[Told]) -> Iterator[Event]:
     """The events of a session, each call under an id of its own and its result under the same."""
     pairs = Pairs()
-    for _, event, tool, permitted, _ in told:
+    for one, sent in zip(told, _next_calls(told), strict=True):
+        event, tool, permitted = one.event, one.tool, one.permitted
         match event:
+            case Notice() if one.refused and one.refused == sent:
+                yield Skipped(event.origin, "the refusal of a call that the client sent on")
             case ToolCall():
                 yield pairs.call(event, permitted)
             case Message(answers=str(logged)):
