@@ -105,21 +105,22 @@ def explained(folder: Path, number: int, field: str, source: Path | None) -> str
     return "\n".join(lines)
 
 
+MOST_PLACES = 12
+"""So many places of one value are shown: a streamed text has one for each piece."""
+
+
 def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[str]:
     found = places(entry) or [(at, "") for at in range(min(2, len(row["records"])))]
     lines = []
     logs = _logs(folder, sources_of(folder, [row]), source)
     mask = _masker(logs, row) if logs is not None else str
-    for at, path in found:
+    for at, path in found[:MOST_PLACES]:
         record = row["records"][at]
         lines.append(
             f"  record      {record['file']} line {record['line']},"
             f" bytes {record['start']}-{record['end']} {path}".rstrip()
         )
-        if not places(entry):
-            continue
-        if logs is None:
-            lines.append("  (name the log with --source to see its text)")
+        if logs is None or not places(entry):
             continue
         try:
             value = logs.value(record)
@@ -129,6 +130,10 @@ def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[
             continue
         more = "" if len(text) <= LONGEST else f"\n… {len(text) - LONGEST} more characters"
         lines.append(_indented(mask(text)[:LONGEST] + more))
+    if left := len(found[MOST_PLACES:]):
+        lines.append(f"  … and {counted(left, 'more place')}, all in evidence.jsonl")
+    if logs is None and places(entry):
+        lines.append("  (name the log with --source to see its text)")
     return lines
 
 

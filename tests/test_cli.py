@@ -162,6 +162,25 @@ def test_show_finds_the_log_that_lies_beside_the_trace(here: Path) -> None:
     assert "--source" in run("show", "trace", *asked).stdout
 
 
+def test_show_names_the_first_places_of_a_text_in_many_pieces(here: Path) -> None:
+    pieces = [
+        {
+            "id": "chatcmpl-1",
+            "object": "chat.completion.chunk",
+            "created": 1760000000,
+            "model": "m",
+            "choices": [{"index": 0, "delta": {"role": "assistant", "content": f"word{number} "}}],
+        }
+        for number in range(30)
+    ]
+    (here / "stream.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in pieces))
+    run("openai-chat", "stream.jsonl", "-o", "trace", "-q")
+    why = run("show", "trace", "--step", 1, "--why", "output").stdout
+    assert "word11" in why
+    assert "word12" not in why.split("record", 1)[1]
+    assert why.endswith("  … and 18 more places, all in evidence.jsonl\n")
+
+
 def test_validate_passes_our_trace_and_names_step_and_field_of_a_spoilt_one(
     trace: Path, tmp_path: Path
 ) -> None:
