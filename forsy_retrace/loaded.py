@@ -11,6 +11,7 @@ import msgspec
 import orjson
 
 from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.trace import counted
 
 Json = dict[str, Any]
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -138,6 +139,10 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         folder = path.parent.name or path.parent  # `.` has no name
+        inside = sum(1 for _ in path.parent.glob(f"*/{path.name}"))
+        if inside:
+            what = f"a folder of {counted(inside, 'trace')}; name one of them"
+            raise RetraceError(f"{folder}: {what}") from None
         raise RetraceError(f"{folder}: no trace folder, {path.name} is missing") from None
     except OSError as error:
         why = error.strerror or "can't be read"

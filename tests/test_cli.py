@@ -162,6 +162,16 @@ def test_show_finds_the_log_that_lies_beside_the_trace(here: Path) -> None:
     assert "--source" in run("show", "trace", *asked).stdout
 
 
+def test_a_folder_of_traces_is_no_trace_and_told_so(trace: Path, tmp_path: Path) -> None:
+    shelf = tmp_path / "shelf"
+    for name in ("a", "b"):
+        shutil.copytree(trace, shelf / name)
+    for command in (("show",), ("validate",), ("verify", "--source", LOG)):
+        done = run(command[0], shelf, *command[1:])
+        assert done.exit_code == 2
+        assert "shelf: a folder of 2 traces; name one of them" in done.stderr
+
+
 def test_show_names_the_first_places_of_a_text_in_many_pieces(here: Path) -> None:
     pieces = [
         {
