@@ -34,7 +34,9 @@ ROWS: tuple[Row, ...] = (
         "could-but",
         (" could", " might"),
         later(
-            r"(?i)\b(?:i|we) (?:could|might)(?: also)?\b.{3,200}\b(?:but|however|(?<!even )though)\b"
+            # What would be done if things were otherwise is no option.
+            r"(?i)\A(?!.*\bif (?:this|it|that|there|they|i|we) (?:were|was|had)\b)"
+            r".*\b(?:i|we) (?:could|might)(?: also)?\b.{3,200}\b(?:but|however|(?<!even )though)\b"
         ),
         0.75,
     ),
