@@ -18,6 +18,8 @@ EDITS = ("edit", "write", "delete")
 REPLACED_SHARE = 0.5
 """An edit is replaced when later steps took out more than this share of the lines it put in."""
 
+LATEST = 100
+"""So many of the latest edits may have put in one of several equal lines that are taken out."""
 RESTORES = re.compile(
     r"\bgit (?:checkout (?:--(?=\s)|HEAD\b|\S+ --(?=\s)|\.(?=\s|$))|reset --hard\b"
     r"|restore\b(?![^&|;\n]{0,400} (?:--staged|-S)\b))"
@@ -159,16 +161,21 @@ class Standing:
 
         Of equal lines those go whose steps put in more of the rest.
         """
-        near = Counter(step for line in gone for step in held[line])
+        near = Counter(step for line in gone for step in held[line][-LATEST:])
         lost = Counter[int]()
         for line, times in gone.items():
-            earlier = bisect_left(held[line], by)
-            own, steps = held[line][earlier:], held[line][:earlier]
-            nearest = sorted(steps, key=near.__getitem__, reverse=True)
-            lost.update(nearest[:times])
-            if left := sorted(nearest[times:]) + own:
-                held[line] = left
+            steps = held[line]
+            earlier = bisect_left(steps, by)
+            if times >= earlier:
+                taken = steps[:earlier]
+                del steps[:earlier]
             else:
+                first = max(0, earlier - max(times, LATEST))
+                nearest = sorted(steps[first:earlier], key=near.__getitem__, reverse=True)
+                taken = nearest[:times]
+                steps[first:earlier] = sorted(nearest[times:])
+            lost.update(taken)
+            if not steps:
                 del held[line]
         return lost
 

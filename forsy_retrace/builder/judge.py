@@ -10,6 +10,7 @@ from msgspec import structs
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Vote, derived, inferred
 from forsy_retrace.frames import shown_of
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace, edits_named, put
 
 from .classify import command
@@ -152,9 +153,11 @@ def _hashes(text: str | None) -> set[str]:
 
 CITED = re.compile(
     r"(?P<file>[\w.-]{1,80}\.[A-Za-z]\w{0,9})\b(?::(?P<at>\d{1,6})(?!\w|\.\d))?"
-    r"|\b[Ll]ines? ~?(?P<line>\d{1,6})(?!\w|\.\d)"
+    r"|\b[Ll]ines? ~?(?P<line>\d{1,6})(?!\w|\.\d)(?! (?:of|in)\b)"
 )
 """How words name a file and a line of it: `total.py:120`, `total.py`, line 120."""
+APART = later(r"[.;!?] |, but\b|\bwhile\b|\bwhereas\b")
+"""What parts a line from the file that was named before it."""
 MOST_READS = 20
 """Reads of files of one name among which a line is looked for, the latest first."""
 
@@ -179,9 +182,11 @@ def _cited(trace: Trace) -> dict[int, int]:
 def _lines_named(text: str) -> Iterator[tuple[str, int]]:
     """The lines of files that words name; one without a file is of that named before on its line."""
     for paragraph in text.splitlines():
-        name = ""
+        name, end = "", 0
         for found in CITED.finditer(paragraph):
-            name = found["file"] or name
+            if found["line"] and APART.search(paragraph, end, found.start()):
+                name = ""
+            name, end = found["file"] or name, found.end()
             if name and (line := found["at"] or found["line"]):
                 yield name, int(line)
 

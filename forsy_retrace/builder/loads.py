@@ -23,16 +23,17 @@ WORD = re.compile(r"[\w-]+")
 COMMENT = later(r"(?m)^[ \t]*(?:#|//|\*|/\*|--).*$")
 FILE = re.compile(r"(?<![\w-])[\w-]{1,80}(?:\.[\w-]{1,80}){1,5}")
 """A file by its name in full."""
-PARSES = later(
-    r"\b(?:json|yaml|tomllib|tomli|toml|plistlib|ast|ElementTree|ET|minidom|YAML|JSON)\.(?:safe_)?(?:load|parse)"
+PARSED = later(
+    r"\b(?:json|yaml|tomllib|tomli|toml|plistlib|ast|ElementTree|ET|minidom|YAML|JSON)\.(?:safe_)?(?:load|parse)s?\(\s*"
+    r"(?:(?:open|(?:pathlib\.)?Path|(?:fs|require\(['\"](?:node:)?fs['\"]\))\.readFileSync)\(\s*)?['\"]([^'\"\n]{1,300})['\"]"
 )
-"""A reader that fails on a file of another form than its own."""
+"""A file in the hands of a reader that fails on any other form than its own."""
 PUTS = later(r"\.write|\bdump\(|writeFile|['\"][wax]b?\+?['\"]|\bunlink|\brename")
 """What makes or changes files."""
 PYTHON = (".py", ".pyi")
 SCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 ENDINGS = {
-    **dict.fromkeys(("python", "python2", "python3"), PYTHON),
+    "python": PYTHON,
     **dict.fromkeys(("node", "nodejs", "bun", "deno", "tsx", "ts-node"), SCRIPT),
 }
 """How the names end of what a program of a language loads."""
@@ -73,21 +74,22 @@ class Loads:
     def of(self, programs: Iterable[str], edited: Collection[str]) -> frozenset[str]:
         """Those of the edited files that the programs are, or take in."""
         found = list(dict.fromkeys(programs))
-        known = set(found)
+        known, followed = set(found), set[str]()
         for path in found:
-            for other in self._taken_in(path):
-                if other in edited and other not in known:
-                    known.add(other)
-                    found.append(other)
+            ways = (self._names(path) & self.called.keys()) | self.traced.get(path, set())
+            for way in ways - followed:
+                taken = [one for one in self._by(way) if one in edited and one not in known]
+                known.update(taken)
+                found += taken
+            followed |= ways
         return frozenset(found)
 
-    def _taken_in(self, path: str) -> Iterator[str]:
-        for name in self._names(path) & self.called.keys():
-            yield from self.called[name]
-        for end in self.traced.get(path, ()):
-            for other in self.called.get(posixpath.basename(end), ()):
-                if other.endswith(end):
-                    yield other
+    def _by(self, way: str) -> Iterator[str]:
+        """The files that a name stands for, or the end of a path."""
+        if way[0] != "/":
+            return iter(self.called[way])
+        named = self.called.get(posixpath.basename(way), ())
+        return (path for path in named if path.endswith(way))
 
     def ran(self, programs: Iterable[str], printed: str) -> None:
         """What a run of programs printed."""
@@ -101,12 +103,14 @@ class Loads:
     def by_text(self, runner: str, text: str) -> Iterator[str]:
         """The files that a program on the line itself loads or parses."""
         text = text[:MOST]
-        endings = ENDINGS.get(posixpath.basename(runner), ())
+        endings = ENDINGS.get(posixpath.basename(runner).rstrip("0123456789."), ())
         for name in dict.fromkeys(_loaded(text.replace(";", "\n"))):
             yield from (path for path in self.called.get(name, ()) if path.endswith(endings))
-        if PARSES.search(text) and not PUTS.search(text):
-            for name in dict.fromkeys(FILE.findall(text)):
-                yield from self.called.get(name, ())
+        for named in dict.fromkeys(PARSED.findall(text) if not PUTS.search(text) else ()):
+            end = named if named[0] == "/" else "/" + named.removeprefix("./")
+            for path in self.called.get(posixpath.basename(named), ()):
+                if path.endswith(end):
+                    yield path
 
     def _names(self, path: str) -> frozenset[str]:
         touches = self.shown.get(path, []) if not path.endswith(DATA) else []

@@ -7,6 +7,8 @@ commands that came to nothing.
 
 from typing import NamedTuple
 
+import orjson
+
 from forsy_retrace.events import Change
 from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
@@ -26,11 +28,12 @@ EMPTY = later(
     r"|<system-reminder>Warning: the file exists but [^<]*</system-reminder>)?\s*"
 )
 """What tools write where they found nothing."""
-NO_ENTRIES = later(
-    r"['\"](?:results|matches|items|hits|files|entries|documents)['\"]\s*:\s*\[\s*\]"
-)
-ENTRIES = later(r"\[\s*[^\]\s]")
-"""A list in an object that a tool answers with: an empty one of what was found, and any other."""
+FOUND = ("results", "matches", "items", "hits", "files", "entries", "documents")
+"""Under which of these names a tool's answer lists what was found."""
+ASKED = ("query", "q", "pattern")
+"""Under which of these names it repeats what was asked for."""
+PYTHONS = later(r"'|\b(?:None|True|False)\b")
+JSONS = {"'": '"', "None": "null", "True": "true", "False": "false"}
 BEHIND = later(r"\s*<system-reminder>Warning: the file exists but is shorter than [^<]*<\S+\s*")
 """What Claude Code writes where a read was to begin behind the end of its file."""
 UNCHANGED = later(
@@ -76,13 +79,42 @@ class Unread(NamedTuple):
         """Whether the rest holds nothing but the word that there is nothing."""
         if len(self.rest) > SHORT:
             return False
-        if self.rest.lstrip()[:1] == "{" and NO_ENTRIES.search(self.rest):
-            return ENTRIES.search(self.rest) is None
+        if self.rest.lstrip()[:1] == "{":
+            return _lists_nothing(self.rest)
         return EMPTY.fullmatch(self.rest) is not None or NOTHING.fullmatch(self.rest) is not None
 
     def holds(self, at: int, program: str, path: str) -> bool:
         """Whether the command at a place of the line failed to read a path."""
         return at in self.commands or (program, path) in self.paths
+
+
+def _lists_nothing(text: str) -> bool:
+    """Whether an object that a tool answers with holds nothing but an empty list of what it found."""
+    if text.lstrip()[1:2] == "'":  # Python's own way to print one
+        text = PYTHONS.sub(lambda found: JSONS[found[0]], text)
+    try:
+        told = orjson.loads(text)
+    except ValueError:
+        return False
+    return isinstance(told, dict) and any(map(_is_list_of_none, told.items())) and _is_bare(told)
+
+
+def _is_list_of_none(item: tuple[object, object]) -> bool:
+    name, value = item
+    nested = isinstance(value, str) and value[:1] == "{" and _lists_nothing(value)
+    return nested or (name in FOUND and value == [])
+
+
+def _is_bare(value: object, name: object = "") -> bool:
+    """Figures, flags, what was asked for, and empty lists: nothing that was found."""
+    match value:
+        case dict():
+            return all(_is_bare(one, key) for key, one in value.items())
+        case list():
+            return not value
+        case str():
+            return not value or name in ASKED or (value[0] == "{" and _lists_nothing(value))
+    return True
 
 
 def bare_output(step: Step) -> str:

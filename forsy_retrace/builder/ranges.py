@@ -39,10 +39,12 @@ def lines_shown(step: Step) -> tuple[int, int | None] | None:
             return None
         found = numbered(text, simples[0].reads[0], first, last - first + 1)
         return (first, first + (found.after or "").count("\n")) if found else None
-    whole = len(text.removesuffix("\n").split("\n")) == last - first + 1
-    if whole and not is_cut(text):
+    if is_cut(text) or not text.strip():
+        return None
+    missing = last - first + 1 - len(text.removesuffix("\n").split("\n"))
+    if not missing:
         return asked
-    return (first, None) if first > 1 and text.strip() else None
+    return (first, None) if missing > 0 and first > 1 else None
 
 
 def spans_asked(run: Command) -> Iterator[tuple[str, int, int]]:

@@ -435,7 +435,8 @@ def _unknown_skill(old: Attempt, new: Attempt) -> bool:
         return False
     if new.run is None:
         return name in (*_skill(new.step).split(":"), *re.split(r"\W|_", _skill(new.step)))
-    return any(name in simple.words[1:3] for simple in new.run.simples)
+    names = (one.name.split() or one.words[:1] for one in new.run.simples)
+    return any(name in words[-1:] for words in names)
 
 
 def _skill(step: Step) -> str:

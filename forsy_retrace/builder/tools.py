@@ -452,4 +452,10 @@ def replaces_all(sent: Any) -> bool:
     match sent:
         case {"replace_all": True} | {"replaceAll": True} | {"allow_multiple": True}:
             return True
+        case {"edits": list(edits)}:
+            return any(map(replaces_all, edits[:MOST_EDITS]))
     return False
+
+
+MOST_EDITS = 100
+"""Edits of one call that are looked at."""

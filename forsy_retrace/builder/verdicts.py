@@ -400,43 +400,53 @@ def lists_unformatted(text: str, run: Command) -> bool:
 
 
 NO_PROGRAM = later(
-    r"(?im)(?:: (?:command )?not found|command not found: \S+|is not recognized as .+)$"
+    r"(?m): command not found$|command not found: \S+$|\bis not recognized as (?:an internal|the name|a name)"
+    r"|^\S*sh(?:\.exe)?: (?:line )?(?:\d+: )?\S+: not found$"
 )
 """How a shell says that there is no such program."""
 NOT_BEGUN: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("shell", NO_PROGRAM),
     ("python", later(r"(?m)^\S*python[\d.]*(?:\.exe)?: No module named \S+$")),
-    ("pytest", later(r"(?m)^ERROR: file or directory not found: |\bno tests ran in ")),
+    ("pytest", later(r"(?m)^ERROR: file or directory not found: |^=* ?no tests ran in ")),
     (
         "go",
         later(
-            r"directory prefix \S+ does not contain |go: cannot find main module"
-            r"|go\.mod file not found in current directory|\bno Go files in |matched no packages"
+            r"(?m)directory prefix \S+ does not contain |^go: cannot find main module"
+            r"|go\.mod file not found in current directory|^no Go files in |matched no packages"
         ),
     ),
-    ("cargo", later(r"could not find `Cargo\.toml`|error: no such (?:sub)?command")),
+    ("cargo", later(r"(?m)^error: (?:could not find `Cargo\.toml`|no such (?:sub)?command)")),
     (
         "node",
         later(
-            r"(?i)\bmissing script\b|Script not found \"|Couldn't find a package\.json"
-            r"|ERR_PNPM_NO_(?:IMPORTER_MANIFEST|SCRIPT)|^error Command \"\S+\" not found|No tests found, exiting with code 1"
+            r"(?m)^npm (?:ERR!|error) [Mm]issing script: |^error: Script not found \""
+            r"|^ ?ERR_PNPM_NO_(?:IMPORTER_MANIFEST|SCRIPT)|^error Command \"\S+\" not found"
+            r"|^No tests found, exiting with code 1"
         ),
     ),
-    ("make", later(r"No rule to make target ['`][^'`\n]+'\.\s+Stop")),
-    ("just", later(r"[Jj]ustfile does not contain recipe|no task \S+ found")),
+    ("make", later(r"(?m)^make(?:\[\d+\])?: \*\*\* No rule to make target ['`][^'`\n]+'\.\s+Stop")),
+    ("just", later(r"[Jj]ustfile does not contain recipe|\bno task \S+ found")),
     ("maven", later(r"there is no POM in this directory")),
-    ("gradle", later(r"Task '[^'\n]+' not found in ")),
+    ("gradle", later(r"(?m)^\s*Task '[^'\n]+' not found in ")),
     ("dotnet", later(r"error MSB1003:")),
 )
 """How a program says that it came to nothing that it could check, read off public documentation."""
 FEW = 15
 """So many lines at most stand where nothing began."""
+DID_BEGIN = later(
+    r"(?i)\berror:|\berror\[|\bfail(?:ed|ures?)?\b(?!.*\[setup failed\])(?!$)|\bTraceback\b|\d passed\b"
+)
+"""What stands in the other lines where something did run."""
 
 
 def says_it_never_began(text: str) -> bool:
-    """Whether a runner, or the shell before it, says that there was nothing to run."""
+    """Whether a runner, or the shell before it, says nothing but that there was nothing to run."""
     bare = below_header(text)[-TAIL:]
-    return bare.count("\n") < FEW and any(words.search(bare) for _, words in NOT_BEGUN)
+    if bare.count("\n") >= FEW:
+        return False
+    found = [words for _, words in NOT_BEGUN if words.search(bare)]
+    rest = (line for line in bare.splitlines() if not any(words.search(line) for words in found))
+    return bool(found) and not any(map(DID_BEGIN.search, rest))
 
 
 COUNTS = later(r"\b\d+ (?:failed|failures?|errors?|passed|passing)\b")

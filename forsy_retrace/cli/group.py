@@ -57,7 +57,7 @@ class Commands(click.Group):
             if args[0][:1] == "-":
                 raise
             near = get_close_matches(args[0], self.list_commands(context), 1)
-            near = near or _speaking_of(args[0])
+            near = near or ([] if set("./\\") & set(args[0]) else _speaking_of(args[0]))
             if len(near) != 1:
                 raise
             message = f"No such command '{args[0]}'. Did you mean '{near[0]}'?"

@@ -35,7 +35,8 @@ POINTER = later(rb"0x[0-9a-f]{1,16} (?=\")")
 BLOCK = later(rb"[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}")
 # What a shell calls so is the folder it stands in.
 FOLDER = later(rb"~?(?:/[\w.@+-]{1,80}){1,20}/?$|~$|/$")
-IN_BRACES = later(rb"\{((?:[^{}\n\"\\]|\\.|\}\}){4,80})\}(?:[;\"']|$)")
+IN_BRACES = later(rb"\{((?:[^{}\n]|\}\}){4,80})\}(?:[;\"']|$)")
+QUOTE = later(rb"(?<!\\)\"")
 LITERAL_AFTER = later(
     rb"\\{0,8}[\"'`][ \t]{0,8}(?:[+.&\\]|\.\.)?[ \t]{0,4}\r?\n[ \t]{0,60}(?:[+.&]|\.\.)?[ \t]{0,4}"
     rb"(?=[bru]?[\"'`])"
@@ -180,7 +181,7 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
     braces = None
     if sign == b"=" and data.startswith(b"{", place):
         braces = IN_BRACES.match(data, place)
-    if braces:  # ODBC: PWD={…}
+    if braces and not _leaves_a_text(data, place, braces[1]):  # ODBC: PWD={…}
         prose.stands_out(scan, values.Value(*braces.span(1), False), level, rule="braces")
         return
     value = values.read(data, place, in_url=in_url, in_form=not name.isupper())
@@ -222,6 +223,12 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
         _next_literals(scan, value)
     else:
         _inside(scan, value, level)
+
+
+def _leaves_a_text(data: bytes, place: int, held: bytes) -> bool:
+    """Whether a quote among these bytes ends the text that the place is in."""
+    line = data[data.rfind(b"\n", max(0, place - ROW), place) + 1 : place]
+    return QUOTE.search(held) is not None and len(QUOTE.findall(line)) % 2 == 1
 
 
 def _is_a_name(data: bytes, left: int, sign: bytes) -> bool:

@@ -56,7 +56,7 @@ class Talk:
         for node in self.order:
             above = node.parent
             departs = above is not None and above.branch != node.branch
-            if above is None and last and last.role == "assistant" and node.role != "user":
+            if above is None and last and last.role == node.role == "assistant":
                 # What came between is missing: these words lead to something else.
                 yield Notice(replace(self._origin(last), at=None), "cut")
             jumps, last = jumps or departs or above is not last, node

@@ -115,9 +115,14 @@ class Sessions:
             self.all.append(found)
         start = len(found.keys)
         new = found.add(fresh)
-        again = bool(talk.id) and found.is_answered_by_another(talk.told)
-        stands = any(_stands_on(one.event, record) for one in found.told) if record else True
-        if record and not new and (again or not stands):
+        if (
+            record
+            and not new
+            and (
+                (talk.id and found.is_answered_by_another(talk.told))
+                or not any(_stands_on(one.event, record) for one in found.told)
+            )
+        ):
             found.told.append(skipped(record, "repeated history"))
         self._remember(found, talk if not aside else Talk([]), start)
 
