@@ -136,19 +136,25 @@ class Standing:
     def _remove(self, touch: Touch, *, everywhere: bool) -> None:
         held = self.lines.get(touch.path, {})
         kept = {line.strip() for line in touch.added}
-        removed = Counter(line.strip() for line in touch.removed)
-        reworked = self._worked_over(touch, held)
-        reworked.update(step for line in removed for step in held.get(line, ()))
+        out = Counter(line.strip() for line in touch.removed)
         if touch.kind == "delete" or (touch.kind == "write" and touch.change is None):
-            gone = {line: len(steps) for line, steps in held.items() if line not in kept}
+            gone = [line for line in held if line not in kept]
+            out.update({line: len(held[line]) for line in gone})
         else:
             # A line that stands on inside a longer one was extended, not replaced.
             put = "\n".join(line.strip() for line in touch.added)
-            gone = {line: n for line, n in removed.items() if line in held and line not in put}
-            if everywhere:
-                gone = {line: len(held[line]) for line in gone}
-        lost = self._taken(held, gone, touch.step)
-        for step in sorted(reworked.union(lost)):
+            gone = [line for line in out if line in held and line not in put]
+        if everywhere:
+            out = Counter({line: len(held.get(line, ())) for line in out})
+        owners = self._owners(held, out, touch.step)
+        lost = Counter(step for line in gone for step in owners[line])
+        reworked = self._worked_over(touch, held).union(*owners.values())
+        for line in gone:
+            for step in owners[line]:
+                del held[line][bisect_left(held[line], step)]
+            if not held[line]:
+                del held[line]
+        for step in sorted(reworked):
             if step in self.replaced or step == touch.step:
                 continue
             self.reworked.setdefault(step, []).append(touch.step)
@@ -156,28 +162,23 @@ class Standing:
             if 1 - self.left[step] / self.sizes[step] > REPLACED_SHARE:
                 self._replace(step, touch.step)
 
-    def _taken(self, held: dict[str, list[int]], gone: dict[str, int], by: int) -> Counter[int]:
-        """Takes lines out, each so often; the steps that lose them, with how many.
+    def _owners(
+        self, held: dict[str, list[int]], out: Counter[str], by: int
+    ) -> dict[str, list[int]]:
+        """For each line the earlier steps that put in what is taken out of it, so often.
 
-        Of equal lines those go whose steps put in more of the rest.
+        Of equal lines those of the steps that put in more of the rest.
         """
-        near = Counter(step for line in gone for step in held[line][-LATEST:])
-        lost = Counter[int]()
-        for line, times in gone.items():
-            steps = held[line]
-            earlier = bisect_left(steps, by)
-            if times >= earlier:
-                taken = steps[:earlier]
-                del steps[:earlier]
-            else:
-                first = max(0, earlier - max(times, LATEST))
-                nearest = sorted(steps[first:earlier], key=near.__getitem__, reverse=True)
-                taken = nearest[:times]
-                steps[first:earlier] = sorted(nearest[times:])
-            lost.update(taken)
-            if not steps:
-                del held[line]
-        return lost
+        lines = [line for line in out if line in held]
+        near = Counter(step for line in lines for step in held[line][-LATEST:])
+        found = {}
+        for line in lines:
+            earlier = bisect_left(held[line], by)
+            latest = held[line][max(0, earlier - max(out[line], LATEST)) : earlier]
+            is_all = out[line] >= earlier
+            nearest = latest if is_all else sorted(latest, key=near.__getitem__, reverse=True)
+            found[line] = nearest[: out[line]]
+        return found
 
     def _worked_over(self, touch: Touch, held: dict[str, list[int]]) -> set[int]:
         """The edits of which the text that another replaces holds all lines, also if they stay."""
