@@ -6,8 +6,18 @@ from typing import Any
 
 import msgspec
 
-from forsy_retrace.events import SHELL, Fact, Origin, Session, Skipped
-from forsy_retrace.sdk import Shows, a_log_of, strings, when, words
+from forsy_retrace.events import (
+    SHELL,
+    Event,
+    Fact,
+    Message,
+    Session,
+    Skipped,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from forsy_retrace.sdk import Shows, a_log_of, compact, strings, when, words
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace, counted
 
@@ -79,9 +89,19 @@ def _beginning(session: Session) -> str:
         records[here.record] = None
         if len(records) > FIRST:
             break
-        bare = Origin(msgspec.structs.replace(here, file=""), event.origin.at, event.origin.actor)
-        said.append(repr(msgspec.structs.replace(event, origin=bare)))
+        said.append(f"{here.line} {here.start} {here.end} {event.origin.at} {_said(event)}")
     return "\n".join(said)
+
+
+def _said(event: Event) -> str:
+    match event:
+        case Message() | Thinking():
+            return event.text
+        case ToolCall():
+            return f"{event.tool} {compact(event.input)}"
+        case ToolResult():
+            return event.output or ""
+    return ""
 
 
 def _prior(trace: Trace) -> str | None:

@@ -91,7 +91,7 @@ def run(
         click.echo(safe(report.summary(results)))
     for one in written:
         if one.before not in ("", one.manifest["trace_id"]):
-            click.echo("forsy-retrace: replaced the trace of another session there", err=True)
+            click.echo("forsy-retrace: replaced another trace that was there", err=True)
     if strict and any(report.has_unknown(one.manifest) for one in written):
         click.echo("forsy-retrace: the log has kinds of records that are not known", err=True)
         sys.exit(1)
