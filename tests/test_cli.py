@@ -337,7 +337,7 @@ def test_a_session_without_steps_is_told_from_a_file_without_a_trace(here: Path)
 
 
 def test_who_replaces_the_trace_of_another_session_is_told(here: Path) -> None:
-    for log, told in ((UNKNOWN, ""), (UNKNOWN, ""), (LOG, "another session"), (LOG, "")):
+    for log, told in ((UNKNOWN, ""), (UNKNOWN, ""), (LOG, "another trace"), (LOG, "")):
         said = run("claude-code", log, "-o", "trace", "-q").stderr
         assert (told in said) is True
         assert len(said.splitlines()) == bool(told)
