@@ -498,6 +498,20 @@ def test_many_edits_of_one_file_take_linear_time() -> None:
     assert standing.replaced[9_999] == 10_000
 
 
+def test_many_equal_lines_of_one_file_take_linear_time() -> None:
+    standing = Standing()
+
+    def edit(number: int, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+        done = Touch(number, "agent", "a.py", "edit", removed=old, added=new)
+        standing.take(Step(step=number), [done])
+
+    same = "return None"
+    quickly(1, lambda: [edit(number, (), (same, f"line {number}")) for number in range(1, 5001)])
+    quickly(1, lambda: [edit(number, (same,), ()) for number in range(5001, 10_001)])
+    assert not standing.replaced
+    assert sum(map(len, standing.reworked.values())) == 5000
+
+
 @pytest.mark.slow
 def test_many_keys_take_linear_time(tmp_path: Path) -> None:
     log = small()

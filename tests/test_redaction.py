@@ -1428,3 +1428,17 @@ def test_an_id_passes_unread_only_in_the_shape_that_clients_give(name: str) -> N
         assert key not in masked({name: start + key}, masker)[name]
     whole = {"call": "toolu_01" + "jqu1AavEF0jdRAd6KyShoB"}
     assert masked(whole, masker) is whole
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('password={ab"cd;ef9#xY}"', 'password={[CREDENTIAL_1]}"'),
+        ('PWD={Qz7"kk;Tr9!mmLp};Server=db', "PWD={[CREDENTIAL_1]};Server=db"),
+        ('{"t": "PASSWORD={hunter2&xx"}', '{"t": "PASSWORD=[CREDENTIAL_1]"}'),
+    ],
+)
+def test_a_password_in_braces_ends_with_them_or_with_the_text_around_it(
+    text: str, told: str
+) -> None:
+    assert mask(text) == told
