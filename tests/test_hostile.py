@@ -501,9 +501,9 @@ def test_many_edits_of_one_file_take_linear_time() -> None:
 def test_many_equal_lines_of_one_file_take_linear_time() -> None:
     standing = Standing()
 
-    def edit(number: int, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+    def edit(number: int, old: tuple[str, ...], new: tuple[str, ...]) -> list[int]:
         done = Touch(number, "agent", "a.py", "edit", removed=old, added=new)
-        standing.take(Step(step=number), [done])
+        return standing.take(Step(step=number), [done])
 
     same = "return None"
     quickly(1, lambda: [edit(number, (), (same, f"line {number}")) for number in range(1, 5001)])
