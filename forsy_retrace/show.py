@@ -110,7 +110,8 @@ MOST_PLACES = 12
 
 
 def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[str]:
-    found = places(entry) or [(at, "") for at in range(min(2, len(row["records"])))]
+    told = places(entry)
+    found = told or [(at, "") for at in range(min(2, len(row["records"])))]
     lines = []
     logs = _logs(folder, sources_of(folder, [row]), source)
     mask = _masker(logs, row) if logs is not None else str
@@ -120,7 +121,7 @@ def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[
             f"  record      {record['file']} line {record['line']},"
             f" bytes {record['start']}-{record['end']} {path}".rstrip()
         )
-        if logs is None or not places(entry):
+        if logs is None or not told:
             continue
         try:
             value = logs.value(record)
@@ -132,7 +133,7 @@ def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[
         lines.append(_indented(mask(text)[:LONGEST] + more))
     if left := len(found[MOST_PLACES:]):
         lines.append(f"  … and {counted(left, 'more place')}, all in evidence.jsonl")
-    if logs is None and places(entry):
+    if logs is None and told:
         lines.append("  (name the log with --source to see its text)")
     return lines
 

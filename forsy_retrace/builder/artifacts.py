@@ -138,7 +138,7 @@ def replay(touched: list[Touch]) -> str | None:
         if touch.kind == "write":
             text = touch.new
         elif touch.kind == "edit":
-            before = before_of(touch.change) if touch.change is not None else None
+            before = before_of(touch.change)
             text = edited(text if before is None else before, touch)
         elif touch.kind in ("delete", "changed", "generated", "removed"):
             text = None

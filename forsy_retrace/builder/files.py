@@ -169,7 +169,7 @@ def _sides(touch: Touch) -> tuple[str | None, str | None]:
     """A file's whole content before and after a step, where the log holds it."""
     change = touch.change
     if touch.kind == "write":
-        return (before_of(change) if change else None), touch.new
+        return before_of(change), touch.new
     if change is None or change.kind == "created":
         return None, None
     if change.kind == "shown":
@@ -179,9 +179,9 @@ def _sides(touch: Touch) -> tuple[str | None, str | None]:
     return before, edited(before, touch)
 
 
-def before_of(change: Change) -> str | None:
+def before_of(change: Change | None) -> str | None:
     """A file's whole content before a change, where the log holds it."""
-    return None if change.before is None else str(change.before)
+    return None if change is None or change.before is None else str(change.before)
 
 
 def edited(base: str | None, touch: Touch) -> str | None:

@@ -162,9 +162,8 @@ class Flow:
                 best[source.step] = source
         self.used |= asked.said
         self.used.update(f"path {path}" for path in asked.made)
-        self.used.update(
-            named & self.first.keys()
-        )  # a path that was shown both ways is known in both
+        # A path that was shown both ways is known in both.
+        self.used.update(named & self.first.keys())
         for old, new in replacements(step):
             self.written.update((line.strip(), step.step) for line in line_changes(old, new)[1])
         return [best[number] for number in sorted(best)]
@@ -232,12 +231,12 @@ class Flow:
 
     def _of_folder(self, step: Step, path: str) -> Iterator[Source]:
         """A guessed file of a folder that an output brought up, or listed."""
-        for value, told in _as_sent(step, posixpath.dirname(path)):
+        folder = posixpath.dirname(path)
+        for value, told in _as_sent(step, folder):
             if len(value) >= SHORTEST and value in self.first and not self._knows(value):
                 self.used.add(value)
                 yield Source(self.first[value], told, "folder-first-shown", 0.7)
                 return
-        folder = posixpath.dirname(path)
         key, name = f"path {folder}", last_part(folder)
         is_new = key not in self.used and name not in self.given
         if folder in self.entries and len(name) >= SHORTEST and is_new:

@@ -441,12 +441,9 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
         yield Good(reason, "passed-check", 0.9, check.edits)
     over = later.passed(step.step, len(later.trace.steps) + 1)
     if over is not None:
-        is_read = over.kind == "read-back"
-        reason = (
-            f"Step {over.step} read it back."
-            if is_read
-            else f"The check in step {over.step} passed over it."
-        )
+        reason = f"The check in step {over.step} passed over it."
+        if over.kind == "read-back":
+            reason = f"Step {over.step} read it back."
         yield Good(reason, "check-passed-over-it", 0.9, (over.step,))
     is_untold = step.call is not None and step.success is None
     number = later.accepted.get(step.step)

@@ -246,11 +246,11 @@ class _Linker:
         if lane is None:
             return
         sent_back = before is not None and before.operation == "plan" and never_ran(before)
+        is_wrong = step.message_role == "correction" or sent_back
         wrong = [
             done
-            for done in self._work_before(step.turn)
-            if (step.message_role == "correction" or sent_back)
-            and done.actor == "agent"
+            for done in (self._work_before(step.turn) if is_wrong else ())
+            if done.actor == "agent"
             and done.success is not False
             and done.like in (*EDITORS, *WRITERS)
             and (done.operation == "plan") == sent_back

@@ -107,10 +107,7 @@ class Loads:
         for name in dict.fromkeys(_loaded(text.replace(";", "\n"))):
             yield from (path for path in self.called.get(name, ()) if path.endswith(endings))
         for named in dict.fromkeys(PARSED.findall(text) if not PUTS.search(text) else ()):
-            end = named if named[0] == "/" else "/" + named.removeprefix("./")
-            for path in self.called.get(posixpath.basename(named), ()):
-                if path.endswith(end):
-                    yield path
+            yield from self._by(named if named[0] == "/" else "/" + named.removeprefix("./"))
 
     def _names(self, path: str) -> frozenset[str]:
         touches = self.shown.get(path, []) if not path.endswith(DATA) else []

@@ -20,7 +20,7 @@ TO_FAIL = re.compile(
 )
 """How an agent says that a test is to fail before the code is there."""
 
-NO_TEST = later(r"\[setup failed\]|collected 0 items|no tests (?:found|to run)|\bcd: ")
+NO_TEST = later(r"(?i)\[setup failed\]|collected 0 items|no tests (?:ran|found|to run)|\bcd: ")
 """How a runner, or the shell before it, says that it came to no test."""
 MOST_OF_A_FAILURE = 2000
 """Characters at the end of an output in which it says why nothing ran."""

@@ -79,8 +79,8 @@ class Unread(NamedTuple):
         """Whether the rest holds nothing but the word that there is nothing."""
         if len(self.rest) > SHORT:
             return False
-        if self.rest.lstrip()[:1] == "{":
-            return _lists_nothing(self.rest)
+        if self.rest.lstrip()[:1] == "{" and _lists_nothing(self.rest):
+            return True
         return EMPTY.fullmatch(self.rest) is not None or NOTHING.fullmatch(self.rest) is not None
 
     def holds(self, at: int, program: str, path: str) -> bool:

@@ -4,7 +4,7 @@ Each row names a runner's closing words for failure and for success, and how sur
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from forsy_retrace.commands import MOVES, REMOVES, Command, Simple
@@ -404,32 +404,26 @@ NO_PROGRAM = later(
     r"|^\S*sh(?:\.exe)?: (?:line )?(?:\d+: )?\S+: not found$"
 )
 """How a shell says that there is no such program."""
-NOT_BEGUN: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("shell", NO_PROGRAM),
-    ("python", later(r"(?m)^\S*python[\d.]*(?:\.exe)?: No module named \S+$")),
-    ("pytest", later(r"(?m)^ERROR: file or directory not found: |^=* ?no tests ran in ")),
-    (
-        "go",
-        later(
-            r"(?m)directory prefix \S+ does not contain |^go: cannot find main module"
-            r"|go\.mod file not found in current directory|^no Go files in |matched no packages"
-        ),
+NOT_BEGUN: Mapping[str, re.Pattern[str]] = {
+    "shell": NO_PROGRAM,
+    "python": later(r"(?m)^\S*python[\d.]*(?:\.exe)?: No module named \S+$"),
+    "pytest": later(r"(?m)^ERROR: file or directory not found: |^=* ?no tests ran in "),
+    "go": later(
+        r"(?m)directory prefix \S+ does not contain |^go: cannot find main module"
+        r"|go\.mod file not found in current directory|^no Go files in |matched no packages"
     ),
-    ("cargo", later(r"(?m)^error: (?:could not find `Cargo\.toml`|no such (?:sub)?command)")),
-    (
-        "node",
-        later(
-            r"(?m)^npm (?:ERR!|error) [Mm]issing script: |^error: Script not found \""
-            r"|^ ?ERR_PNPM_NO_(?:IMPORTER_MANIFEST|SCRIPT)|^error Command \"\S+\" not found"
-            r"|^No tests found, exiting with code 1"
-        ),
+    "cargo": later(r"(?m)^error: (?:could not find `Cargo\.toml`|no such (?:sub)?command)"),
+    "node": later(
+        r"(?m)^npm (?:ERR!|error) [Mm]issing script: |^error: Script not found \""
+        r"|^ ?ERR_PNPM_NO_(?:IMPORTER_MANIFEST|SCRIPT)|^error Command \"\S+\" not found"
+        r"|^No tests found, exiting with code 1"
     ),
-    ("make", later(r"(?m)^make(?:\[\d+\])?: \*\*\* No rule to make target ['`][^'`\n]+'\.\s+Stop")),
-    ("just", later(r"[Jj]ustfile does not contain recipe|\bno task \S+ found")),
-    ("maven", later(r"there is no POM in this directory")),
-    ("gradle", later(r"(?m)^\s*Task '[^'\n]+' not found in ")),
-    ("dotnet", later(r"error MSB1003:")),
-)
+    "make": later(r"(?m)^make(?:\[\d+\])?: \*\*\* No rule to make target ['`][^'`\n]+'\.\s+Stop"),
+    "just": later(r"[Jj]ustfile does not contain recipe|\bno task \S+ found"),
+    "maven": later(r"there is no POM in this directory"),
+    "gradle": later(r"(?m)^\s*Task '[^'\n]+' not found in "),
+    "dotnet": later(r"error MSB1003:"),
+}
 """How a program says that it came to nothing that it could check, read off public documentation."""
 FEW = 15
 """So many lines at most stand where nothing began."""
@@ -444,7 +438,7 @@ def says_it_never_began(text: str) -> bool:
     bare = below_header(text)[-TAIL:]
     if bare.count("\n") >= FEW:
         return False
-    found = [words for _, words in NOT_BEGUN if words.search(bare)]
+    found = [words for words in NOT_BEGUN.values() if words.search(bare)]
     rest = (line for line in bare.splitlines() if not any(words.search(line) for words in found))
     return bool(found) and not any(map(DID_BEGIN.search, rest))
 

@@ -68,10 +68,11 @@ class Wanted:
                 self.values.update(asked.arguments)
                 for path in asked.paths:
                     self.values.update(ways_to_show(step, path))
-                    self.values.update(ways_to_show(step, posixpath.dirname(path)))
-                    folder = last_part(posixpath.dirname(path))
-                    tells = len(folder) >= distinctive.SHORTEST
-                    self.names.update((last_part(path), folder) if tells else (last_part(path),))
+                    self.names.add(last_part(path))
+                    folder = posixpath.dirname(path)
+                    self.values.update(ways_to_show(step, folder))
+                    if len(last_part(folder)) >= distinctive.SHORTEST:
+                        self.names.add(last_part(folder))
                 for lines in asked.replaced:
                     self.lines.update(lines)
 
