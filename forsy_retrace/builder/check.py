@@ -114,6 +114,16 @@ class _Checker:
                 self.built[touch.path] = run
             if touch.kind == "read" and touch.path:
                 self._see(touch)
+        if run is not None and any(simple.name in PRINTS_PATCHES for simple in run.simples):
+            self._see_patches(step)
+
+    def _see_patches(self, step: Step) -> None:
+        """What `git diff` printed was seen: a read of it afterwards is no read-back."""
+        for name, lines in _patched(step.printed).items():
+            for actor, path in [*self.unseen]:
+                if actor == step.actor and path.endswith(name):
+                    shown = Change(path, "shown", after="\n".join(lines))
+                    self._see(Touch(step.step, actor, path, "read", change=shown))
 
     def _see(self, read: Touch) -> None:
         """The edits that a read did not show stay unseen."""
@@ -298,6 +308,23 @@ def _run_by(simple: Simple, modules: frozenset[str]) -> list[str]:
         path = simple.words[0].replace(".", "/")
         return [f"{path}.py", f"{path}/__main__.py"]
     return list(simple.reads) if simple.rule == "run-program" else []
+
+
+PRINTS_PATCHES = frozenset(["git diff", "git show"])
+
+
+def _patched(text: str) -> dict[str, list[str]]:
+    """The lines that the patches of a text put in or keep, by the end of their file's path."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("+++ b/"):
+            lines = found.setdefault(line[5:], [])
+        elif line.startswith("diff --git "):
+            lines = []
+        elif line[:1] in ("+", " "):
+            lines.append(line[1:])
+    return found
 
 
 BUILDS_AND_RUNS = frozenset(["cargo run", "cargo r", "dotnet run", "go run"])

@@ -38,8 +38,8 @@ FAR = 200
 """How many lines behind the first a hit may have led to, where a read does not say its last."""
 LOOKS = 8
 """So many looks at a line of a file are kept."""
-NAME = re.compile(r"(?<![\w-])[\w-]{1,80}\.\w{1,8}\b")
-"""A file's name."""
+NAME = re.compile(r"(?<![\w/-])(?:[\w.@-]{0,80}/){0,20}[\w-]{1,80}\.\w{1,8}\b")
+"""A file's name, with the folders that it is named with."""
 
 
 class Source(NamedTuple):
@@ -145,10 +145,15 @@ class Flow:
         found = [source for lines in asked.replaced for source in self._of_edit(lines, files)]
         for path, first, last in asked.spans:
             found += self._of_span(path, first, last)
+        led_to: dict[str, int] = {}
         for path in asked.paths:
-            found += self._of_path(step, path)
+            for source in self._of_path(step, path):
+                found.append(source)
+                if source.rule != "folder-first-shown":
+                    led_to[path] = source.step
         named = {way for path in asked.paths for way in ways_to_show(step, path)}
-        found += self._of_values(value for value in asked.arguments if value not in named)
+        rest = (value for value in asked.arguments if value not in named)
+        found += self._of_values(rest, led_to)
         for path in self._known(step, asked):
             self.hits.pop(path, None)
         best: dict[int, Source] = {}
@@ -218,7 +223,7 @@ class Flow:
             return
         self.used.add(key)
         name = posixpath.basename(path)
-        if path in self.given or name in self.given:
+        if path in self.given or shown(path, step.cwd) in self.given:
             return
         ways = [
             Source(self.first[value], told, "value-first-shown", 0.8)
@@ -271,14 +276,19 @@ class Flow:
             seen = {step for steps in alike for step in steps}
         return {step for step in seen if step > self.written.get(line, 0)}
 
-    def _of_values(self, arguments: Iterable[str]) -> Iterator[Source]:
-        """Distinctive values that an output brought up first; of a name, its parts say no more."""
+    def _of_values(self, arguments: Iterable[str], led_to: Mapping[str, int]) -> Iterator[Source]:
+        """Distinctive values that an output brought up first; of a name, its parts say no more.
+
+        Nor do they of a path that is known to come from another step.
+        """
         whole = ""  # the last that was found: its parts follow it
         for value in arguments:
             if self._knows(value):
                 continue
             number = self.first.get(value)
             if number is None or (value in whole and not whole.startswith(f"{value}.")):
+                continue
+            if any(value in path and number != step for path, step in led_to.items()):
                 continue
             whole = value
             rarity = 1 / self.count[value]
