@@ -61,10 +61,11 @@ class Hindsight:
         return first if first and first.step < before else None
 
     def failed(self, edit: int, before: int) -> Check | None:
-        """A check that failed over an edit before a step, with none that passed in between."""
+        """A check that failed over an edit before a step, with none of its kind that passed since."""
         held = self.checked.get(edit, [])
         at = bisect_left(held, before, key=lambda check: check.step)
-        return held[at - 1] if at and not held[at - 1].passed else None
+        last = {check.kind: check for check in held[:at]}
+        return next((check for check in last.values() if not check.passed), None)
 
 
 def _thumb(step: Step, later: Hindsight, rating: str) -> str:

@@ -314,10 +314,17 @@ RUNNERS: tuple[Row, ...] = (
         0.9,
     ),
     Row("jvm-crash", ("Exception in ",), _words(r'^Exception in thread ".*" \S+'), None, 0.9),
+    Row(
+        "hook-failed",
+        ("husky - ",),
+        _words(r"^husky - \S+ (?:script failed \(|hook exited with )code [1-9]\d*.*"),
+        None,
+        0.9,
+    ),
 )
 """The closing words of the common runners, read off their public documentation."""
 
-CRASHES = frozenset(["python-crash", "node-crash", "go-panic", "jvm-crash"])
+CRASHES = frozenset(["python-crash", "node-crash", "go-panic", "jvm-crash", "hook-failed"])
 """Rows that tell of any program that was run, not only of a check."""
 CRASHED = tuple(row for row in RUNNERS if row.rule in CRASHES)
 
@@ -404,8 +411,14 @@ NO_PROGRAM = later(
     r"|^\S*sh(?:\.exe)?: (?:line )?(?:\d+: )?\S+: not found$"
 )
 """How a shell says that there is no such program."""
+NO_SYNTAX = later(
+    r"(?m)^(?:\(eval\)|(?:/\S{0,80}/)?\w{0,8}sh): ?(?:-c: )?(?:line )?(?:\d+: )?"
+    r"(?:parse error\b|[Ss]yntax error\b|unmatched [\"'`]|unexpected EOF )"
+)
+"""How a shell says that it can't read a line: then it ran none of it."""
 NOT_BEGUN: Mapping[str, re.Pattern[str]] = {
     "shell": NO_PROGRAM,
+    "syntax": NO_SYNTAX,
     "python": later(r"(?m)^\S*python[\d.]*(?:\.exe)?: No module named \S+$"),
     "pytest": later(r"(?m)^ERROR: file or directory not found: |^=* ?no tests ran in "),
     "go": later(

@@ -13,7 +13,7 @@ from forsy_retrace.commands import foreign, lexer, tree
 from forsy_retrace.commands.model import REWRITES, Command, Excuse, Part, Poured, Simple
 from forsy_retrace.commands.simple import simple
 from forsy_retrace.commands.targets import LOG, Redirects
-from forsy_retrace.commands.wrappers import found, unwrap
+from forsy_retrace.commands.wrappers import found, hides, unwrap
 
 _LONGEST = 64 * 1024
 """Past so many characters a line is judged by its head: it carries data, not commands."""
@@ -298,7 +298,7 @@ def _told(steps: list[Step]) -> Iterator[str]:
 def _masked(steps: list[Step], at: int) -> bool:
     """Whether the line's exit status is another command's than the one at this place."""
     part = steps[at][0]
-    if part.depth or part.block in ("loop", "condition", "not", "function"):
+    if part.depth or part.block in ("loop", "condition", "not", "function") or hides(part.words):
         return True
     strict = piped_strict = False
     for _, known in steps[:at]:

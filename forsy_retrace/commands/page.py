@@ -86,7 +86,8 @@ and `--version` are `read`. Output redirected into a file makes a viewer a `writ
 `edit` (`>>`), but for a `.log`, which only keeps it.
 
 The exit status is *masked* when the one the caller sees is not the check's (or the main command's):
-behind a pipe without `pipefail`, before `;` or `|| echo`, in a loop, a condition or the background.
+behind a pipe without `pipefail`, before `;` or `|| echo`, in a loop, a condition or the background,
+and behind a wrapper that hides it.
 """
 
 
@@ -100,8 +101,9 @@ def page() -> str:
     lines += ["", "## Rows", "", *_table([_cells(row) for row in file.row], tuple(COLUMNS))]
     lines += ["", "## Wrappers", ""]
     lines.append("They run the command behind them; `skip` counts operands of their own before it.")
-    wrappers = [(w.name, w.sub, str(w.skip or "")) for w in file.wrapper]
-    lines += ["", *_table(wrappers, ("name", "sub", "skip"))]
+    lines.append("One that `hides` keeps the command's exit status to itself.")
+    wrappers = [(w.name, w.sub, str(w.skip or ""), "x" * w.hides) for w in file.wrapper]
+    lines += ["", *_table(wrappers, ("name", "sub", "skip", "hides"))]
     lines += ["", "## Names of scripts, targets and tasks", ""]
     lines.append(
         "A name counts whole (`type-check`) and by its segments (`test:unit`, `lint-fix`)."

@@ -56,6 +56,8 @@ class Wrapper(msgspec.Struct, frozen=True, gc=False):
     valued: str = ""
     skip: int = 0
     """How many operands of its own stand before the command."""
+    hides: bool = False
+    """Its exit status does not tell that of the command."""
 
 
 class Script(msgspec.Struct, frozen=True, gc=False):

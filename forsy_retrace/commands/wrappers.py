@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from forsy_retrace.commands.table import table
 
@@ -33,6 +34,12 @@ def unwrap(words: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
             break
         words = inner
     return words, None
+
+
+def hides(words: Sequence[str]) -> bool:
+    """Whether a wrapper keeps the exit status of what it runs to itself."""
+    rows = table().wrappers.get(program(words[0])) if words else None
+    return rows is not None and any(wrapper.hides for wrapper, _ in rows.values())
 
 
 def found(words: tuple[str, ...]) -> tuple[str, ...]:
