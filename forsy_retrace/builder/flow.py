@@ -175,8 +175,9 @@ class Flow:
 
     def _known(self, step: Step, asked: Asked) -> Iterator[str]:
         """Files that are read whole, or edited: the hits in them have led there, or hold no more."""
-        yield from _edited(step)
-        if step.operation == "read":
+        if step.operation in ("edit", "write"):
+            yield from _edited(step)
+        elif step.operation == "read":
             spans = {path for path, _, _ in asked.spans}
             yield from (path for path in asked.paths if path not in spans)
 
