@@ -476,6 +476,23 @@ def _same_folder(old: Attempt, new: Attempt) -> bool:
     return posixpath.dirname(old.path) == posixpath.dirname(new.path)
 
 
+def _other_form(old: Attempt, new: Attempt) -> bool:
+    """A file that was not there, read with another ending, or `cart/mod.rs` for `cart.rs`."""
+    if old.step.operation != "read" or new.step.operation != "read":
+        return False
+    if old.step.success is not False or not MISSING.search((old.step.output or "")[:SAYS_SO]):
+        return False
+    a, b = ({_module(path) for path in one.paths} for one in (old, new))
+    return old.paths.isdisjoint(new.paths) and not a.isdisjoint(b)
+
+
+def _module(path: str) -> str:
+    """What a file is called without its ending: its folder where it speaks for that."""
+    stem = posixpath.splitext(path)[0]
+    folder, _, name = stem.rpartition("/")
+    return folder if name in ("mod", "index", "__init__") else stem
+
+
 MISSING = later(r"(?i)does not exist|no such file|not found|ENOENT")
 SAYS_SO = 300
 """Within so many characters of an output."""
@@ -656,6 +673,7 @@ RULES: tuple[Rule, ...] = (
     Rule("same-object-after-nothing", 0.75, _same_object),
     Rule("by-another-program", 0.75, _by_another_program),
     Rule("looked-for-by-name", 0.75, _looked_for_by_name),
+    Rule("same-file-in-another-form", 0.8, _other_form),
     Rule("same-folder-after-missing-file", 0.65, _same_folder),
     Rule("word-mended-after-failure", 0.85, _word_mended),
     Rule("similar-command-after-failure", 0.7, _similar_command),
