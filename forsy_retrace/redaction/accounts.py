@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 ACCOUNT = later(rb"[A-Za-z0-9_][A-Za-z0-9._@+-]{1,62}")
 ACCOUNT_WITH_SPACE = later(rb"[A-Za-z0-9_][A-Za-z0-9._+-]{1,40}(?: [A-Z][A-Za-z]{1,20})?")
 CLAUDE_DIRECTORY = later(rb"([A-Za-z0-9_]{2,40})-")
+INSIDE = later(rb"[^/][a-z0-9]/")
+"""What stands before and at a folder of homes that is a part of another path, not of a drive's."""
 PROMPT = later(
     rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,62})(?::[ ]?[~/][^\s$#%]{0,200}[ ]?[$#]"
     rb"|[ ][^\s$#%]{1,100}[ ]?[%$#][ \n]|\][$#])"
@@ -98,7 +100,7 @@ def _home(scan: Scan, start: int, end: int) -> None:
     ):
         return
     name = data[end:stop]
-    if is_somebody(name) and (
+    if is_somebody(name, at_home=not INSIDE.match(scan.low, max(0, start - 2))) and (
         b"." not in name or name.rpartition(b".")[2] not in rules.words("accounts", "files")
     ):
         scan.add(end, stop, "home", USER)
@@ -118,7 +120,7 @@ def _claude_directory(scan: Scan, start: int, end: int) -> None:
     ):
         return
     match = CLAUDE_DIRECTORY.match(data, end)
-    if match and is_somebody(match[1]):
+    if match and is_somebody(match[1], at_home=True):
         scan.add(end, match.end(1), "claude-directory", USER)
 
 

@@ -35,13 +35,13 @@ def public() -> tuple[re.Pattern[bytes], re.Pattern[bytes], frozenset[bytes]]:
 
 
 @lru_cache(maxsize=2048)  # a log has the same few homes in every other line
-def is_somebody(name: bytes) -> bool:
-    """An account that may be a person's."""
+def is_somebody(name: bytes, *, at_home: bool = False) -> bool:
+    """An account that may be a person's; by its home also one that begins with a digit."""
     low = name.lower()
     return (
         len(low) >= 3
         and low not in nobody()
-        and not low[:1].isdigit()
+        and (at_home or not low[:1].isdigit())
         and not shape.is_placeholder(low)
         and (low.rstrip(b"0123456789") not in nobody() or low.rstrip(b"0123456789") == b"")
     )
