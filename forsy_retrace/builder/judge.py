@@ -80,7 +80,7 @@ def _thumb(step: Step, later: Hindsight, rating: str) -> str:
 def _answers(trace: Trace) -> dict[int, int]:
     """Step to the first later answer, or subagent's report, that repeats what only it showed."""
     said_by_words = _Telling(trace.tokens)
-    told = {s.step: said_by_words.of(s.output or "") for s in trace.steps if _tells(s)}
+    told = {s.step: said_by_words.of(s.output or "", words=True) for s in trace.steps if _tells(s)}
     wanted = _Telling(trace.tokens, set().union(*told.values()))
     first: dict[str, int] = {}
     said: set[str] = set()
@@ -93,7 +93,7 @@ def _answers(trace: Trace) -> dict[int, int]:
             if value in first and value not in said:
                 found.setdefault(first[value], step.step)
         if step.call is None:
-            said |= wanted.of(step.input or step.output or "")
+            said |= wanted.of(step.input or step.output or "", words=True)
         elif step.success is not False:
             for value in wanted.of(shown_of(step.output or "")[:MAX_TEXT]) - said:
                 first.setdefault(value, step.step)
@@ -262,6 +262,12 @@ MAX_TEXT = 200_000
 JOINED = re.compile(r"[/_.-]")
 WORD = re.compile(r"[A-Za-z_]\w{7,}", re.A)
 NUMBER = re.compile(r"\d(?<![\w.]\d)[\d,.]{0,30}\d(?:ms|s|%|kB|MB|x)?(?![\w])")
+THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+"""A number as people write it; a program prints it without the commas."""
+COUNT = re.compile(r"(?<![\w.:/#-])(\d{2,3})\+?\*{0,2} [A-Za-z]")
+"""How words say a count: what of is told behind it."""
+BARE = re.compile(r"\s*(\d{2,3})(?: total)?\s*")
+"""An output that is nothing but a count."""
 
 
 class _Telling(dict[str, tuple[str, ...]]):
@@ -271,10 +277,15 @@ class _Telling(dict[str, tuple[str, ...]]):
         super().__init__()
         self.tokens, self.wanted = tokens, wanted
 
-    def of(self, text: str) -> set[str]:
-        """Those of a text."""
+    def of(self, text: str, *, words: bool = False) -> set[str]:
+        """Those of a text; of words, also what they count."""
         found = set().union(*map(self.__getitem__, set(self.tokens.of(text))))
-        numbers = (number for number in NUMBER.findall(text) if len(number) >= 4)
+        numbers = [_plain(number) for number in NUMBER.findall(text)]
+        numbers = [number for number in numbers if len(number) >= 4]
+        if words:
+            numbers += (f"count {number}" for number in COUNT.findall(text))
+        elif len(text) < 40 and (bare := BARE.fullmatch(text)):
+            numbers.append(f"count {bare[1]}")
         return found | (set(numbers) if self.wanted is None else self.wanted.intersection(numbers))
 
     def __missing__(self, token: str) -> tuple[str, ...]:
@@ -285,6 +296,10 @@ class _Telling(dict[str, tuple[str, ...]]):
             found = [one for one in found if one in self.wanted]
         self[token] = held = tuple(found)
         return held
+
+
+def _plain(number: str) -> str:
+    return number.replace(",", "") if THOUSANDS.fullmatch(number) else number
 
 
 def _retried(trace: Trace) -> dict[int, int]:
@@ -464,7 +479,7 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
     number = later.reported.get(step.step)
     if number is not None:
         reason = f"The report of step {number} names the file that it read."
-        yield Good(reason, "named-in-a-report", 0.7, (number,))
+        yield Good(reason, "named-in-a-report", 0.55, (number,))
     number = later.cited.get(step.step)
     if number is not None:
         reason = f"The words of step {number} name a line that it showed."

@@ -74,7 +74,7 @@ TOOLS: dict[str, Kind] = {
     "NotebookRead": Kind("read", "file"),
     "view_image": Kind("read", "file"),
     "file_search": Kind("search", "file"),
-    "LSP": Kind("read", "file"),
+    "LSP": Kind("search", "file"),
     "Glob": Kind("search", "file"),
     "Grep": Kind("search", "file"),
     "LS": Kind("search", "file"),

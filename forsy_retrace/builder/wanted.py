@@ -108,6 +108,8 @@ def _asked(step: Step) -> Asked:
         held[text] = tuple(distinctive.values(text[:MAX_TEXT]))
     replaced = replacements(step)
     there = {value for old, _ in replaced for value in distinctive.values(old[:MAX_ARGUMENT])}
+    if (run := command(step)) is not None:
+        there |= run.programs  # whoever calls a program knows it
     arguments: list[str] = []
     for text in _sourced(step.call.input):
         is_whole = len(text) <= MAX_ARGUMENT
@@ -158,13 +160,26 @@ def _paths(step: Step) -> Iterator[str]:
     named = path_of(step.call.input)
     if named is not None:
         yield absolute(named, step.cwd)
+    match step.call.input:
+        case {"pattern": str(pattern)} if step.like == "Glob" and (folder := _folder(pattern)):
+            yield absolute(folder, absolute(named, step.cwd) if named else step.cwd)
     run = command(step)
     if run is not None:
         base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
         for simple in run.simples:
             for path in simple.reads:
-                if not set(path) & set("*?$`{"):
-                    yield absolute(path, base)
+                if told := path if not set(path) & OPEN else _folder(path):
+                    yield absolute(told, base)
+
+
+OPEN = frozenset("*?$`{")
+"""Marks of a path that is more than one, or that the shell puts together."""
+
+
+def _folder(pattern: str) -> str:
+    """The folder in which a pattern matches, as far as it says; empty where it does not."""
+    at = min((pattern.find(mark) for mark in OPEN if mark in pattern), default=len(pattern))
+    return pattern[:at].rpartition("/")[0]
 
 
 def _made(step: Step) -> Iterator[str]:
