@@ -122,13 +122,14 @@ def cues_of(text: str, context: Context) -> Cues:
         question=question,
         rest=said[len(found.get(opens, "")) :],
         label=label is not None
-        and (words <= 30 or label.end(1) - label.start() > 3)
+        and (words <= 30 or label.end(1) - label.start() > 3 or _is_alone(said, label[1]))
         and _lists(context.last_words, label[1]),
         place="place" in found and words <= 12 and _has_options(context.last_words),
         praises=praise <= 60 and _words(said[:praise]) <= 3,
         yes_but=opens in ("yes", "praise") and EXCEPTS.search(said[:60]) is not None,
         thanks=THANKED.search(said[-40:]) is not None,
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
+        suits=SUITS.search(context.last_words[-300:]) is not None,
         takes_up=words <= 4 and _takes_up(context.last_words, found.get("request", "")),
     )
 
@@ -223,6 +224,22 @@ def _words(text: str) -> int:
     dense, kana = len(DENSE.findall(text)), len(KANA.findall(text))
     spaced = WORD.findall(KANA.sub(" ", DENSE.sub(" ", text)))
     return len(spaced) + (3 * dense + 2 * kana + 5) // 6
+
+
+def _is_alone(said: str, label: str) -> bool:
+    """Whether a number opens a message as its only item."""
+    return said[len(label) : len(label) + 2] in (". ", ") ") and len(OPTION.findall(said)) == 1
+
+
+SUITS = later(
+    r"(?i)\bdo(?:es|) (?:this|that|it|these|the|my)\b[^?\n]{0,80}\b(?:look|work|match|capture|make sense|sound"
+    r"|seem|fit|align|reflect|cover|meet)\b[^?\n]{0,80}\?|\b(?:look|sound)s? (?:good|right|ok|okay|reasonable|fine)"
+    r"\b[^?\n]{0,60}\?|\b(?:happy|okay|ok|fine|satisfied) with (?:this|that|it|these|the)\b[^?\n]{0,60}\?"
+    r"|(?:passt|sieht) das (?:so|gut|für)[^?\n]{0,40}\?|(?:te|le) parece (?:bien|correcto)[^?\n]{0,40}\?"
+    r"|(?:te|vous) convient[^?\n]{0,40}\?|parece (?:bom|bem|certo)[^?\n]{0,40}\?|(?:подходит|устраивает)[^?\n]{0,40}\?"
+    r"|(?:这样|看起来|符合)[^？?\n]{0,20}吗|(?:よろしい|いかが|問題ない)(?:です|でしょう)か"
+)
+"""How words end that ask whether what they show is as it should be."""
 
 
 def _lists(text: str, label: str) -> bool:

@@ -1,5 +1,6 @@
 """How did it end, and was the goal reached? By evidence, else no."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from forsy_retrace.events import SHELL, Fact
@@ -98,7 +99,7 @@ def _reason(steps: list[Step], submitted: bool) -> str:
 
 def _confirms(step: Step, steps: list[Step]) -> bool:
     """Whether a message accepts the finished work, and asks for nothing more."""
-    return step.message_role == "approval" and _accepts(step, steps)
+    return step.message_role == "approval" and accepts(step, steps)
 
 
 def _fails_after(approval: Step, closing: Step | None) -> bool:
@@ -108,7 +109,7 @@ def _fails_after(approval: Step, closing: Step | None) -> bool:
     )
 
 
-def _accepts(step: Step, steps: list[Step]) -> bool:
+def accepts(step: Step, steps: Sequence[Step]) -> bool:
     """Whether a message accepts finished work: no plan, nor what was only proposed in a question."""
     if step.feedback_type != "approval" or step.via in ("plan accepted", "rejection"):
         return False
@@ -177,7 +178,7 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
         return graded
     last_edit = _last_edit(trace, steps)
     humans = [s for s in steps if s.action == "user_message"]
-    approval = next((s for s in reversed(humans) if _accepts(s, steps)), None)
+    approval = next((s for s in reversed(humans) if accepts(s, steps)), None)
     outputs = [s for s in steps if s.action == "output" or _finishes(s)]
     closing = outputs[-1] if outputs else None
     if reason in ("error_unrecoverable", "timeout", "agent_blocked", "partial_then_stopped"):

@@ -68,7 +68,7 @@ class _Before:
             and (last.via == "interrupted" or (last.call is not None and last.success is False)),
             worked=worked is not None,
             acted=self.acted,
-            under_way=last is not None and _is_under_way(last),
+            under_way=last is not None and (step.via == "queued" or _is_under_way(last)),
             rejected=step.via == "rejection",
             answer=step.via == "answer",
             options=_options(answered),

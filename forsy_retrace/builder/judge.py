@@ -16,6 +16,7 @@ from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace, edits_named, 
 from .classify import command
 from .distinctive import is_camel
 from .edits import edits_of
+from .ending import accepts
 from .files import first_error, stopped
 from .meant import meant
 from .outcome import never_ran
@@ -242,7 +243,7 @@ def _accepted(trace: Trace) -> dict[int, int]:
         if step.action == "user_message":
             if step.answers and trace.steps[step.answers - 1].operation == "ask_user":
                 found[step.answers] = step.step
-            if step.feedback_type == "approval" and step.via == "typed":
+            if step.via == "typed" and accepts(step, trace.steps):
                 found.update(dict.fromkeys(edits, step.step))
             if step.feedback_type == "correction":
                 edits = []

@@ -59,6 +59,8 @@ class Cues(NamedTuple):
     """A sentence behind the praise holds none."""
     takes_up: bool
     """A few words that order what the agent offered."""
+    suits: bool
+    """The agent's last words ask whether what they show is as it should be."""
 
 
 Test = Callable[[Cues, Context, str], bool]
@@ -148,6 +150,11 @@ RULES: tuple[Rule, ...] = (
     Rule("picks-a-label", "selection", None, 0.91,
          "It opens with the label of an option that the agent's last words listed.",
          lambda c, x, via: x.worked and c.label and (x.asked or not c.question)),
+    Rule("accepts-what-was-shown", "approval", "approval", 0.91,
+         "A yes and no more, where the agent asked whether what it showed is as it should be.",
+         lambda c, x, via: x.asked and c.suits and c.opens in ("yes", "permit", "praise")
+         and _short(c) and not c.question and not c.yes_but
+         and not {"request", "correct", "constrain"} & set(c.found)),
     Rule("yes-to-a-question", "answer_to_agent_question", None, 0.9,
          "A yes or no after the agent's question or offer.",
          lambda c, x, via: (x.asked or x.offered) and c.opens in ("yes", "permit", "no")
