@@ -21,7 +21,7 @@ from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
 from .classify import command
 from .edits import EDITS, Standing, Stash, edits_of, scratch
-from .loads import Loads
+from .loads import FILE, Loads
 from .outcome import never_ran
 from .printed import bare_output, scripts, unreached
 from .touches import absolute, known_places
@@ -136,19 +136,22 @@ class _Checker:
     def _of_command(self, step: Step, run: Command) -> Check | None:
         programs: tuple[str, ...] = ()
         built: Command | None = None
+        lines = scripts(step)
         if run.check is not None:
             kind, rule, confidence = run.check, f"check-{run.check}", 0.92
         elif step.operation == "execute" and (
             (built := self._build_of(step, run)) or (programs := self._run_by(step, run))
         ):
             kind, rule, confidence = "run", "runs-edited-program", 0.75
+        elif step.operation == "execute" and (programs := tuple(self._tasks(run))):
+            kind, rule, confidence = "run", "runs-edited-task", 0.7
+            lines = ()  # whatever it calls, it shows that the task is there
         else:
             return None
         kinds = (kind, *_kinds(run))
         if step.success and kind == "run" and run.masked and run.told:
             # `go build -o shop && ./shop | head` shows that the build passed, no more.
             kind, *_ = kinds = run.told
-        lines = scripts(step)
         self.loads.ran(programs, step.printed)
         # A line may hold several checks; it is known by the first that has something to check.
         loaders = (*programs, *self._edited(_given(run))) if programs else ()
@@ -204,6 +207,26 @@ class _Checker:
         taken = (path for runner, text in run.inline for path in self.loads.by_text(runner, text))
         edited = (path for path in taken if path in self.standing.by_path and self._is_code(path))
         return (*self._edited(_programs(step, run)), *edited)
+
+    def _tasks(self, run: Command) -> Iterator[str]:
+        """The files whose edits define a task that a line runs, and the edited files these name."""
+        for simple in run.simples:
+            task = simple.name.rpartition(" ")[2] if simple.rule.startswith("script") else ""
+            for name in TASK_FILES.get(simple.words[0], ()) if task else ():
+                for path in sorted(self.standing.by_name.get(name, ())):
+                    for lines in self._put_into(path):
+                        if any(_defines(line, task) for line in lines):
+                            yield path
+                            yield from self._edited(FILE.findall("\n".join(lines)))
+
+    def _put_into(self, path: str) -> Iterator[list[str]]:
+        """The lines that each edit in effect put into a file; a comma behind one is no change."""
+        for step in self.standing.by_path[path]:
+            for touch in self.touched[step] if step in self.standing.in_effect else ():
+                was = {line.strip().rstrip(",") for line in touch.removed}
+                lines = (line.strip().rstrip(",") for line in touch.added)
+                if touch.path == path:
+                    yield [line for line in lines if line not in was]
 
     def _edited(self, named: list[str]) -> tuple[str, ...]:
         """The edited files that a line names so."""
@@ -325,6 +348,30 @@ def _patched(text: str) -> dict[str, list[str]]:
         elif line[:1] in ("+", " "):
             lines.append(line[1:])
     return found
+
+
+PACKAGE = ("package.json",)
+TASK_FILES = {
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), PACKAGE),
+    **dict.fromkeys(("make", "gmake"), ("Makefile", "makefile", "GNUmakefile")),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "mise": ("mise.toml", ".mise.toml"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    "composer": ("composer.json",),
+    "deno": ("deno.json", "deno.jsonc"),
+    "rake": ("Rakefile",),
+    "poe": ("pyproject.toml",),
+}
+"""Where the runners of tasks look for these."""
+
+
+def _defines(line: str, task: str) -> bool:
+    """Whether a line of such a file begins a task: `"gen": …`, `gen:`, `[tasks.gen]`."""
+    end = line.find(task) + len(task)
+    if end < len(task) or line[:1] == "#":
+        return False
+    before, behind = line[: end - len(task)].rstrip("\"' "), line[end:].lstrip("\"' ")
+    return before in ("", "[tasks.", "[tasks", "task :", "@") and behind[:1] in (":", "=", "]")
 
 
 BUILDS_AND_RUNS = frozenset(["cargo run", "cargo r", "dotnet run", "go run"])
