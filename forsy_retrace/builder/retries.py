@@ -447,6 +447,21 @@ def _skill(step: Step) -> str:
     return ""
 
 
+def _same_pattern_by_another_tool(old: Attempt, new: Attempt) -> bool:
+    """The same pattern, to the letter, given to another tool."""
+    return old.step.tool != new.step.tool and not _patterns(old).isdisjoint(_patterns(new))
+
+
+def _patterns(one: Attempt) -> set[str]:
+    """What a search looks for, as it was sent."""
+    match one.step.call.input if one.step.call and one.step.operation == "search" else None:
+        case {"pattern": str(pattern)} if one.run is None and len(pattern) >= 4:
+            return {pattern}
+    searches = _searches(one.run) if one.run is not None else ()
+    words = ((simple, word) for simple in searches for word in _operands(simple))
+    return {word for simple, word in words if word not in simple.reads and len(word) >= 4}
+
+
 def _same_path_by_another_tool(old: Attempt, new: Attempt) -> bool:
     """A file or folder that one tool refused, read by another."""
     if old.step.operation != "read" or new.step.operation not in LOOKS:
@@ -667,6 +682,7 @@ RULES: tuple[Rule, ...] = (
     Rule("one-argument-changed-after-failure", 0.75, _one_argument_changed),
     Rule("arguments-mended", 0.85, _arguments_mended),
     Rule("same-path-by-another-tool", 0.8, _same_path_by_another_tool),
+    Rule("same-pattern-by-another-tool", 0.85, _same_pattern_by_another_tool),
     Rule("same-name-elsewhere", 0.75, _same_name_elsewhere),
     Rule("same-words-looked-for", 0.7, _looks_for_the_same),
     Rule("shares-an-alternative", 0.7, _shares_an_alternative),
