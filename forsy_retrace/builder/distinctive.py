@@ -44,6 +44,8 @@ BUILT_IN = later(
     r"|hmac|http(?:/\w+)?|iotest|ioutil|json|jpeg|list|md5|multipart|netip|parser|pem|png|pprof|printer|quick|rand"
     r"|rsa|scanner|sha1|sha256|sha512|signal|slog|slogtest|smtp|sql|subtle|suffixarray|syntax|syslog|tabwriter|tar"
     r"|template|textproto|tls|token|trace|types|url|user|utf16|utf8|x509|xml|zip|zlib)"
+    r"|(?:application|audio|image|multipart|text|video)/(?:(?:x-|vnd\.|ld\+|svg\+)[\w.+-]+|css|csv|event-stream"
+    r"|form-data|gif|gzip|html|javascript|jpeg|json|markdown|mp4|mpeg|ndjson|octet-stream|pdf|plain|png|webp|xml|zip)"
     r"|collections\.abc|concurrent\.futures|importlib\.[a-z]+|unittest\.mock|urllib\.(?:parse|request|error)"
     r"|xml\.etree(?:\.\w+)?|logging\.(?:config|handlers)|https?://www\.w3\.org/[\w./#-]*"
     r"|(?:Application|DateTime|DynamicSupervisor|Enum|Exception|File|GenServer|IO|Keyword|List|Logger"
