@@ -138,9 +138,8 @@ def block_text(block: Any) -> str:
     match block:
         case {"type": "text" | "input_text" | "output_text", "text": str(text)}:
             return text
-        case {"type": "image" | "document" | "file" as kind}:
-            media, size = media_of(block)
-            return attachment_text(kind, media, size)
+        case {"type": "image" | "document" | "file"}:
+            return mark_of(*media_of(block))
         case {"type": "tool_reference", "tool_name": str(name)}:
             return f"[tool reference: {name}]"
         case str():
@@ -150,13 +149,14 @@ def block_text(block: Any) -> str:
 
 def media_of(block: dict[str, Any]) -> tuple[str, int]:
     """Media type and size in bytes of a picture or document block, in Anthropic's form or MCP's."""
+    unknown = "image/unknown" if block.get("type") == "image" else "unknown"
     source = block.get("source")
     if isinstance(source, dict):
         media, data = source.get("media_type"), source.get("data")
     else:
         media, data = block.get("mimeType"), block.get("data")
     return (
-        media if isinstance(media, str) and len(media) < 80 else "unknown",
+        media if isinstance(media, str) and len(media) < 80 else unknown,
         base64_size(data) if isinstance(data, str) else 0,
     )
 

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -256,9 +257,10 @@ def _copied(value: str, source: str, entry: Json, folder: Path) -> str:
     inner = parsed(source) if entry["nested"] else None
     if entry.get("redacted"):
         held = [source, compact(inner)] if isinstance(inner, (dict, list)) else [source]
+        lines = value.splitlines() if entry.get("within") else [value]
         return (
             ""
-            if any(_in_order(value, one) for one in held)
+            if any(_in_order(lines, one) for one in held)
             else "the log says something else around the mask"
         )
     if entry.get("within") and value in source:
@@ -270,10 +272,10 @@ def _copied(value: str, source: str, entry: Json, folder: Path) -> str:
     return "the log says something else there"
 
 
-def _in_order(value: str, source: str) -> bool:
-    """The text between placeholders stands in that order in the source."""
+def _in_order(texts: Sequence[str], source: str) -> bool:
+    """What stands between placeholders stands in that order in the source."""
     at = 0
-    for piece in PLACEHOLDER.split(value):
+    for piece in chain.from_iterable(map(PLACEHOLDER.split, texts)):
         found = source.find(piece, at)
         if found < 0:
             return False

@@ -115,8 +115,8 @@ class _Segments:
         here = event.origin
         shown = [mark_of(a.media, a.size) for a in event.attachments]
         text = "\n".join([event.text, *(mark for mark in shown if mark not in event.text)])
-        ground = verbatim(here.evidence, within=event.within)
-        if shown and not event.within:
+        ground = verbatim(*(here.pieces or (here.evidence,)), within=event.within)
+        if shown and (not event.within or text != event.text):
             ground = derived("words-and-pictures", here.evidence)
         elif event.via in ("command", "shell line", "answer"):
             ground = derived(event.via.replace(" ", "-"), here.evidence)
@@ -232,11 +232,12 @@ class _Segments:
             self._interrupted(event)
         elif event.kind in ("model error", "limit"):
             self._ends_turn(cut=True)
+            said = {"output": verbatim(here.evidence)} if event.text else {}
             self._add(
-                {"output": verbatim(here.evidence), **_times(here, here)},
+                {**said, **_times(here, here)},
                 actor="system",
                 action="error",
-                output=event.text,
+                output=event.text or None,
                 execution_mode="serial",
                 started_at=here.at,
                 ended_at=here.at,

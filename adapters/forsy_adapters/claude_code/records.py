@@ -212,7 +212,7 @@ class Reader:
         if isinstance(content, str) and content.strip():
             blocks = [content]
         if model == "<synthetic>" or line.body.get("isApiErrorMessage") is True:
-            yield self._synthetic(line, here, text_of(content))
+            yield self._synthetic(line, here, message)
             return
         if isinstance(model, str) and ("model", ident) not in self.seen:
             self.seen.add(("model", ident))
@@ -276,11 +276,12 @@ class Reader:
         self.seen.add(key)
         return event
 
-    def _synthetic(self, line: Line, here: Origin, text: str) -> Event:
+    def _synthetic(self, line: Line, here: Origin, message: Json) -> Event:
         """What the client wrote in the model's name."""
+        text = text_of(message.get("content"))
         if line.body.get("isApiErrorMessage") is not True:
             return Skipped(here, "the client's placeholder")
-        where = _at(here, "/message/content", line)
+        where = _held(here, message, "content")
         return Notice(where, "limit" if LIMIT.search(text[:400]) else "model error", text)
 
     def _user(self, line: Line, message: Json) -> Iterator[Event]:
@@ -506,7 +507,8 @@ class Reader:
             case "compact_boundary":
                 yield Notice(here, "compacted")
             case "model_refusal_fallback" | "model_refusal_no_fallback":
-                yield Notice(_deeper(here, "content"), "model error", words(body.get("content")))
+                where = _held(here, body, "content")
+                yield Notice(where, "model error", words(body.get("content")))
             case "local_command" if "<command-name>/clear<" in str(body.get("content")):
                 yield Notice(here, "cleared")
             case str(kind) if kind in SYSTEM:

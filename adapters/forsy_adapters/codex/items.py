@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from forsy_retrace.dialects import arguments, payload_size
+from forsy_retrace.dialects import Call, arguments, payload_size
 from forsy_retrace.dialects import calls as message_calls
 from forsy_retrace.events import (
     CODE_ENDED,
@@ -132,7 +132,7 @@ class Items:
                 yield Message(state.agent(unit, path), "agent", text)
         for call in message_calls(body, ""):
             told = True
-            yield from self.issue(unit, call.pointer, call.id, call.name, call.input, _beside(call))
+            yield from self.issue(unit, call.pointer, call.id, call.name, call.input, _named(call))
         yield from state.models(unit)
         if not told:
             yield Skipped(state.here(unit, ""), "blank text")
@@ -345,5 +345,6 @@ def with_changes(event: Event, files: tuple[Change, ...]) -> Event:
     return event
 
 
-def _beside(call: Any) -> str:
-    return f"{call.pointer.rpartition('/')[0]}/name"
+def _named(call: Call) -> str | None:
+    """Where a call's name stands."""
+    return f"{call.pointer.rpartition('/')[0]}/name" if call.named == "" else call.named

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from forsy_retrace.dialects import attachments
 from forsy_retrace.events import Event, Fact, Message, Notice, Skipped
 from forsy_retrace.sdk import later, mark_of, named, parsed
@@ -61,6 +63,9 @@ class Users:
             said = "\n".join(mark_of(p.media, p.size) for p in pictures)
         within = (said != text or len(kept) != 1) and not pictures
         here = state.here(unit, path, "user")
+        if len(kept) > 1:
+            places = tuple(state.here(unit, place).evidence for place, _ in kept)
+            here = msgspec.structs.replace(here, pieces=places)
         if (answer := reply(text)) is not None:
             call = answer.call if answer.call in state.calls.issued else None
             yield Message(here, "user", answer.text, "answer", pictures, call, within=True)
