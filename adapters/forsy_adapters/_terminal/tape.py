@@ -50,14 +50,22 @@ class Places:
         return Evidence(self.file, self.lines[first], begin, end, pointer, form)
 
 
+WIDEST = 10_000
+
+
 class Widths:
-    """How many columns the screen had, and from which character on; 0 where that is not known."""
+    """How many columns the screen had, and from which character on; 0 where that is not known.
+
+    A figure that no screen has tells nothing.
+    """
 
     def __init__(self, width: int = 0) -> None:
-        self.firsts, self.figures = [0], [width]
+        self.firsts, self.figures = [0], [0]
+        self.add(0, width)
 
     def add(self, first: int, width: int) -> None:
         """The width from a character on, behind all those before."""
+        width = width if 0 < width < WIDEST else 0
         if width == self.figures[-1]:
             return
         if first == self.firsts[-1]:
