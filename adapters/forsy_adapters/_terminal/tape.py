@@ -42,10 +42,17 @@ class Places:
         """The number of the record that gave a character; -1 where there is none."""
         return bisect_right(self.firsts, place) - 1
 
-    def between(self, first: int, last: int, form: str, pointer: str = "") -> Evidence:
-        """The records from one to another; a blank line has no bytes, so what follows counts."""
+    def with_bytes(self, first: int, last: int) -> tuple[int, int]:
+        """The same records; as a blank line has no bytes, with the next one, or the one before."""
         while self.ends[last] == self.begins[first] and last + 1 < len(self.ends):
             last += 1
+        while self.ends[last] == self.begins[first] and first > 0:
+            first -= 1
+        return first, last
+
+    def between(self, first: int, last: int, form: str, pointer: str = "") -> Evidence:
+        """The records from one to another, and one beside them where they have no bytes."""
+        first, last = self.with_bytes(first, last)
         begin, end = self.begins[first], self.ends[last]
         return Evidence(self.file, self.lines[first], begin, end, pointer, form)
 
@@ -140,6 +147,7 @@ class Tape:
         """The records that hold a part of the text, and how it is read out of them."""
         first = self.places.holding(start if end > start else max(start - 1, 0))
         last = self.places.holding(max(end - 1, start - 1, 0))
+        first, last = self.places.with_bytes(first, last)
         base = 0 if self.whole else self.places.firsts[first]
         form = f"{self.places.form}|chars:{start - base}:{end - base}"
         return self.places.between(first, last, f"{form}|{view}" if view else form)
