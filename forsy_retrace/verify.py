@@ -207,8 +207,7 @@ def _holds(value: Any, entry: Json, values: Sequence[Any], folder: Path) -> str:
         return why
     if entry.get("rule") == "pieces-joined" and isinstance(value, str):
         whole = "".join(text_of(text) for text in texts)
-        why = _copied(value, whole, entry, folder)
-        return why if "".join(value.split()) != "".join(whole.split()) else ""
+        return _copied(value, whole, entry, folder, spaced=False)
     reading = READINGS.get(entry.get("rule", ""))
     if reading is not None and isinstance(value, str):
         shown = "".join(text_of(reading.of(text)) for text in texts)
@@ -237,7 +236,8 @@ def places(entry: Json) -> list[tuple[int, str]]:
     return []
 
 
-def _copied(value: str, source: str, entry: Json, folder: Path) -> str:
+def _copied(value: str, source: str, entry: Json, folder: Path, spaced: bool = True) -> str:
+    """Empty where the source has the value; blanks count if it is `spaced`."""
     if entry.get("cut"):
         cut = CUT.search(value)
         if cut is None:
@@ -252,6 +252,8 @@ def _copied(value: str, source: str, entry: Json, folder: Path) -> str:
         if not (whole.startswith(value[: cut.start()]) and whole.endswith(value[cut.end() :])):
             return "its head or tail is not that of its whole text"
         value = whole
+    if not spaced:
+        value, source = "".join(value.split()), "".join(source.split())
     if value == source and not entry.get("redacted"):
         return ""
     inner = parsed(source) if entry["nested"] else None

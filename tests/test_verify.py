@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from test_cli import LOG, refused, run
 
+from forsy_retrace.convert import Options, convert
 from forsy_retrace.show import explained
 from forsy_retrace.verify import verify
 
@@ -72,6 +73,30 @@ def test_companions_are_found_beside_a_log_that_was_moved_and_converted_from_afa
     (trace,) = (tmp_path / "traces").iterdir()
     assert verify(trace, tmp_path / "moved" / "deep" / "input.jsonl") == []
     assert verify(trace, tmp_path / "moved") == []
+
+
+@pytest.mark.parametrize("case", ["browsing-2023", "browsing-2025", "browsing-2026", "file-search"])
+def test_a_text_of_several_places_holds_where_it_is_cut(case: str, tmp_path: Path) -> None:
+    log, trace = FIXTURES / "chatgpt" / case / "input.json", tmp_path / "trace"
+    list(convert(log, "chatgpt", trace, Options(max_output=8)))
+    assert b'"rule":"pieces-joined"' in (trace / "evidence.jsonl").read_bytes()
+    assert verify(trace, log) == []
+    for artifact in (trace / "artifacts").iterdir():
+        artifact.write_bytes(artifact.read_bytes() + b".")
+    assert {one.text for one in verify(trace, log)} == {
+        "the artifact with its whole text was changed"
+    }
+
+
+def test_words_in_several_places_hold_around_a_mask_and_in_their_order(tmp_path: Path) -> None:
+    data = (FIXTURES / "codex" / "half-told-calls" / "input.jsonl").read_bytes()
+    log, trace = tmp_path / "rollout.jsonl", tmp_path / "trace"
+    log.write_bytes(data)
+    assert run("codex", log, "-o", trace, "-q").exit_code == 0
+    assert "[USER_1]" in (trace / "trace.json").read_text()
+    assert verify(trace, log) == []
+    log.write_bytes(data.replace(b'and say \\"done\\"', b'and say \\"gone\\"'))
+    assert [(one.step, one.field) for one in verify(trace, log)] == [(1, "input")]
 
 
 def with_all(rows: list[Any], **fields: Any) -> None:
