@@ -22,7 +22,7 @@ def acted(run: SweAgent, action: str, here: Place, call: Call | None = None) -> 
 def observed(run: SweAgent, holder: Json, key: str, here: Place, call: str = "") -> Iterator[Told]:
     """What came back of it, under a key of the value that stands here."""
     content = holder.get(key)
-    text, where = content_text(content), here.deeper(key)
+    text, where = content_text(content), here.of(holder, key)
     seen = run.observes(text, where.pointer)
     found = verdict(holder, here.pointer, key)
     if found.outcome == "unknown":
@@ -30,7 +30,7 @@ def observed(run: SweAgent, holder: Json, key: str, here: Place, call: str = "")
     event = ToolResult(
         where.origin(),
         call,
-        text,
+        None if content is None else text,
         found.outcome,
         found.rule,
         found.basis,

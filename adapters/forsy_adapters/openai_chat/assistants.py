@@ -78,7 +78,7 @@ def _object(one: Json, here: Place) -> Iterator[Told]:
             yield Told(None, Skipped(here.origin("system"), "bookkeeping: run"))
         case {"object": "thread.run.step", "step_details": {"tool_calls": list(calls)}}:
             for index, call in enumerate(calls):
-                yield from _call(call, one, here.deeper("step_details", "tool_calls", index))
+                yield from _call(call, index, one, here)
         case _:
             kind = one["object"].rpartition(".")[2]
             yield Told(None, Skipped(here.origin("system"), f"bookkeeping{named(kind)}"))
@@ -106,7 +106,8 @@ def _message(one: Json, here: Place) -> Iterator[Told]:
         yield Told(None, Skipped(here.origin("system"), "blank text"))
 
 
-def _call(call: Any, step: Json, here: Place) -> Iterator[Told]:
+def _call(call: Any, index: int, step: Json, run: Place) -> Iterator[Told]:
+    here = run.deeper("step_details", "tool_calls", index)
     kind = text_in(call, "type")
     holder = call.get(kind) if kind else None
     if not isinstance(holder, dict):
@@ -117,12 +118,13 @@ def _call(call: Any, step: Json, here: Place) -> Iterator[Told]:
     ident = text_in(call, "id") or here.name
     name = text_in(holder, "name") or kind
     key = next((k for k in ("arguments", "input") if isinstance(holder.get(k), str)), "")
+    is_named = holder.get("name") == name
     if key:
-        beside = holder.get("name") == name
-        named_at = "" if beside else here.pointer + "/type"
+        named_at = "" if is_named else f"{here.pointer}/type"
         one = Call(ident, name, arguments(holder[key]), f"{path}/{key}", named_at)
     else:
-        one = Call(ident, name, holder, path, f"{here.pointer}/type")
+        named_at = f"{path}/name" if is_named else f"{here.pointer}/type"
+        one = Call(ident, name, holder, path, named_at)
     yield called(one, where)
     failed = step.get("status") in ("failed", "cancelled", "expired")
     for result in ("output", "outputs", "results"):
@@ -131,7 +133,7 @@ def _call(call: Any, step: Json, here: Place) -> Iterator[Told]:
             text, at = printed(output, where.deeper(result))
             found = in_content(output, f"{path}/{result}")
             if failed:
-                found = Verdict("failed", "status", "/status")
+                found = Verdict("failed", "status", f"{run.pointer}/status")
             at = at._replace(at=when(step.get("completed_at")))
             event = ToolResult(at.origin(), ident, text, found.outcome, found.rule, found.basis)
             yield Told(("result", ident, ""), event)

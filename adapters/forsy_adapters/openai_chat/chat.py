@@ -170,7 +170,7 @@ def _result(message: Json, here: Place, call: str, tool: str) -> Iterator[Told]:
     found = verdict(message, base, "content")
     text = content_text(content)
     event = ToolResult(
-        (here.deeper("content") if "content" in message else here).origin(),
+        here.of(message, "content").origin(),
         call,
         None if content is None else text,
         found.outcome,

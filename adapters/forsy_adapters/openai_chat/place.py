@@ -38,6 +38,10 @@ class Place(NamedTuple):
         """A value inside this one."""
         return self._replace(pointer=self.pointer + pointer(*parts))
 
+    def of(self, holder: Json, key: str) -> "Place":
+        """The value of a field of what stands here; this place where it has none."""
+        return self.deeper(key) if key in holder else self
+
     def to(self, path: str) -> "Place":
         """Another value of the same record."""
         return self._replace(pointer=path)
