@@ -85,7 +85,7 @@ def resolve(value: Any, path: str) -> Any:
     for part in path.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, str):
-            value = streamed(value) or parsed(value)
+            value = opened(value)
         match value:
             case dict() if key in value:
                 value = value[key]
@@ -94,6 +94,11 @@ def resolve(value: Any, path: str) -> Any:
             case _:
                 raise LookupError(path)
     return value
+
+
+def opened(text: str) -> Any:
+    """The JSON value that a text holds, or the objects of a server-sent stream; else None."""
+    return streamed(text) or parsed(text)
 
 
 def parsed(text: str) -> Any:
@@ -222,8 +227,9 @@ def words(*candidates: Any) -> str:
 
 
 def number(value: Any) -> int | None:
-    """A whole number, or None."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    """A whole number of at most 64 bits, or None."""
+    is_one = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_one and value.bit_length() <= 64 else None
 
 
 def counts(value: Any, names: Mapping[str, str]) -> dict[str, int]:

@@ -22,7 +22,7 @@ from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.loaded import load_folder, sources_of
 from forsy_retrace.logs import named
-from forsy_retrace.sdk import compact, parsed, resolve, streamed, text_of, when
+from forsy_retrace.sdk import compact, opened, parsed, resolve, text_of, when
 from forsy_retrace.source import Source, discover, reread
 
 Json = Mapping[str, Any]
@@ -327,8 +327,8 @@ def _times(whole: _Whole) -> frozenset[str | None]:
             held.extend(one.values())
         elif isinstance(one, list):
             held.extend(one)
-        elif isinstance(one, str) and (inner := streamed(one)):
-            held.extend(inner)
+        elif isinstance(one, str) and isinstance(inner := opened(one), (dict, list)):
+            held.append(inner)
         else:
             found.add(when(one))
     return frozenset(found - {None})

@@ -94,15 +94,15 @@ def _answer(text: str) -> str:
 
 def of_shell(output: Any, base: str) -> Verdict:
     """The outcomes of a `shell_call_output`: the only real exit codes of these logs."""
-    codes = []
-    for entry in output if isinstance(output, list) else ():
+    codes = {}
+    for index, entry in enumerate(output if isinstance(output, list) else ()):
         match entry:
             case {"outcome": {"type": "timeout"}}:
                 return Verdict("timed_out", "timed-out", base)
             case {"outcome": {"type": "exit", "exit_code": int(code)}}:
-                codes.append(code)
+                codes[index] = code
     if not codes:
         return Verdict()
-    worst = next((code for code in codes if code), 0)
-    where = f"{base}/0/outcome/exit_code" if len(codes) == 1 else base
+    worst = next((code for code in codes.values() if code), 0)
+    where = f"{base}/{next(iter(codes))}/outcome/exit_code" if len(codes) == 1 else base
     return Verdict("failed" if worst else "ok", "exit-code", where, worst)
