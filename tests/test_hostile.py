@@ -407,6 +407,22 @@ def test_odd_times_are_null_and_change_no_order(tmp_path: Path) -> None:
     assert trace["steps"][6]["started_at"] is None
 
 
+def test_a_figure_that_no_counter_holds_is_not_counted(tmp_path: Path) -> None:
+    log = small()
+    usage = {"input_tokens": 10**400, "output_tokens": 7}
+    log.rows[-1]["message"] |= {"model": "claude-opus-4-8", "usage": usage}
+    assert holds(tmp_path, log.bytes())["agent_config"]["token_usage"] == {"output_tokens": 7}
+
+
+@pytest.mark.parametrize("name", ["exit", "private", "rule"])
+def test_a_user_may_be_called_by_a_word_of_the_dataset_card(name: str, tmp_path: Path) -> None:
+    log = small()
+    log.calls("Bash", {"command": f"ls /home/{name}/shop"}, "b.py")
+    trace = holds(tmp_path, log.bytes())
+    assert "/home/[USER_1]/shop" in trace["steps"][-1]["input"]
+    assert name not in (tmp_path / "out" / "README.md").read_text().split()
+
+
 # sizes
 
 

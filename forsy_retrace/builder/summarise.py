@@ -17,7 +17,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import Shows, a_log_of, compact, strings, when, words
+from forsy_retrace.sdk import Shows, a_log_of, compact, number, strings, when, words
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace, counted
 
@@ -209,7 +209,7 @@ def _usage(told: Told) -> dict[str, int]:
         if isinstance(fact.value, dict):
             held = best.setdefault(fact.origin.message or index, {})
             for name, value in fact.value.items():
-                if isinstance(value, int):
+                if number(value) is not None:
                     held[name] = max(held.get(name, 0), value)
     total: Counter[str] = Counter()
     for held in best.values():

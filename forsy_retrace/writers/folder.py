@@ -95,7 +95,7 @@ def contents(
         "evidence.jsonl": _joined(map(line, let_go(trace.evidence))),
         "trace.json": _encoded_by_steps(trace.trace),
         "manifest.json": encoded(manifest),
-        "README.md": card(trace.trace, manifest, shows).encode(),
+        "README.md": trace.mask(card(trace.trace, manifest, shows)).encode(),
         **kept,
     }
     _gate(trace, files)
