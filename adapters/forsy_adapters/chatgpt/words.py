@@ -48,8 +48,8 @@ def said(content: Any, base: str) -> Said:
         if text.strip():
             return Said(text, pointer(name), attachments=_screenshot(content, base))
     for name in (*names, "text"):
-        if isinstance(content.get(name), str):
-            return Said("", pointer(name))
+        if isinstance(blank := content.get(name), str):
+            return Said(blank, pointer(name))
     return Said("", "", attachments=_screenshot(content, base))
 
 
