@@ -281,9 +281,9 @@ class Items:
             for part in texts(unit.body.get("output")) if code >= 0 else [found.output]:
                 yield from self._spawned(unit, call, part)
         elif code >= 0 and '"answers"' in (found.output or "") and self._comes_to(code, ASKS):
-            for index, part in enumerate(texts(unit.body.get("output"))):
+            for path, part in parts_of(unit.body.get("output"), "/output"):
                 if '"answers"' in part:
-                    yield from self._answers(unit, call, part, f"/output/{index}/text/answers")
+                    yield from self._answers(unit, call, part, f"{path}/answers")
 
     def _comes_to(self, code: int, tool: str) -> bool:
         meant = self.state.found.scripts.meant.get(code)

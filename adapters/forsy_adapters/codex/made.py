@@ -59,9 +59,9 @@ def made(unit: Unit) -> Made | None:
         case {
             "type": "mcp_tool_call_end",
             "call_id": str(ident),
-            "invocation": {"server": str(server), "tool": str(tool), **rest},
+            "invocation": {"server": str(server), "tool": str(tool)} as asked,
         }:
-            sent, path = _given(rest, "/invocation")
+            sent, path = _given(asked, "/invocation")
             name = f"mcp__{server}__{tool}"
             return Made(ident, name, None, sent, path, ended(unit.body, unit.prefix))
     return None
