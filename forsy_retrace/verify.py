@@ -239,19 +239,9 @@ def places(entry: Json) -> list[tuple[int, str]]:
 def _copied(value: str, source: str, entry: Json, folder: Path, spaced: bool = True) -> str:
     """Empty where the source has the value; blanks count if it is `spaced`."""
     if entry.get("cut"):
-        cut = CUT.search(value)
-        if cut is None:
-            return "its cut is not marked"
-        try:
-            data = (folder / cut[1]).read_bytes()
-        except OSError:
-            return "the artifact with its whole text is missing"
-        if hashlib.sha256(data).hexdigest() != cut[2]:
-            return "the artifact with its whole text was changed"
-        whole = data.decode("utf-8", "replace")
-        if not (whole.startswith(value[: cut.start()]) and whole.endswith(value[cut.end() :])):
-            return "its head or tail is not that of its whole text"
-        value = whole
+        value, why = _whole(value, folder)
+        if why:
+            return why
     if not spaced:
         value, source = "".join(value.split()), "".join(source.split())
     if value == source and not entry.get("redacted"):
@@ -272,6 +262,28 @@ def _copied(value: str, source: str, entry: Json, folder: Path, spaced: bool = T
     if entry.get("within") and all(line in source for line in value.splitlines()):
         return ""
     return "the log says something else there"
+
+
+def _whole(value: str, folder: Path) -> tuple[str, str]:
+    """A text as it was before it was cut, or why it is not told.
+
+    A log that shows another trace has marks of that one's cuts.
+    """
+    why = "its cut is not marked"
+    for cut in CUT.finditer(value):
+        try:
+            data = (folder / cut[1]).read_bytes()
+        except OSError:
+            why = "the artifact with its whole text is missing"
+            continue
+        whole = data.decode("utf-8", "replace")
+        if hashlib.sha256(data).hexdigest() != cut[2]:
+            why = "the artifact with its whole text was changed"
+        elif whole.startswith(value[: cut.start()]) and whole.endswith(value[cut.end() :]):
+            return whole, ""
+        else:
+            why = "its head or tail is not that of its whole text"
+    return value, why
 
 
 def _in_order(texts: Sequence[str], source: str) -> bool:

@@ -99,6 +99,56 @@ def test_words_in_several_places_hold_around_a_mask_and_in_their_order(tmp_path:
     assert [(one.step, one.field) for one in verify(trace, log)] == [(1, "input")]
 
 
+def test_a_log_that_shows_the_cuts_of_another_trace_holds(here: Path) -> None:
+    mark = f"[… 5 tokens omitted, full text: artifacts/{'0' * 16}.txt, sha256:{'0' * 64} …]"
+    shown = " ".join(f"{mark} {number}" for number in range(40))
+    rows = [json.loads(row) for row in LOG.read_text().splitlines()]
+    next(block for row in rows for block in results(row))["content"] = shown
+    (here / "s.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    list(convert(here / "s.jsonl", "claude-code", here / "trace", Options(max_output=200)))
+    step = json.loads((here / "trace" / "trace.json").read_bytes())["steps"][1]
+    assert step["output"].startswith(mark)
+    assert len(step["output"]) < len(shown)
+    assert found(here, "s.jsonl") == []
+    (artifact,) = (here / "trace" / "artifacts").glob("*.txt")
+    artifact.unlink()
+    assert found(here, "s.jsonl") == [(2, "output")]
+
+
+def results(row: Any) -> list[Any]:
+    content = row.get("message", {}).get("content")
+    blocks = content if isinstance(content, list) else []
+    return [block for block in blocks if block.get("type") == "tool_result"]
+
+
+def test_a_call_of_a_server_without_arguments_holds(tmp_path: Path) -> None:
+    data = (FIXTURES / "codex" / "exec-json-2025" / "input.jsonl").read_bytes()
+    data = data.replace(b'"mcp_tool_call_begin"', b'"mcp_tool_call_note"')
+    steps = holding(
+        tmp_path, "codex", data.replace(b'"arguments":{"name":"csv"}', b'"arguments":null')
+    )
+    asked = '{"server":"docs","tool":"lookup","arguments":null}'
+    assert [step["input"] for step in steps if step["tool"] == "mcp__docs__lookup"] == [asked]
+
+
+def test_an_answer_that_stands_behind_an_odd_part_holds(tmp_path: Path) -> None:
+    case = FIXTURES / "codex" / "code-that-shows-an-exit-status" / "input.jsonl"
+    old, answer = b'"text":"Script completed', b'"text":"{\\"answers'
+    head, mark, tail = case.read_bytes().partition(answer)
+    before, _, after = head.rpartition(old)
+    odd = b'"text":null,"was":"Script completed'
+    steps = holding(tmp_path, "codex", before + odd + after + mark + tail)
+    assert "Total, in lower case" in [step["input"] for step in steps]
+
+
+def holding(folder: Path, adapter: str, data: bytes) -> Any:
+    """The steps of a log's trace, which it bears out."""
+    (folder / "log.jsonl").write_bytes(data)
+    assert run(adapter, folder / "log.jsonl", "-o", folder / "trace", "-q").exit_code == 0
+    assert verify(folder / "trace", folder / "log.jsonl") == []
+    return json.loads((folder / "trace" / "trace.json").read_bytes())["steps"]
+
+
 def with_all(rows: list[Any], **fields: Any) -> None:
     for row in rows:
         row.update(fields)
