@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from forsy_retrace.trace import Step, Touch
 from forsy_retrace.verify import verify
 
 ARCHIVE = Path(__file__).parents[2] / "shared" / "hostile" / "files.tar.gz"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 ALNUM = string.ascii_letters + string.digits
 
 Row = dict[str, Any]
@@ -412,6 +414,33 @@ def test_a_figure_that_no_counter_holds_is_not_counted(tmp_path: Path) -> None:
     usage = {"input_tokens": 10**400, "output_tokens": 7}
     log.rows[-1]["message"] |= {"model": "claude-opus-4-8", "usage": usage}
     assert holds(tmp_path, log.bytes())["agent_config"]["token_usage"] == {"output_tokens": 7}
+
+
+def test_a_reward_that_no_grader_gives_is_none(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+    data = json.dumps({"messages": said, "reward": 10**400}).encode()
+    path = written(tmp_path, data, "run.json")
+    assert ask("openai-chat", path, "-o", tmp_path / "out", "-q").exit_code == 0
+    trace = json.loads((tmp_path / "out" / "trace.json").read_bytes())
+    assert "reward" not in (trace["summary"].get("goal_notes") or "")
+
+
+def test_a_recording_that_ends_before_it_began_has_no_end(tmp_path: Path) -> None:
+    began, ended = "2026-03-02 08:45:00+00:00", "2026-03-02 08:40:00+00:00"
+    lines = (f'Script started on {began} [TERM="xterm"]', "$ ls", "a.py", "$ exit", "exit", "")
+    text = "\r\n".join(lines) + f'\nScript done on {ended} [COMMAND_EXIT_CODE="0"]\n'
+    path = written(tmp_path, text.encode(), "typescript")
+    assert ask("typescript", path, "-o", tmp_path / "out", "-q").exit_code == 0
+    trace = json.loads((tmp_path / "out" / "trace.json").read_bytes())
+    assert (trace["started_at"], trace["ended_at"]) == ("2026-03-02T08:45:00Z", None)
+
+
+def test_a_file_without_a_name_in_a_zip_is_passed_over(tmp_path: Path) -> None:
+    path = written(tmp_path, b"", "export.zip")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(""), "{}")
+        archive.write(FIXTURES / "chatgpt" / "blank-output" / "input.json", "conversations.json")
+    assert ask("auto", path, "-o", tmp_path / "out", "-q").exit_code == 0
 
 
 @pytest.mark.parametrize("name", ["exit", "private", "rule"])

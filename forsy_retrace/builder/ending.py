@@ -221,11 +221,15 @@ def _disliked(trace: Trace, steps: list[Step]) -> int:
     return max(down, default=0)
 
 
+MOST = 1e9
+"""No grader gives a reward so great."""
+
+
 def _graded(trace: Trace) -> tuple[bool, str | None, str] | None:
     """What a grader outside of the session found, where its word lies beside the log."""
     for event in trace.session.events:
         match event:
-            case Fact(name="reward", value=int() | float() as reward):
+            case Fact(name="reward", value=int() | float() as reward) if abs(reward) < MOST:
                 if reward == 1:
                     return True, "The grader gave the full reward of 1.", "grader-passed"
                 return False, f"The grader gave a reward of {reward:g}, not 1.", "grader-failed"

@@ -48,14 +48,18 @@ def summarise(trace: Trace, shows: Shows) -> Trace:
     end = ending(trace)
     told = _told(trace)
     times = [t for s in trace.steps for t in (s.started_at, s.ended_at) if t is not None]
+    began = min(times or _times(told, "began"), default=None, key=order)
+    ended = max(times or _times(told, "ended"), default=None, key=order)
+    if began is not None and ended is not None and order(ended) < order(began):
+        ended = None  # a clock that ran backwards says nothing of the end
     trace = msgspec.structs.replace(
         trace,
         trace_id=trace_id(trace.adapter, trace.session.id or _beginning(trace.session)),
         prior_trace_id=_prior(trace),
         task=_task(trace),
         agent_tools=_tools(trace, told),
-        started_at=min(times or _times(told, "began"), default=None, key=order),
-        ended_at=max(times or _times(told, "ended"), default=None, key=order),
+        started_at=began,
+        ended_at=ended,
         skills=_skills(trace, told),
         agent_config=_config(trace, shows, told),
         learning=_learning(trace),

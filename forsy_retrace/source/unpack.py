@@ -296,7 +296,8 @@ def member(stream: Bounded, info: zipfile.ZipInfo, name: str, strict: bool = Fal
 def _is_plain(info: zipfile.ZipInfo) -> bool:
     mode = info.external_attr >> 16
     locked = bool(info.flag_bits & 1)
-    return not info.is_dir() and not locked and (stat.S_IFMT(mode) in (0, stat.S_IFREG))
+    named = bool(info.filename) and not info.is_dir()
+    return named and not locked and (stat.S_IFMT(mode) in (0, stat.S_IFREG))
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
