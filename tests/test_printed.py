@@ -24,12 +24,15 @@ from forsy_retrace.source import plain, reread, screen
         ("kept  \r\n", 0, "kept  "),
         ("kept  \r", 0, "kept  "),
         ("50%\r   \r", 0, ""),
+        ("\x1b[?2004l\rkept  \n", 0, "kept  "),
+        ("50%\r\x1b[Kkept  \n", 0, "kept  "),
         ("\x1b]0;never ended\nnext", 0, ""),
         ("a\0b\x9bc", 0, "abc"),
     ],
 )
 def test_plain_text_is_what_each_line_was_left_as(text: str, width: int, shown: str) -> None:
     assert plain(text, width) == shown
+    assert plain(text.removesuffix("\n"), width) == shown
 
 
 @pytest.mark.parametrize(

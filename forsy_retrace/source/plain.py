@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from forsy_retrace.patterns import later
 
 TOKEN = later(
-    r"([^\x00-\x1f\x7f-\x9f]*+)(?:\r?\n|\r\Z)"  # the rest of a line that nothing edits
+    r"([^\x00-\x1f\x7f-\x9f]*+)\r?(?:\n|\Z)"  # the rest of a line that nothing edits
     r"|\x1b\[([0-?]*)[ -/]*([@-~])"  # a control sequence, its parameters and its final letter
     r"|\x1b[\]PX^_][^\x07\x18\x1a\x1b]*(?:\x07|\x1b\\)?"  # a title, a mark, a string for the device
     r"|\x1b[ -/]*[0-Z\\`-~]?|\x1b\["
