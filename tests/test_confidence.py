@@ -11,7 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.builder import build
-from forsy_retrace.builder.confide import AGENT_TOOLS, FACTS, HIGHEST, OfCalls
+from forsy_retrace.builder.confide import FACTS, HIGHEST, OfCalls
+from forsy_retrace.builder.tools import AGENT_TOOLS
 from forsy_retrace.events import (
     NEVER_RAN,
     Change,

@@ -30,12 +30,11 @@ from forsy_retrace.sdk import Shows
 from forsy_retrace.trace import Deduction, Step, Trace
 
 from .outcome import never_ran
-from .tools import SHELLS, closing_words, command_of
+from .tools import AGENT_TOOLS, SHELLS, closing_words, command_of
 
 HIGHEST = 90
 """A trace made from a log never claims more."""
 
-AGENT_TOOLS = ("Task", "Agent")
 LANE = 18
 """How many calls a subagent counts for, whether its log is there or not: the mean of 56 real ones.
 

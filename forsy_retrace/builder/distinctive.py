@@ -46,12 +46,15 @@ BUILT_IN = later(
     r"|template|textproto|tls|token|trace|types|url|user|utf16|utf8|x509|xml|zip|zlib)"
     r"|(?:application|audio|image|multipart|text|video)/(?:(?:x-|vnd\.|ld\+|svg\+)[\w.+-]+|css|csv|event-stream"
     r"|form-data|gif|gzip|html|javascript|jpeg|json|markdown|mp4|mpeg|ndjson|octet-stream|pdf|plain|png|webp|xml|zip)"
+    r"|Accept-(?:Encoding|Language|Ranges)|Access-Control-[\w-]+|Cache-Control|Co-[Aa]uthored-[Bb]y"
+    r"|Content-(?:Disposition|Encoding|Length|Security-Policy|Type)|If-(?:Modified-Since|None-Match)"
+    r"|Last-Modified|Set-Cookie|Signed-off-by|Transfer-Encoding|WWW-Authenticate|X-Forwarded-\w+|X-Requested-With"
     r"|collections\.abc|concurrent\.futures|importlib\.[a-z]+|unittest\.mock|urllib\.(?:parse|request|error)"
     r"|xml\.etree(?:\.\w+)?|logging\.(?:config|handlers)|https?://www\.w3\.org/[\w./#-]*"
     r"|(?:Application|DateTime|DynamicSupervisor|Enum|Exception|File|GenServer|IO|Keyword|List|Logger"
     r"|Map|NaiveDateTime|Path|Process|Regex|Registry|Stream|Supervisor|System|Task)\.[a-z]\w*[?!]?"
 )
-"""Names that Rust, C++, Python, JavaScript, a browser, Tailwind, Go and Elixir bring along."""
+"""Names that Rust, C++, Python, JavaScript, a browser, Tailwind, Go, Elixir, HTTP and Git bring along."""
 
 
 def tells(value: str, *, alone: bool) -> bool:

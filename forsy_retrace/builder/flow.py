@@ -22,7 +22,7 @@ from .classify import command, patched_files
 from .distinctive import SHORTEST, values
 from .gaps import only_reads
 from .outcome import never_ran
-from .tools import path_of
+from .tools import AGENT_TOOLS, path_of
 from .touches import absolute, line_changes, replacements, shown
 from .wanted import MAX_TEXT, Asked, Wanted, last_part, ways_to_show
 
@@ -38,6 +38,10 @@ FAR = 200
 """How many lines behind the first a hit may have led to, where a read does not say its last."""
 LOOKS = 8
 """So many looks at a line of a file are kept."""
+FOLDER = re.compile(r"`((?:[A-Za-z]:)?[\w./@+-]{0,300}/)`")
+"""A folder in a report, marked as code."""
+MARKED = re.compile(r"`([\w@+-][\w.@+-]{0,80}\.\w{1,8})`")
+"""A file there by its name alone."""
 NAME = re.compile(r"(?<![\w/-])(?:[\w.@-]{0,80}/){0,20}[\w-]{1,80}\.\w{1,8}\b")
 """A file's name, with the folders that it is named with."""
 
@@ -116,6 +120,8 @@ class Flow:
                 self.count[value] = self.count.get(value, 0) + 1
         if step.operation not in ("edit", "write"):
             self._listing(step, text)
+        if step.like in AGENT_TOOLS or step.via == "notification":
+            self._report(step, text)
         if self.wanted.lines:
             if "→" in text or "\t" in text:
                 text = NUMBERED.sub("", text)
@@ -207,6 +213,19 @@ class Flow:
                 for entry in dict.fromkeys((*words[:1], *words[-1:])):
                     if last_part(entry) in names and len(entry) < 200 and entry.strip("./"):
                         self.entries.setdefault(_placed(entry, folder, step.cwd), step.step)
+
+    def _report(self, step: Step, text: str) -> None:
+        """Files that a report names below the folder that it named before, until a heading ends it."""
+        folder = ""
+        for line in text.splitlines():
+            if line.startswith("#"):
+                folder = ""
+            if found := FOLDER.search(line):
+                folder = found[1]
+            for name in MARKED.findall(line) if folder else ():
+                if name in self.wanted.names:
+                    path = absolute(f"{folder}{name}", step.cwd)
+                    self.entries.setdefault(path, step.step)
 
     def _of_span(self, path: str, first: int, last: int | None) -> Iterator[Source]:
         """A line range from the last hit in it; a hit leads to a file's lines once."""

@@ -20,7 +20,7 @@ from .ending import accepts
 from .files import first_error, stopped
 from .meant import meant
 from .outcome import never_ran
-from .tools import PLAN_EXITS
+from .tools import AGENT_TOOLS, PLAN_EXITS
 from .touches import only_takes_out
 from .variants import beside, branch_of, left, thumbs
 
@@ -206,7 +206,7 @@ def _tells(step: Step) -> bool:
 
 
 def _reports(step: Step) -> bool:
-    return step.like in ("Task", "Agent") or step.via == "notification"
+    return step.like in AGENT_TOOLS or step.via == "notification"
 
 
 def _reported(trace: Trace) -> dict[int, int]:

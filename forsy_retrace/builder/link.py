@@ -17,7 +17,7 @@ from .flow import Brought, Flow, Source, values_given
 from .meant import meant
 from .outcome import never_ran
 from .retries import Again, Retries
-from .tools import path_of
+from .tools import AGENT_TOOLS, path_of
 from .touches import EDITORS, WRITERS
 from .variants import Lines, branch_of, variants
 from .wanted import Wanted
@@ -34,9 +34,6 @@ ASKS_ANEW = ("direct_request", "correction")
 """Roles of a message that wants other work than what was under way."""
 
 PLAN_TOOLS = ("TodoWrite", "TaskUpdate", "update_plan", "todo_list", "plan_update")
-
-
-AGENT_TOOLS = ("Task", "Agent")
 
 Position = tuple[list[int], str | None, str, float | None]
 """Causes by what an actor had just received: steps, type, note, confidence."""

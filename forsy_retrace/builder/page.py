@@ -195,7 +195,7 @@ LINK = (
     _inferred("edited-message",
               "A message edited in place of an earlier one, near enough to ask the same; surer within ten minutes.", 0.6, 0.9),
     _inferred("showed-the-replaced-text", "The latest step that showed the text that an edit replaces.", 0.7, 0.92),
-    _inferred("listed-entry", "A path that is a listing's or a hit's folder joined with its entry.", 0.7, 0.85),
+    _inferred("listed-entry", "A path that is a listing's or a hit's folder joined with its entry, or a folder that a report names joined with a file below it.", 0.7, 0.85),
     _inferred("folder-first-shown", "A file in a folder that an earlier output brought up; no output names the file.", 0.6, 0.7),
     _inferred("range-holds-a-hit", "A range of lines that holds a line which a hit named.", 0.7, 0.85),
     _inferred("value-first-shown",

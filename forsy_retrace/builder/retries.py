@@ -21,7 +21,7 @@ from .classify import command, patch_of, patched_files
 from .likeness import are_alike
 from .places import between_slashes
 from .printed import unread
-from .tools import PLAN_EXITS, path_of
+from .tools import AGENT_TOOLS, PLAN_EXITS, path_of
 from .touches import EDITORS, READERS, WRITERS, absolute, only_takes_out, replacements
 from .untold import Likely, is_mended, untold
 from .verdicts import NO_PROGRAM
@@ -649,7 +649,7 @@ def _same_delegation(old: Attempt, new: Attempt) -> bool:
 
     A title may have a word more, which another of as many words may not.
     """
-    if old.step.like not in ("Task", "Agent") or new.step.like not in ("Task", "Agent"):
+    if old.step.like not in AGENT_TOOLS or new.step.like not in AGENT_TOOLS:
         return False
     few, many = sorted((_title(one.step).lower().split() for one in (old, new)), key=len)
     same = few == many if len(few) < 3 else set(few) <= set(many)

@@ -37,6 +37,8 @@ FINISHES: dict[str, Finish] = {
 }
 PLAN_EXITS = ("ExitPlanMode", "exit_plan_mode")
 """Tools that offer a plan to the user."""
+AGENT_TOOLS = ("Task", "Agent")
+"""Tools that start a subagent and bring its report."""
 
 SHELLS: dict[str, str] = {
     "Bash": "bash",
