@@ -83,12 +83,27 @@ def parts(token: str) -> Iterator[str]:
     if digits := HEX.fullmatch(value):
         yield digits[1]
     if "/" in value:
+        path = value.partition(":")[0]
+        if path != value and "/" in path and len(path) >= SHORTEST:
+            yield path
         name = value.rsplit("/", 1)[-1].split(":")[0]
         if len(name) >= SHORTEST:
             yield name
     for word in WORD.findall(value):
         if word != value and _is_identifier(word):
             yield word
+
+
+MODULE = re.compile(r"[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?=/)")
+
+
+def folders(token: str) -> Iterator[str]:
+    """The folders below its root that a module's path names: `shop.dev/till/cmd/cart`."""
+    found = MODULE.match(token.lstrip("\"'"))
+    rest = token[found.end() :].strip(".:/") if found else ""
+    while len(rest) >= SHORTEST and "/" in rest:
+        yield rest
+        rest = rest.partition("/")[2]
 
 
 def is_camel(word: str) -> bool:

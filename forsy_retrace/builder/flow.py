@@ -3,7 +3,7 @@
 A value counts when it first appeared in an earlier step's output and the agent uses it here for
 the first time: paths, identifiers, URLs, hashes and quoted texts of 12 characters or more; a path
 that is a listing's folder joined with one of its entries; a line range that holds a line which a
-hit named. An edit cites the step that showed it most of the text that it replaces, in that file as
+hit or an error named. An edit cites the step that showed it most of the text that it replaces, in that file as
 far as the log tells which files a step showed.
 """
 
@@ -11,6 +11,7 @@ import posixpath
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from forsy_retrace.events import SHELL
@@ -24,9 +25,13 @@ from .gaps import only_reads
 from .outcome import never_ran
 from .tools import AGENT_TOOLS, path_of
 from .touches import absolute, line_changes, replacements, shown
-from .wanted import MAX_TEXT, Asked, Wanted, last_part, ways_to_show
+from .wanted import MAX_TEXT, MODULE, Asked, Wanted, last_part, ways_to_show
 
 HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
+BLAMED = re.compile(
+    r"(?:-->|[❯●✖×│]|\bat|\bin|\()[ \t]?\(?(?P<path>(?:[A-Za-z]:)?[\w./\\@+-]{1,240}):(?P<line>\d{1,7})\b"
+)
+"""How an error names a line of a file within one of its own."""
 HIT_PLAIN = re.compile(r"^(?P<line>\d{1,7})[:-]", re.M)
 NUMBERED = re.compile(r"^[ \t]*\d+(?:→|\t)", re.M)
 """The number that a reading tool prints before a line."""
@@ -36,6 +41,8 @@ WINDOW = "[File: "
 """How SWE-agent heads the lines of a file that it shows, each behind its number."""
 FAR = 200
 """How many lines behind the first a hit may have led to, where a read does not say its last."""
+LISTS = ("ls", "find", "tree", "fd", "eza", "exa")
+"""Commands at the end of a line that list what is in a folder."""
 LOOKS = 8
 """So many looks at a line of a file are kept."""
 FOLDER = re.compile(r"`((?:[A-Za-z]:)?[\w./@+-]{0,300}/)`")
@@ -196,18 +203,21 @@ class Flow:
 
     def _listing(self, step: Step, text: str) -> None:
         """Entries of a listing and hits of a search, with their folders joined."""
-        folder = _folder(step)
+        folder, run = _folder(step), command(step)
         names = self.wanted.names
-        for hit in HIT.finditer(text):
+        for hit in chain(
+            HIT.finditer(text), BLAMED.finditer(text) if step.success is False else ()
+        ):
             if last_part(hit["path"]) not in names:
                 continue
             name = _placed(hit["path"], folder, step.cwd)
             self.hits.setdefault(name, []).append((int(hit["line"]), step.step))
             self.entries.setdefault(name, step.step)
-        if folder and folder != step.cwd and (step.like == "Grep" or command(step)):
+        if folder and folder != step.cwd and (step.like == "Grep" or run):
             for hit in HIT_PLAIN.finditer(text):
                 self.hits.setdefault(folder, []).append((int(hit["line"]), step.step))
-        if step.operation == "search" and (folder or step.actor != SHELL):
+        lists = run is not None and bool(run.simples) and run.simples[-1].name in LISTS
+        if (step.operation == "search" or lists) and (folder or step.actor != SHELL):
             for line in text.splitlines()[:3000]:
                 words = line.strip().lstrip("-").split()
                 for entry in dict.fromkeys((*words[:1], *words[-1:])):
@@ -258,9 +268,11 @@ class Flow:
         """A guessed file of a folder that an output brought up, or listed."""
         folder = posixpath.dirname(path)
         for value, told in _as_sent(step, folder):
-            if len(value) >= SHORTEST and value in self.first and not self._knows(value):
+            shown_as = (value, f"{MODULE}{value}") if step.operation == "read" else (value,)
+            steps = [self.first[way] for way in shown_as if way in self.first]
+            if len(value) >= SHORTEST and steps and not self._knows(value):
                 self.used.add(value)
-                yield Source(self.first[value], told, "folder-first-shown", 0.7)
+                yield Source(min(steps), told, "folder-first-shown", 0.7)
                 return
         key, name = f"path {folder}", last_part(folder)
         is_new = key not in self.used and name not in self.given

@@ -20,6 +20,8 @@ MAX_ALONE = 2000
 ALONE = re.compile(r"[\s|\"'()\\=]+")
 """What stands around a name that is a word of a command, or an alternative of a pattern."""
 MAX_EDITS = 20
+MODULE = "module "
+"""Before a folder that a module's path named, and nothing else."""
 MAX_LINES = 60
 UNSOURCED = (
     "description",
@@ -85,8 +87,10 @@ class Parts(dict[str, tuple[str, ...]]):
         self.wanted = wanted
 
     def __missing__(self, token: str) -> tuple[str, ...]:
-        self[token] = found = tuple(p for p in distinctive.parts(token) if p in self.wanted)
-        return found
+        found = [part for part in distinctive.parts(token) if part in self.wanted]
+        found += (f"{MODULE}{p}" for p in distinctive.folders(token) if p in self.wanted)
+        self[token] = held = tuple(found)
+        return held
 
 
 def ways_to_show(step: Step, path: str) -> tuple[str, ...]:
