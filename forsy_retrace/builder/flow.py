@@ -3,8 +3,8 @@
 A value counts when it first appeared in an earlier step's output and the agent uses it here for
 the first time: paths, identifiers, URLs, hashes and quoted texts of 12 characters or more; a path
 that is a listing's folder joined with one of its entries; a line range that holds a line which a
-hit or an error named. An edit cites the step that showed it most of the text that it replaces, in that file as
-far as the log tells which files a step showed.
+hit or an error named. An edit cites the step that showed it most of the text that it replaces, in
+that file as far as the log tells which files a step showed.
 """
 
 import posixpath
