@@ -94,12 +94,14 @@ def parts(token: str) -> Iterator[str]:
             yield word
 
 
+LONGEST = 300
+"""Letters of a module's path."""
 MODULE = re.compile(r"[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?=/)")
 
 
 def folders(token: str) -> Iterator[str]:
     """The folders below its root that a module's path names: `shop.dev/till/cmd/cart`."""
-    found = MODULE.match(token.lstrip("\"'"))
+    found = MODULE.match(token) if len(token) < LONGEST else None
     rest = token[found.end() :].strip(".:/") if found else ""
     while len(rest) >= SHORTEST and "/" in rest:
         yield rest
