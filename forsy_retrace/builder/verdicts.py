@@ -425,11 +425,18 @@ NOT_BEGUN: Mapping[str, re.Pattern[str]] = {
         r"(?m)directory prefix \S+ does not contain |^go: cannot find main module"
         r"|go\.mod file not found in current directory|^no Go files in |matched no packages"
     ),
+    "golangci-lint": later(
+        r"(?m)^(?:Error: |level=error msg=\"|The command is .{1,40}: )can't load config"
+    ),
+    "eslint": later(
+        r"(?m)ESLint couldn't find (?:a configuration|an eslint\.config)|No ESLint configuration found"
+    ),
+    "tsc": later(r"(?m)^error TS(?:5058|5083|18003): "),
     "cargo": later(r"(?m)^error: (?:could not find `Cargo\.toml`|no such (?:sub)?command)"),
     "node": later(
         r"(?m)^npm (?:ERR!|error) [Mm]issing script: |^error: Script not found \""
         r"|^ ?ERR_PNPM_NO_(?:IMPORTER_MANIFEST|SCRIPT)|^error Command \"\S+\" not found"
-        r"|^No tests found, exiting with code 1"
+        r"|^No test(?:s| files) found, exiting with code 1"
     ),
     "make": later(r"(?m)^make(?:\[\d+\])?: \*\*\* No rule to make target ['`][^'`\n]+'\.\s+Stop"),
     "just": later(r"[Jj]ustfile does not contain recipe|\bno task \S+ found"),
