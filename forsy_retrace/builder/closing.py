@@ -59,7 +59,8 @@ OFFER = later(
     r"(?im)(?:^|[.!?。！？:;,\u2014\u2013-]\s+)[\s*_#•-]*(?:or,? )?"
     r"(?:(?:would you (?:also )?like|do you (?:also )?want|want)"
     r" (?:me to\b|that\?|any (?:additional|more|other)\b|also\b)"
-    r"|do you also want\b|(?:should|shall) i (?:also|commit|push)\b|ready to (?:commit|push|merge)\b"
+    r"|do you also want\b|(?:should|shall) i (?:also|commit|push)\b|ready to (?:commit|push|merge|start|begin|implement|build|deploy|ship)\b"
+    r"|(?:do you )?want to (?:start|begin|implement|build|dive in)\b"
     r"|(?:anything|what) else\b|anything you(?:'d| would) like me to\b"
     r"|let me know if you(?:'d| would)? (?:like|want|need)\b|(?:¿|\b)(?:quieres|quiere|te gustaría) que\b"
     r"|(?:möchtest du|möchten sie|willst du|wollen sie),? dass ich\b|soll ich (?:auch|noch|außerdem)\b"
@@ -108,13 +109,17 @@ ASKS = later(
     r"(?i)\b(?:should i|shall i|would you like|do you want|want me to|which (?:one|option|approach|of)"
     r"|can you (?:confirm|share|provide|clarify|check|try|run|paste|tell)|could you|do you have"
     r"|let me know (?:which|if you(?:'d| would) (?:like|prefer)|what|how you)|please (?:confirm|choose"
-    r"|provide|share|clarify|tell|let me know)|what would you|how would you like|ready to (?:proceed"
+    r"|provide|share|clarify|tell|let me know)|what would you|(?:how )?would you (?:like|prefer)|ready to (?:proceed"
     r"|commit)|what do you think|which do you prefer|does (?:this|that) (?:look|sound|work))"
 )
 TELL = later(
     r"(?i)(?:^|[.!?]\s+)\W*(?:please )?(?:say|tell me|let me know|confirm|choose|pick) (?:which|whether)\b"
 )
 """A sentence that asks for a choice without a question mark."""
+YOURS = later(
+    r"(?i)\b(?:your (?:call|choice)|up to you|you (?:decide|choose))\b|你(?:来)?决定|deine Entscheidung|tú decides"
+)
+"""What leaves a choice to the user."""
 DONE = later(
     r"(?i)^\W*(?:(?:all )?(?:done|set|fixed|added|implemented|updated|created|removed|deleted|committed"
     r"|pushed|configured|rewrote|renamed|replied|merged|completed?|finished|noted|rolled back)\b"
@@ -215,6 +220,10 @@ CLOSINGS: tuple[Closing, ...] = (
     Closing("asks-without-a-mark", True, 0.8,
             "A sentence of the last line asks which or whether, without a question mark.",
             lambda c: TELL.search(c.last) is not None),
+    Closing("leaves-the-choice", True, 0.8,
+            "The last line leaves the choice to the user, below a question with options to pick by.",
+            lambda c: YOURS.search(c.last) is not None and len(NUMBERED.findall(c.text[-4000:])) > 1
+            and ASKS.search(c.text[-4000:]) is not None),
     Closing("no-question", False, 0.9,
             "The closing words ask for nothing.",
             lambda c: True),

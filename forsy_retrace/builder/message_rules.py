@@ -109,7 +109,8 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: via == "plan accepted"),
     Rule("first-message", "direct_request", None, 0.97,
          "The first message of a session asks for something, unless it answers or rejects.",
-         lambda c, x, via: x.first and not (x.answer or x.rejected)),
+         lambda c, x, via: x.first and not (x.answer or x.rejected)
+         and not (x.asked and c.opens in ("yes", "no", "permit"))),
     Rule("sent-again", "direct_request", None, 0.96,
          "A message sent again word for word asks again.",
          lambda c, x, via: x.repeats and c.opens not in ("yes", "no", "permit", "praise")),

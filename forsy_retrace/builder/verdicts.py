@@ -10,6 +10,7 @@ from typing import NamedTuple
 from forsy_retrace.commands import MOVES, REMOVES, Command, Simple
 from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
+from forsy_retrace.sdk import parsed
 
 
 class Verdict(NamedTuple):
@@ -513,6 +514,10 @@ def failed_by_its_own_words(
         verdict = read_summary(bare, RUNNERS if run.check is not None else CRASHED)
         if verdict is not None and not verdict.passed:
             return verdict
+    if run is not None and run.check is not None and says_it_never_began(bare):
+        return Verdict(False, "says-it-never-began", 0.9, bare.strip().splitlines()[0][:200])
+    if answer := _refused(bare):
+        return Verdict(False, "nothing-but-an-error", 0.85, answer)
     if run is not None and (words := _own_excuse(bare, run)):
         return Verdict(False, "says-it-failed", 0.9, words)
     if bare.count("\n") > LONGEST:
@@ -528,6 +533,18 @@ def failed_by_its_own_words(
     if len(lines) <= 3 and _is_error(lines, run):
         return Verdict(False, "nothing-but-an-error", 0.85, lines[0][:200])
     return None
+
+
+def _refused(text: str) -> str:
+    """What a server's refusal says, where that is the whole output; empty for any other."""
+    match parsed(text) if text.lstrip()[:1] == "{" and len(text) < TAIL else None:
+        case {"message": str(said), "status": str() | int() as status}:
+            return f"{said[:160]} ({status})" if REFUSED.fullmatch(str(status)) else ""
+    return ""
+
+
+REFUSED = later(r"[45][0-9]{2}")
+"""A status with which a server says no."""
 
 
 FAILS = later(r"(?i)\b(?:fail(?:s|ed|ure)?|errors?|could not|couldn't|cannot|can't|unable)\b")

@@ -31,7 +31,6 @@ UNSOURCED = (
     "old_str",
     "file_path",
     "path",
-    "subagent_type",
     "workdir",
     "cwd",
 )
