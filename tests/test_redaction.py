@@ -897,6 +897,7 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
         ("C:\\\\Users\\\\jvermeer\\\\x.log", "C:\\\\Users\\\\[USER_1]\\\\x.log"),
         ("C:\\Users\\91733\\x.log, 91733 bytes", "C:\\Users\\[USER_1]\\x.log, 91733 bytes"),
         ("/c/Users/4vermeer/x.log", "/c/Users/[USER_1]/x.log"),
+        ("/var/home/4vermeer/x.log", "/var/home/[USER_1]/x.log"),
         ("~/.claude/projects/-Users-jvermeer-code/s", "~/.claude/projects/-Users-[USER_1]-code/s"),
         ("vscode://file/Users%2Fjvermeer%2Fcode", "vscode://file/Users%2F[USER_1]%2Fcode"),
         ("jvermeer@devbox-7:~/src$ ls", "[USER_1]@[INTERNAL_URL_1]:~/src$ ls"),

@@ -100,7 +100,8 @@ def _home(scan: Scan, start: int, end: int) -> None:
     ):
         return
     name = data[end:stop]
-    if is_somebody(name, at_home=not INSIDE.match(scan.low, max(0, start - 2))) and (
+    at_home = _is_root(scan, start) or not INSIDE.match(scan.low, max(0, start - 2))
+    if is_somebody(name, at_home=at_home) and (
         b"." not in name or name.rpartition(b".")[2] not in rules.words("accounts", "files")
     ):
         scan.add(end, stop, "home", USER)
