@@ -231,15 +231,21 @@ def _is_alone(said: str, label: str) -> bool:
     return said[len(label) : len(label) + 2] in (". ", ") ") and len(OPTION.findall(said)) == 1
 
 
+FINE = r"(?:good|right|ok|okay|reasonable|fine|correct|sensible|acceptable)\b"
 SUITS = later(
-    r"(?i)\bdo(?:es|) (?:this|that|it|these|the|my)\b[^?\n]{0,80}\b(?:look|work|match|capture|make sense|sound"
-    r"|seem|fit|align|reflect|cover|meet)\b[^?\n]{0,80}\?|\b(?:look|sound)s? (?:good|right|ok|okay|reasonable|fine)"
-    r"\b[^?\n]{0,60}\?|\b(?:happy|okay|ok|fine|satisfied) with (?:this|that|it|these|the)\b[^?\n]{0,60}\?"
-    r"|(?:passt|sieht) das (?:so|gut|für)[^?\n]{0,40}\?|(?:te|le) parece (?:bien|correcto)[^?\n]{0,40}\?"
-    r"|(?:te|vous) convient[^?\n]{0,40}\?|parece (?:bom|bem|certo)[^?\n]{0,40}\?|(?:подходит|устраивает)[^?\n]{0,40}\?"
-    r"|(?:这样|看起来|符合)[^？?\n]{0,20}吗|(?:よろしい|いかが|問題ない)(?:です|でしょう)か"
+    rf"(?i)\bdo(?:es)? (?:this|that|it|these)\b[^?\n]{{0,40}}\b(?:(?:look|sound|seem) (?:\w+ )?{FINE}[^?\n]{{0,60}}"
+    r"|make sense(?: (?:to|for) you| so far)?|(?:work|suit) for you[^?\n]{0,40}"
+    r"|(?:match|capture|fit|align with|reflect|cover|meet)\b[^?\n]{0,40}\byour?\b[^?\n]{0,20}"
+    r"\b(?:had|have|want(?:ed)?|need(?:ed|s)?|mind|inten[dt]\w*|expect\w*|vision|requirements?|goals?|idea))\?"
+    rf"|(?:^|[.!:\n] ?)(?:look|sound)s? {FINE}[^?\n]{{0,60}}\?"
+    r"|(?:\byou |^|[.!:\n] ?)(?:happy|okay|ok|fine|satisfied) with (?:this|that|it|these|the)\b[^?\n]{0,60}\?"
+    r"|(?:passt das (?:so|für (?:dich|Sie))|sieht das (?:für (?:dich|Sie) )?(?:so )?gut)[^?\n]{0,40}\?"
+    r"|(?:te|le) parece (?:bien|correcto)[^?\n]{0,40}\?"
+    r"|(?:te|vous) convient[^?\n]{0,40}\?|parece (?:bom|bem|certo)[^?\n]{0,40}\?"
+    r"|(?:вам|тебе) подходит[^?\n]{0,40}\?|(?:вас|тебя) устраивает[^?\n]{0,40}\?"
+    r"|(?:这样|看起来)(?:可以|行|好|对|没问题|合适)吗|(?:よろしい|いかが|問題ない)(?:です|でしょう)か"
 )
-"""How words end that ask whether what they show is as it should be."""
+"""How words end that ask whether what they show is as it should be, not how it is with something."""
 
 
 def _lists(text: str, label: str) -> bool:
