@@ -122,7 +122,7 @@ def cues_of(text: str, context: Context) -> Cues:
         question=question,
         rest=said[len(found.get(opens, "")) :],
         label=label is not None
-        and (words <= 30 or label.end(1) - label.start() > 3 or _is_alone(said, label[1]))
+        and (words <= 30 or label.end(1) - label.start() > 3 or _is_pick(said, label[1], context))
         and _lists(context.last_words, label[1]),
         place="place" in found and words <= 12 and _has_options(context.last_words),
         praises=praise <= 60 and _words(said[:praise]) <= 3,
@@ -226,9 +226,10 @@ def _words(text: str) -> int:
     return len(spaced) + (3 * dense + 2 * kana + 5) // 6
 
 
-def _is_alone(said: str, label: str) -> bool:
-    """Whether a number opens a message as its only item."""
-    return said[len(label) : len(label) + 2] in (". ", ") ") and len(OPTION.findall(said)) == 1
+def _is_pick(said: str, label: str, context: Context) -> bool:
+    """Whether a number that opens an answer is its only item; else words speak of what was done."""
+    is_item = said[len(label) : len(label) + 2] in (". ", ") ")
+    return context.asked and is_item and len(OPTION.findall(said)) == 1
 
 
 FINE = r"(?:good|right|ok|okay|reasonable|fine|correct|sensible|acceptable)\b"
