@@ -265,8 +265,14 @@ WORD = re.compile(r"[A-Za-z_]\w{7,}", re.A)
 NUMBER = re.compile(r"\d(?<![\w.]\d)[\d,.]{0,30}\d(?:ms|s|%|kB|MB|x)?(?![\w])")
 THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 """A number as people write it; a program prints it without the commas."""
-COUNT = re.compile(r"(?<![\w.:/#-])(\d{2,3})\+?\*{0,2} [A-Za-z]")
+COUNT = re.compile(r"(?:\b([A-Za-z]+)\W{1,3})?(?<![\w.:/#-])(\d{2,3})\+?\*{0,2} [A-Za-z]")
 """How words say a count: what of is told behind it."""
+NUMBERED = re.compile(
+    r"(?i)(?:lines?|rows?|columns?|steps?|pages?|ports?|codes?|status|exit|http|issues?|pr|no|v|versions?"
+    r"|items?|chapters?|sections?|node|python|java|ruby|php|go|ubuntu|debian|fedora|postgres"
+    r"|jan\w*|feb\w*|mar(?:ch)?|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*)"
+)
+"""A word before a number that is no count, but which of several."""
 BARE = re.compile(r"\s*(\d{2,3})(?: total)?\s*")
 """An output that is nothing but a count."""
 
@@ -284,7 +290,8 @@ class _Telling(dict[str, tuple[str, ...]]):
         numbers = [_plain(number) for number in NUMBER.findall(text)]
         numbers = [number for number in numbers if len(number) >= 4]
         if words:
-            numbers += (f"count {number}" for number in COUNT.findall(text))
+            counts = ((before, number) for before, number in COUNT.findall(text))
+            numbers += (f"count {n}" for before, n in counts if not NUMBERED.fullmatch(before))
         elif len(text) < 40 and (bare := BARE.fullmatch(text)):
             numbers.append(f"count {bare[1]}")
         return found | (set(numbers) if self.wanted is None else self.wanted.intersection(numbers))
