@@ -1,5 +1,6 @@
 """How did it end, and was the goal reached? By evidence, else no."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -113,9 +114,14 @@ def accepts(step: Step, steps: Sequence[Step]) -> bool:
     """Whether a message accepts finished work: no plan, nor what was only proposed in a question."""
     if step.feedback_type != "approval" or step.via in ("plan accepted", "rejection"):
         return False
-    before = [s for s in steps if s.turn == step.turn - 1 and s.action != "user_message"]
+    first, end = (bisect_left(steps, turn, key=_turn) for turn in (step.turn - 1, step.turn))
+    before = [s for s in steps[first:end] if s.action != "user_message"]
     is_question = bool(before) and before[-1].operation == "ask_user"
     return not is_question or any(map(_has_effects, before))
+
+
+def _turn(step: Step) -> int:
+    return step.turn
 
 
 def _works_after(human: Step, main: list[Step]) -> bool:
