@@ -24,6 +24,7 @@ from .edits import EDITS, Standing, Stash, edits_of, scratch
 from .loads import FILE, Loads
 from .outcome import never_ran
 from .printed import bare_output, scripts, unreached
+from .tasks import Tasks
 from .touches import absolute, known_places
 from .unchecked import NAMED, Unchecked, breadth, is_prose
 from .verdicts import lists_unformatted, no_test_ran, read_summary, says_it_never_began
@@ -50,6 +51,7 @@ class _Checker:
         self.stash = Stash()
         self.unchecked = Unchecked()
         self.loads = Loads()
+        self.tasks = Tasks()
         self.checks: dict[int, Check] = {}
         self.unseen: dict[tuple[str, str], deque[Touch]] = {}
         """The latest edits that their file's reader has not seen since, by actor and path."""
@@ -104,6 +106,7 @@ class _Checker:
         if work:
             self.unchecked.enter(step.step, self.standing.paths[step.step])
         for touch in work:
+            self.tasks.see(touch)
             if touch.kind == "edit" and not (touch.added or touch.removed):
                 continue  # `sed -i` does not tell which lines a read would have to show
             unseen = self.unseen.setdefault((touch.actor, touch.path), deque(maxlen=NAMED))
@@ -143,7 +146,7 @@ class _Checker:
             (built := self._build_of(step, run)) or (programs := self._run_by(step, run))
         ):
             kind, rule, confidence = "run", "runs-edited-program", 0.75
-        elif step.operation == "execute" and (programs := tuple(self._tasks(run))):
+        elif step.operation == "execute" and (programs := tuple(self._tasks(step, run))):
             kind, rule, confidence = "run", "runs-edited-task", 0.7
             lines = ()  # whatever it calls, it shows that the task is there
         else:
@@ -208,25 +211,14 @@ class _Checker:
         edited = (path for path in taken if path in self.standing.by_path and self._is_code(path))
         return (*self._edited(_programs(step, run)), *edited)
 
-    def _tasks(self, run: Command) -> Iterator[str]:
+    def _tasks(self, step: Step, run: Command) -> Iterator[str]:
         """The files whose edits define a task that a line runs, and the edited files these name."""
+        here = absolute(run.cwd or ".", step.cwd)
         for simple in run.simples:
-            task = simple.name.rpartition(" ")[2] if simple.rule.startswith("script") else ""
-            for name in TASK_FILES.get(simple.words[0], ()) if task else ():
-                for path in sorted(self.standing.by_name.get(name, ())):
-                    for lines in self._put_into(path):
-                        if any(_defines(line, task) for line in lines):
-                            yield path
-                            yield from self._edited(FILE.findall("\n".join(lines)))
-
-    def _put_into(self, path: str) -> Iterator[list[str]]:
-        """The lines that each edit in effect put into a file; a comma behind one is no change."""
-        for step in self.standing.by_path[path]:
-            for touch in self.touched[step] if step in self.standing.in_effect else ():
-                was = {line.strip().rstrip(",") for line in touch.removed}
-                lines = (line.strip().rstrip(",") for line in touch.added)
-                if touch.path == path:
-                    yield [line for line in lines if line not in was]
+            for found in self.tasks.run_by(simple, here):
+                if found.step in self.standing.in_effect:
+                    yield found.path
+                    yield from self._edited(FILE.findall(found.text))
 
     def _edited(self, named: list[str]) -> tuple[str, ...]:
         """The edited files that a line names so."""
@@ -348,30 +340,6 @@ def _patched(text: str) -> dict[str, list[str]]:
         elif line[:1] in ("+", " "):
             lines.append(line[1:])
     return found
-
-
-PACKAGE = ("package.json",)
-TASK_FILES = {
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), PACKAGE),
-    **dict.fromkeys(("make", "gmake"), ("Makefile", "makefile", "GNUmakefile")),
-    "just": ("justfile", "Justfile", ".justfile"),
-    "mise": ("mise.toml", ".mise.toml"),
-    "task": ("Taskfile.yml", "Taskfile.yaml"),
-    "composer": ("composer.json",),
-    "deno": ("deno.json", "deno.jsonc"),
-    "rake": ("Rakefile",),
-    "poe": ("pyproject.toml",),
-}
-"""Where the runners of tasks look for these."""
-
-
-def _defines(line: str, task: str) -> bool:
-    """Whether a line of such a file begins a task: `"gen": …`, `gen:`, `[tasks.gen]`."""
-    end = line.find(task) + len(task)
-    if end < len(task) or line[:1] == "#":
-        return False
-    before, behind = line[: end - len(task)].rstrip("\"' "), line[end:].lstrip("\"' ")
-    return before in ("", "[tasks.", "[tasks", "task :", "@") and behind[:1] in (":", "=", "]")
 
 
 BUILDS_AND_RUNS = frozenset(["cargo run", "cargo r", "dotnet run", "go run"])
