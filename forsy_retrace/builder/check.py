@@ -118,15 +118,16 @@ class _Checker:
             if touch.kind == "read" and touch.path:
                 self._see(touch)
         if run is not None and any(simple.name in PRINTS_PATCHES for simple in run.simples):
-            self._see_patches(step)
+            self._see_patches(step, absolute(run.cwd or ".", step.cwd))
 
-    def _see_patches(self, step: Step) -> None:
+    def _see_patches(self, step: Step, here: str) -> None:
         """What `git diff` printed was seen: a read of it afterwards is no read-back."""
         for name, lines in _patched(step.printed).items():
-            for actor, path in [*self.unseen]:
-                if actor == step.actor and path.endswith(name):
+            for root in _with_parents(here):
+                path = posixpath.join(root, name)
+                if (step.actor, path) in self.unseen:
                     shown = Change(path, "shown", after="\n".join(lines))
-                    self._see(Touch(step.step, actor, path, "read", change=shown))
+                    self._see(Touch(step.step, step.actor, path, "read", change=shown))
 
     def _see(self, read: Touch) -> None:
         """The edits that a read did not show stay unseen."""
@@ -328,13 +329,21 @@ def _run_by(simple: Simple, modules: frozenset[str]) -> list[str]:
 PRINTS_PATCHES = frozenset(["git diff", "git show"])
 
 
+def _with_parents(folder: str) -> Iterator[str]:
+    """A folder and those above it: one of them is the root that Git names files from."""
+    while folder:
+        yield folder
+        folder = "" if folder == "/" else posixpath.dirname(folder)
+    yield ""
+
+
 def _patched(text: str) -> dict[str, list[str]]:
-    """The lines that the patches of a text put in or keep, by the end of their file's path."""
+    """The lines that the patches of a text put in or keep, by their file's place below the root."""
     found: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in text.splitlines():
         if line.startswith("+++ b/"):
-            lines = found.setdefault(line[5:], [])
+            lines = found.setdefault(line[6:], [])
         elif line.startswith("diff --git "):
             lines = []
         elif line[:1] in ("+", " "):
