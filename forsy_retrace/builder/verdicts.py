@@ -413,10 +413,10 @@ NO_PROGRAM = later(
 )
 """How a shell says that there is no such program."""
 NO_SYNTAX = later(
-    r"(?m)^(?:\(eval\)|(?:/\S{0,80}/)?\w{0,8}sh): ?(?:-c: )?(?:line )?(?:\d+: )?"
+    r"\A\s*(?:\(eval\)|(?:/\S{0,80}/)?\w{0,8}sh): ?(?:-c: )?(?:line )?(?:\d+: )?"
     r"(?:parse error\b|[Ss]yntax error\b|unmatched [\"'`]|unexpected EOF )"
 )
-"""How a shell says that it can't read a line: then it ran none of it."""
+"""How a shell says that it can't read a line: then it ran none of it, and nothing stands before."""
 NOT_BEGUN: Mapping[str, re.Pattern[str]] = {
     "shell": NO_PROGRAM,
     "syntax": NO_SYNTAX,
