@@ -190,7 +190,7 @@ class Flow:
         """Files that are read whole, or edited: the hits in them have led there, or hold no more."""
         if step.operation in ("edit", "write"):
             yield from _edited(step)
-        elif step.operation == "read":
+        elif step.operation == "read" or step.grounds["operation"].rule == "read-back":
             spans = {path for path, _, _ in asked.spans}
             yield from (path for path in asked.paths if path not in spans)
 
@@ -337,8 +337,13 @@ def _as_sent(step: Step, path: str) -> Iterator[tuple[str, str]]:
 
 
 def values_given(text: str) -> set[str]:
-    """The values that the user's or a brief's words name; of a path, each of its parts."""
-    named = {*values(text[:MAX_TEXT]), *NAME.findall(text[:MAX_TEXT])}
+    """The values that the user's or a brief's words name; of a path, each of its parts.
+
+    A file may be named as a mention (`@src/a.py`) or from where one is (`./src/a.py`).
+    """
+    text = text[:MAX_TEXT]
+    files = NAME.findall(text.replace("\\", "/"))
+    named = {*values(text), *(file.removeprefix("@").removeprefix("./") for file in files)}
     return named | {part for path in named if "/" in path for part in path.split("/") if part}
 
 
