@@ -24,7 +24,7 @@ from .printed import unread
 from .tools import AGENT_TOOLS, PLAN_EXITS, path_of
 from .touches import EDITORS, READERS, WRITERS, absolute, only_takes_out, replacements
 from .untold import Likely, is_mended, untold
-from .verdicts import NO_PROGRAM
+from .verdicts import NO_PROGRAM, SEARCHES
 
 WINDOW = 60
 """How many of the actor's own calls a failure stays in mind."""
@@ -448,17 +448,18 @@ def _skill(step: Step) -> str:
 
 
 def _same_pattern_by_another_tool(old: Attempt, new: Attempt) -> bool:
-    """The same pattern, to the letter, given to another tool."""
+    """The same pattern, to the letter, looked for in files by another tool."""
     return old.step.tool != new.step.tool and not _patterns(old).isdisjoint(_patterns(new))
 
 
 def _patterns(one: Attempt) -> set[str]:
-    """What a search looks for, as it was sent."""
-    match one.step.call.input if one.step.call and one.step.operation == "search" else None:
-        case {"pattern": str(pattern)} if one.run is None and len(pattern) >= 4:
+    """What a search in files looks for, as it was sent: the names of files are no such pattern."""
+    match one.step.call.input if one.step.call and one.step.like == "Grep" else None:
+        case {"pattern": str(pattern)} if len(pattern) >= 4:
             return {pattern}
     searches = _searches(one.run) if one.run is not None else ()
-    words = ((simple, word) for simple in searches for word in _operands(simple))
+    inside = [simple for simple in searches if simple.name in SEARCHES]
+    words = ((simple, word) for simple in inside for word in _operands(simple))
     return {word for simple, word in words if word not in simple.reads and len(word) >= 4}
 
 
@@ -502,7 +503,12 @@ def _other_form(old: Attempt, new: Attempt) -> bool:
 
 
 def _module(path: str) -> str:
-    """What a file is called without its ending: its folder where it speaks for that."""
+    """What a file is called without its ending: its folder where it speaks for that.
+
+    `.env.example` is no other form of `.env`.
+    """
+    if posixpath.basename(path).startswith("."):
+        return path
     stem = posixpath.splitext(path)[0]
     folder, _, name = stem.rpartition("/")
     return folder if name in ("mod", "index", "__init__") else stem
