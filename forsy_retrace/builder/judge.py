@@ -62,10 +62,15 @@ class Hindsight:
         return first if first and first.step < before else None
 
     def failed(self, edit: int, before: int) -> Check | None:
-        """A check that failed over an edit before a step, with none of its kind that passed since."""
-        held = self.checked.get(edit, [])
-        at = bisect_left(held, before, key=lambda check: check.step)
-        last = {check.kind: check for check in held[:at]}
+        """A check that failed over an edit before a step, with none of its kind that passed since.
+
+        Of an earlier turn the last check of any kind counts: what the user asks next may be new.
+        """
+        held, steps = self.checked.get(edit, []), self.trace.steps
+        held = held[: bisect_left(held, before, key=lambda check: check.step)]
+        turn = steps[before - 1].turn
+        recent = [check for check in held if steps[check.step - 1].turn == turn] or held[-1:]
+        last = {check.kind: check for check in recent}
         return next((check for check in last.values() if not check.passed), None)
 
 
