@@ -318,7 +318,10 @@ RUNNERS: tuple[Row, ...] = (
     Row(
         "hook-failed",
         ("husky - ",),
-        _words(r"^husky - \S+ (?:script failed \(|hook exited with )code [1-9]\d*.*"),
+        _words(
+            r"^husky - \S+ (?:script failed \(|hook exited with )code [1-9]\d*.*+"
+            r"(?![\s\S]*^(?:\[[^\]\n]+ |ok )[0-9a-f]{7,40}\b)"  # no commit came behind
+        ),
         None,
         0.9,
     ),
