@@ -25,7 +25,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.builder.edits import Standing
+from forsy_retrace.builder.ending import accepts
+from forsy_retrace.builder.tasks import Tasks
 from forsy_retrace.cli import main
+from forsy_retrace.commands import Simple
 from forsy_retrace.show import found_problems
 from forsy_retrace.trace import Step, Touch
 from forsy_retrace.verify import verify
@@ -555,6 +558,37 @@ def test_many_equal_lines_of_one_file_take_linear_time() -> None:
     quickly(1, lambda: [edit(number, (same,), ()) for number in range(5001, 10_001)])
     assert not standing.replaced
     assert sum(map(len, standing.reworked.values())) == 5000
+
+
+def test_many_approvals_take_linear_time() -> None:
+    steps = [
+        Step(step=2 * turn + at, turn=turn, action=action, feedback_type="approval")
+        for turn in range(1, 5001)
+        for at, action in enumerate(("user_message", "output"))
+    ]
+    quickly(1, lambda: [accepts(step, steps) for step in steps[::2]])
+
+
+def test_many_patches_of_many_edits_take_linear_time(tmp_path: Path) -> None:
+    log = small()
+    for number in range(900):
+        edited(log, number)
+    patch = "".join(f"+++ b/lib/f{number}.py\n+x = {number}\n" for number in range(900))
+    for _ in range(60):
+        log.calls("Bash", {"command": "git diff"}, patch)
+    quickly(3, lambda: ask("claude-code", written(tmp_path, log.bytes()), "-o", tmp_path / "out"))
+
+
+def test_many_tasks_take_linear_time() -> None:
+    tasks = Tasks()
+
+    def run(number: int) -> list[int]:
+        lines = (f'"t{number}": "vite"',)
+        tasks.see(Touch(number, "agent", "/srv/package.json", "edit", added=lines))
+        simple = Simple(("npm", "run", "t1"), "npm run t1", "execute", "script")
+        return [found.step for found in tasks.run_by(simple, "/srv/shop")]
+
+    assert quickly(1, lambda: [run(number) for number in range(1, 5001)])[-1] == [1]
 
 
 @pytest.mark.slow
