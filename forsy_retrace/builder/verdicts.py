@@ -416,7 +416,7 @@ NO_PROGRAM = later(
 )
 """How a shell says that there is no such program."""
 NO_SYNTAX = later(
-    r"\A\s*(?:\(eval\)|(?:/\S{0,80}/)?\w{0,8}sh): ?(?:-c: )?(?:line )?(?:\d+: )?"
+    r"\A\s*(?:Exit code \d+\s+)?(?:\(eval\)|(?:/\S{0,80}/)?\w{0,8}sh): ?(?:-c: )?(?:line )?(?:\d+: )?"
     r"(?:parse error\b|[Ss]yntax error\b|unmatched [\"'`]|unexpected EOF )"
 )
 """How a shell says that it can't read a line: then it ran none of it, and nothing stands before."""
