@@ -23,6 +23,7 @@ from .classify import command
 from .edits import EDITS, Standing, Stash, edits_of, scratch
 from .loads import FILE, Loads
 from .outcome import never_ran
+from .packages import Packages
 from .printed import bare_output, scripts, unreached
 from .tasks import Tasks
 from .touches import absolute, known_places
@@ -49,7 +50,8 @@ class _Checker:
         self.touched, self.is_scratch = touched, is_scratch
         self.standing = Standing()
         self.stash = Stash()
-        self.unchecked = Unchecked()
+        self.packages = Packages()
+        self.unchecked = Unchecked(self.packages.taken_in)
         self.loads = Loads()
         self.tasks = Tasks()
         self.checks: dict[int, Check] = {}
@@ -113,6 +115,7 @@ class _Checker:
             unseen.append(touch)
         for touch in touched:
             self.loads.see(touch)
+            self.packages.see(touch)
             if touch.kind == "generated" and touch.step in self.checks and run is not None:
                 self.built[touch.path] = run
             if touch.kind == "read" and touch.path:

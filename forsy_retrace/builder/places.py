@@ -1,12 +1,12 @@
 """At which files does a check look, as far as its line tells where it looks?
 
 A lint or type-check at what it is given, or at what lies where it or its package's script runs; a
-check of one crate at what lies in folders of its name; a Go check at the tests of its own packages
-alone.
+check of one crate at what lies in folders of its name; a Go check at its own packages, and at
+those that they take in, but for the tests of these.
 """
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 from forsy_retrace.commands import Command
@@ -38,13 +38,18 @@ Looks = Callable[[str], bool]
 """Whether a check looks at the file of that path."""
 
 
-def looks_at(kind: str, run: Command, place: str, start: str) -> Looks | None:
+Takes = Callable[[Iterable[str]], Looks]
+"""Tells which other folders a check of some Go packages compiles."""
+
+
+def looks_at(kind: str, run: Command, place: str, start: str, takes: Takes) -> Looks | None:
     """What tells the files that a check looks at; None where the line limits it to none.
 
     `place` is the folder where it ran, where the log keeps track of it, and `start` that in which
     the session began.
     """
-    held = (_by_places(kind, run, place), _by_crates(kind, run, start), _by_go(kind, run, place))
+    go = _by_go(kind, run, place, takes)
+    held = (_by_places(kind, run, place), _by_crates(kind, run, start), go)
     told = [one for one in held if one is not None]
     return (lambda path: all(one(path) for one in told)) if told else None
 
@@ -135,12 +140,13 @@ def _may_be_of(crates: list[str], path: str) -> bool:
     )
 
 
-def _by_go(kind: str, run: Command, place: str) -> Looks | None:
-    """By the folders of which a Go check compiles the tests."""
+def _by_go(kind: str, run: Command, place: str, takes: Takes) -> Looks | None:
+    """By the folders of which a Go check compiles the tests, and by what these take in."""
     base = (run.cwd or place).replace("\\", "/")
     if not GO.match(run.main) or "$" in base:
         return None
-    covers = run.covers if kind == run.check else ()
+    found = [one.covers for one in run.simples if one.check == kind and GO.match(one.name)]
+    covers = sum(found, ()) if all(found) else ()
     named = [one for one in covers if one.startswith("./")]
     if (not named and any("/" in one for one in covers)) or not (named or base):
         return None
@@ -148,6 +154,9 @@ def _by_go(kind: str, run: Command, place: str) -> Looks | None:
     folders = tuple(map(between_slashes, paths))
     if any("/../" in one or one == "/./" for one in folders):
         return None
+    taken_in = takes(folders)
     return lambda path: (
-        not path.endswith(GO_TEST) or any(folder in f"/{path}" for folder in folders)
+        any(folder in f"/{path}" for folder in folders)
+        or not path.endswith(".go")
+        or (not path.endswith(GO_TEST) and taken_in(posixpath.dirname(path)))
     )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from forsy_retrace.commands import Command, classify
 from forsy_retrace.patterns import later
 
-from .places import GO_TEST, looks_at
+from .places import GO_TEST, Takes, looks_at
 
 PROSE = (
     *(".md", ".mdx", ".txt", ".rst", ".adoc", ".log", ".csv", ".example", "license"),
@@ -89,7 +89,8 @@ class Unchecked:
     run has passed over does not wait for one as narrow.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, takes: Takes) -> None:
+        self.takes = takes
         self.made: dict[int, tuple[File, ...]] = {}
         self.waiting: dict[tuple[str, Reach], dict[int, None]] = {}
         self.passed: dict[str, set[int]] = {}
@@ -124,7 +125,8 @@ class Unchecked:
         `lines` are what the scripts stand for that it runs, where it shows them; `place` is the
         folder where it ran, where the log keeps track of it, and `start` that of the session.
         """
-        reach, looks = _reach(kind, run, lines), looks_at(kind, run, place, start)
+        reach = _reach(kind, run, lines)
+        looks = looks_at(kind, run, place, start, self.takes)
         covered, others = self._covered(kind, run), 0
         for edit in reversed(self._waiting(kind, reach)):
             if edit <= since or others == PASSED_BY:
