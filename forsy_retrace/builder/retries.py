@@ -215,6 +215,12 @@ def _written_by_a_line(old: Attempt, new: Attempt) -> bool:
     return new.step.operation in ("write", "edit") and not old.paths.isdisjoint(new.written)
 
 
+def _is_moot(old: Attempt, new: Attempt) -> bool:
+    """Whether an edit shows that a failed one of its file had nothing left to do."""
+    edits = _side(old.step) == _side(new.step) == "change"
+    return edits and bool(old.paths & new.paths) and _finds_done(old.step, new.step)
+
+
 def _finds_done(old: Step, new: Step) -> bool:
     """Whether an edit replaces text that was already as a failed one would have made it."""
     if old.result is not None and old.result.changes:
@@ -725,7 +731,7 @@ class Retries:
             self.open.append(new)
             del self.open[:-WINDOW]
         else:
-            self.open = [old for old, rules in judged if not rules]
+            self.open = [old for old, rules in judged if not rules and not _is_moot(old, new)]
         again = _latest([(old, rules) for old, rules in reversed(judged) if rules])
         before, self.last = self.last, step
         return again or _latest_untold(before, step)
