@@ -11,6 +11,7 @@ from forsy_retrace.trace import Check, Step, Trace
 from .cues import SENTENCE
 from .edits import scratch
 from .files import LATE
+from .meant import meant
 from .tools import closing_words, finish_of, gives_up
 from .unchecked import is_log, is_plan, is_prose
 from .variants import thumbs
@@ -281,6 +282,8 @@ def _by_checks(
     known = [c for c in after if c.passed is not None and (c.edits or c.kind != "run")]
     if not known:
         return False, _unchecked(trace, behind, last_edit), "unchecked"
+    wanted = meant(trace)
+    known = [c for c in known if c.step not in wanted] or known  # a failure that was the point
     failed = [c for c in {c.kind: c for c in known}.values() if not c.passed]
     if failed:
         return False, _failure(failed[-1], after), "last-check-failed"
