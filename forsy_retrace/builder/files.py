@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from forsy_retrace.commands import Command
 from forsy_retrace.events import SHELL, Change, Hunk
 from forsy_retrace.evidence import Evidence, derived
 from forsy_retrace.patterns import later
@@ -20,7 +21,7 @@ from .touches import absolute, shown, touches, whole
 from .variants import Lines
 from .verdicts import read_summary
 
-COMMIT = re.compile(r"^\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
+COMMIT = re.compile(r"^\[(?:detached HEAD|[^\]\s]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
 """Git's own line for a new commit: `[main 1a2b3c4] Subject`."""
 
 
@@ -380,7 +381,7 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         said += ["The user changed the edit before accepting it."] * step.result.amended
         return " ".join(said), "recorded-patch"
     run = command(step)
-    if run is not None and (commit := COMMIT.search(step.output or "")) and "commit" in run.normal:
+    if run is not None and (commit := COMMIT.search(step.output or "")) and _commits(run):
         return f"A new commit: {commit[1]}.", "commit-line"
     if step.result.commit:
         return f"A new commit: {step.result.commit}.", "recorded-commit"
@@ -404,6 +405,14 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     if step.operation == "search" and not (run is not None and run.negated):
         return f"{_context(step)} gained its matches.", "context-gained"
     return "", ""
+
+
+GOES_ON = frozenset(["git rebase", "git merge", "git cherry-pick", "git revert"])
+"""Commands of Git that commit what they bring."""
+
+
+def _commits(run: Command) -> bool:
+    return "commit" in run.normal or any(simple.name in GOES_ON for simple in run.simples)
 
 
 def _patched(touch: Touch, step: Step) -> str:
