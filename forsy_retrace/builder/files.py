@@ -385,16 +385,16 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         return f"A new commit: {commit[1]}.", "commit-line"
     if step.result.commit:
         return f"A new commit: {step.result.commit}.", "recorded-commit"
-    if step.success is False:
+    asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
+    if run is not None:  # it may do more to a file than it shows
+        unseen = {t.path for t in touched if t.kind != "read" and t not in asked}
+        asked = [t for t in asked if t.path not in unseen]
+    if step.success is False and not asked:
         code = step.told.exit_code if step.told else None
         how = f" with exit code {code}" if code else ""
         return f"No change recorded: the call failed{how}.", "failed"
     if step.success is None:
         return "", ""
-    asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
-    if run is not None:  # it may do more to a file than it shows
-        unseen = {t.path for t in touched if t.kind != "read" and t not in asked}
-        asked = [t for t in asked if t.path not in unseen]
     if asked:
         return " ".join(_patched(touch, step) for touch in asked), "arguments-of-the-edit"
     if step.actor == SHELL or unread(step).is_all or step.result.outcome == "launched":

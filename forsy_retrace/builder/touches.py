@@ -15,6 +15,7 @@ from .outcome import never_ran
 from .printed import numbered, shows_none, unreached, unread
 from .ranges import lines_shown
 from .tools import path_of
+from .verdicts import read_summary, says_it_never_began
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
 WRITERS = ("Write", "create_file", "write_file")
@@ -54,7 +55,18 @@ def touches(trace: Trace) -> Iterator[Touch]:
 def _ran_in_part(step: Step) -> bool:
     """A failed shell line may have changed files before it failed: a fixer, then a lint."""
     run = command(step)
-    return run is not None and run.fixes and not never_ran(step)
+    return run is not None and not never_ran(step) and (run.fixes or _failed_by_a_check(step, run))
+
+
+def _failed_by_a_check(step: Step, run: Command) -> bool:
+    """Whether a check on the line says that it failed: then what stood before it was done."""
+    verdict = read_summary(step.printed) if _first_check(run) else None
+    return verdict is not None and not verdict.passed and not says_it_never_began(step.printed)
+
+
+def _first_check(run: Command) -> int:
+    """How many commands of a line stand before its first check; 0 without one."""
+    return next((at for at, simple in enumerate(run.simples) if simple.check), 0)
 
 
 def absolute(path: str, cwd: str | None) -> str:
@@ -98,6 +110,8 @@ def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[T
     """What a shell's line did: by the harness's record, and by its commands where that is silent."""
     poured = {one.at: one.text for one in run.poured}
     named = list(_named(step, run))
+    if step.success is False and not run.fixes:
+        named = [one for one in named if one[0] in poured and one[0] < _first_check(run)]
     whole = {path for at, path, kind in named if at in poured and kind == "write"}
     told = {absolute(one.path, step.cwd): one for one in recorded if one.kind != "shown"}
     for change in recorded:
