@@ -11,6 +11,7 @@ import msgspec
 
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Ground, derived, inferred
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace, edits_named, put, steps_named
 
 from .flow import Brought, Flow, Source, values_given
@@ -464,8 +465,12 @@ def _attempts(step: Step, before: Step) -> str:
     return f"Attempts step {before.step} again."
 
 
+HERE = later(r"^(?:\.{1,2}/)+")
+"""How a path begins that starts at a folder of its own: another step may start elsewhere."""
+
+
 def _quoted(value: str, step: Step) -> str:
-    """A value as the call says it: a path from its first slash."""
+    """A value as the call says it: a path from its first slash, not from where it stands."""
     said = step.input or ""
     at = said.find(value) if "/" in value else -1
     if at > 0:
@@ -473,5 +478,5 @@ def _quoted(value: str, step: Step) -> str:
         while first and said[first - 1] in "/.~":
             first -= 1
         if not said[first - 1 : first].isalnum():  # else the end of a longer path
-            value = said[first:at] + value
+            value = HERE.sub("", said[first:at]) + value
     return f"`{value[:120]}`"
