@@ -517,8 +517,8 @@ def failed_by_its_own_words(
         verdict = read_summary(bare, RUNNERS if run.check is not None else CRASHED)
         if verdict is not None and not verdict.passed:
             return verdict
-    if run is not None and run.check is not None and says_it_never_began(bare):
-        return Verdict(False, "says-it-never-began", 0.9, bare.strip().splitlines()[0][:200])
+        if run.check is not None and verdict is None and says_it_never_began(bare):
+            return Verdict(False, "says-it-never-began", 0.9, bare.strip().splitlines()[0][:200])
     if run is not None and run.surface == "api" and (answer := _refused(bare)):
         return Verdict(False, "nothing-but-an-error", 0.85, answer)
     if run is not None and (words := _own_excuse(bare, run)):
