@@ -143,7 +143,6 @@ class _Checker:
     def _of_command(self, step: Step, run: Command) -> Check | None:
         programs: tuple[str, ...] = ()
         built: Command | None = None
-        lines = scripts(step)
         if run.check is not None:
             kind, rule, confidence = run.check, f"check-{run.check}", 0.92
         elif step.operation == "execute" and (
@@ -152,9 +151,10 @@ class _Checker:
             kind, rule, confidence = "run", "runs-edited-program", 0.75
         elif step.operation == "execute" and (programs := tuple(self._tasks(step, run))):
             kind, rule, confidence = "run", "runs-edited-task", 0.7
-            lines = ()  # whatever it calls, it shows that the task is there
         else:
             return None
+        # Whatever an edited task calls, it shows that the task is there.
+        lines = () if rule == "runs-edited-task" else scripts(step)
         kinds = (kind, *_kinds(run))
         if step.success and kind == "run" and run.masked and run.told:
             # `go build -o shop && ./shop | head` shows that the build passed, no more.

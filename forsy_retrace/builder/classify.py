@@ -12,6 +12,7 @@ from forsy_retrace.trace import Step, Trace, put
 
 from .closing import Turn, asks_user
 from .tools import (
+    AGENT_TOOLS,
     KINDS_OF_PATCHES,
     PATCHERS,
     Kind,
@@ -42,6 +43,11 @@ CHANGES = ("edit", "write", "execute", "install", "download")
 
 def _came_back(step: Step) -> bool:
     return step.result is not None and step.result.outcome in ("ok", "unknown")
+
+
+def reports(step: Step) -> bool:
+    """Whether the work of a subagent, or of a task in the background, comes back in it."""
+    return step.like in AGENT_TOOLS or step.via == "notification"
 
 
 def command(step: Step) -> Command | None:

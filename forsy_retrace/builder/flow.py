@@ -19,11 +19,11 @@ from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step, Tokens
 
-from .classify import command, patched_files
+from .classify import command, patched_files, reports
 from .distinctive import SHORTEST, values
 from .gaps import only_reads
 from .outcome import never_ran
-from .tools import AGENT_TOOLS, path_of
+from .tools import path_of
 from .touches import absolute, line_changes, replacements, shown
 from .wanted import MAX_TEXT, MODULE, Asked, Wanted, last_part, ways_to_show
 
@@ -127,7 +127,7 @@ class Flow:
                 self.count[value] = self.count.get(value, 0) + 1
         if step.operation not in ("edit", "write"):
             self._listing(step, text)
-        if step.like in AGENT_TOOLS or step.via == "notification":
+        if reports(step):
             self._report(step, text)
         if self.wanted.lines:
             if "→" in text or "\t" in text:

@@ -13,14 +13,14 @@ from forsy_retrace.frames import shown_of
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace, edits_named, put
 
-from .classify import command
+from .classify import command, reports
 from .distinctive import is_camel
 from .edits import edits_of
 from .ending import accepts
 from .files import first_error, stopped
 from .meant import meant
 from .outcome import never_ran
-from .tools import AGENT_TOOLS, PLAN_EXITS
+from .tools import PLAN_EXITS
 from .touches import only_takes_out
 from .variants import beside, branch_of, left, thumbs
 
@@ -207,18 +207,14 @@ def _showed(read: Touch, line: int, trace: Trace) -> bool:
 
 
 def _tells(step: Step) -> bool:
-    return step.action == "output" or _reports(step)
-
-
-def _reports(step: Step) -> bool:
-    return step.like in AGENT_TOOLS or step.via == "notification"
+    return step.action == "output" or reports(step)
 
 
 def _reported(trace: Trace) -> dict[int, int]:
     """Reads by subagents to the report that names the file."""
     reads = _reads_by_subagents(trace)
     found: dict[int, int] = {}
-    for step in filter(_reports, trace.steps):
+    for step in filter(reports, trace.steps):
         start = step.step if step.call else trace.delegations.get(step.actor, step.answers)
         for number, name in reads.get(start, ()):
             if name in (step.output or ""):

@@ -51,7 +51,7 @@ class Tasks:
             return
         was = set(map(_bare, edit.removed))
         lines = [line for line in edit.added if line.strip() and _bare(line) not in was]
-        for task, own in [*_definitions(lines)]:
+        for task, own in _definitions(lines):
             found = Definition(edit.path, edit.step, "\n".join(own))
             self.defined.setdefault((name, task), {})[folder] = found
 
@@ -72,8 +72,9 @@ def _bare(line: str) -> str:
     return line.strip().rstrip(",")
 
 
-def _definitions(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+def _definitions(lines: list[str]) -> list[tuple[str, list[str]]]:
     """Each task with the line that begins it, and those that stand further in or in its table."""
+    found: list[tuple[str, list[str]]] = []
     under: list[tuple[int, list[str]]] = []
     for line in lines:
         is_table, indent = line[:1] == "[", len(line) - len(line.lstrip())
@@ -81,6 +82,8 @@ def _definitions(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
             under.pop()
         for _, held in under:
             held.append(line)
-        if found := DEFINES.match(line):
-            under.append((-1 if is_table else indent, [line]))
-            yield found[1] or found[2] or found[3], under[-1][1]
+        if task := DEFINES.match(line):
+            own = [line]
+            under.append((-1 if is_table else indent, own))
+            found.append((task[1] or task[2] or task[3], own))
+    return found

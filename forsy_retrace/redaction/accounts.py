@@ -100,7 +100,9 @@ def _home(scan: Scan, start: int, end: int) -> None:
     ):
         return
     name = data[end:stop]
-    at_home = _is_root(scan, start) or not INSIDE.match(scan.low, max(0, start - 2))
+    at_home = name[:1].isdigit() and (
+        _is_root(scan, start) or not INSIDE.match(scan.low, max(0, start - 2))
+    )
     if is_somebody(name, at_home=at_home) and (
         b"." not in name or name.rpartition(b".")[2] not in rules.words("accounts", "files")
     ):
