@@ -66,7 +66,8 @@ def _one(written: Written) -> str:
     lines = [
         f"{written.folder}",
         f"  steps       {said['total_steps']} in {counted(said['total_turns'], 'turn')}",
-        f"  failures    {_count(counts['failed'])}, retries {_count(counts['retries'])}",
+        f"  failures    {_count(counts['failed'])}, errors {_count(counts['errors'])},"
+        f" retries {_count(counts['retries'])}",
         f"  feedback    {counted(feedback['corrections'], 'correction')},"
         f" {counted(feedback['approvals'], 'approval')},"
         f" {counted(feedback['clarifications'], 'clarification')},"
@@ -98,7 +99,8 @@ def _many(written: Sequence[Written]) -> str:
         said, counts = one.manifest, one.manifest["counts"]
         lines.append(
             f"  {one.folder.name}  {counted(said['total_steps'], 'step')},"
-            f" failures {_count(counts['failed'])}, retries {_count(counts['retries'])},"
+            f" failures {_count(counts['failed'])}, errors {_count(counts['errors'])},"
+            f" retries {_count(counts['retries'])},"
             f" confidence {said['agent_confidence']}"
         )
     return "\n".join(lines)

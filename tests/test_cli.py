@@ -596,7 +596,7 @@ def test_json_is_one_object_and_nothing_else(here: Path) -> None:
         assert done.stdout.count("\n") == 1
         (told,) = json.loads(done.stdout)["traces"]
         assert told["total_steps"] == 5
-        assert told["counts"] == {"calls": 3, "failed": 1, "retries": 1}
+        assert told["counts"] == {"calls": 3, "failed": 1, "errors": 0, "retries": 1}
         assert {"records", "redaction", "agent_confidence", "confidence_deductions"} <= set(told)
 
 

@@ -68,7 +68,7 @@ WEAK = frozenset(
 )
 """Words that praise only where a message opens with them or says little else."""
 WORD = re.compile(r"\w+")
-DENSE = later(r"[\u2e80-\u303f\u3100-\u9fff\uac00-\ud7af]")
+DENSE = later(r"(?![\u3040-\u30ff\ua000-\uabff])[\u2e80-\ud7af]")
 """Letters of scripts that set no spaces: two make about a word."""
 KANA = later(r"[\u3040-\u30ff]")
 """Letters of which three make about a word."""

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec import structs
@@ -88,22 +88,42 @@ def _answers(trace: Trace) -> dict[int, int]:
     said_by_words = _Telling(trace.tokens)
     told = {s.step: said_by_words.of(s.output or "", words=True) for s in trace.steps if _tells(s)}
     wanted = _Telling(trace.tokens, set().union(*told.values()))
-    first: dict[str, int] = {}
+    heard = _Heard(trace)
+    first: dict[str, dict[str, int]] = {}
+    """What each actor was shown, and by which step first."""
     said: set[str] = set()
     found: dict[int, int] = {}
     for step, is_over in _in_time(trace):
         if not is_over:
             said |= wanted.of(step.input or "")
             continue
-        for value in told.get(step.step, ()):
-            if value in first and value not in said:
-                found.setdefault(first[value], step.step)
+        for actor in heard.by(step) if step.step in told else ():
+            shown = first.get(actor, {})
+            for value in told[step.step] & shown.keys() - said:
+                found.setdefault(shown[value], step.step)
         if step.call is None:
             said |= wanted.of(step.input or step.output or "", words=True)
         elif step.success is not False:
+            shown = first.setdefault(step.actor, {})
             for value in wanted.of(shown_of(step.output or "")[:MAX_TEXT]) - said:
-                first.setdefault(value, step.step)
+                shown.setdefault(value, step.step)
     return found
+
+
+class _Heard:
+    """Whose steps stand behind words: an answer's actor's own, a report's subagents'."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.delegations = trace.delegations
+        self.started: dict[int, list[str]] = {}
+        for actor, start in trace.delegations.items():
+            self.started.setdefault(start, []).append(actor)
+
+    def by(self, step: Step) -> Sequence[str]:
+        if not reports(step):
+            return (step.actor,)
+        start = step.step if step.call else self.delegations.get(step.actor, step.answers)
+        return self.started.get(start or 0, ())
 
 
 def _in_time(trace: Trace) -> Iterator[tuple[Step, bool]]:
@@ -117,8 +137,13 @@ def _in_time(trace: Trace) -> Iterator[tuple[Step, bool]]:
         if step.call is not None:
             yield step, False
         waiting.setdefault(ends.get(step.step, step.step), []).append(step)
-        for one in waiting.pop(step.step, ()):
+        for one in reversed(waiting.pop(step.step, [])):
             yield one, True
+
+
+def _over(trace: Trace) -> Iterator[Step]:
+    """The steps in the order in which they were over."""
+    return (step for step, is_over in _in_time(trace) if is_over)
 
 
 HASH = re.compile(r"(?<![\w/-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])")
@@ -129,19 +154,22 @@ BRIEF = 5_000
 
 def _commits(trace: Trace) -> dict[int, int]:
     """Calls to the first later answer, or report, that names a commit which they showed first."""
-    first: dict[str, int] = {}
+    heard = _Heard(trace)
+    first: dict[str, dict[str, int]] = {}
     said: set[str] = set()
     found: dict[int, int] = {}
-    for step in trace.steps:
-        if _tells(step):
-            for name in _hashes(step.output) & first.keys():
-                found.setdefault(first[name], step.step)
+    for step in _over(trace):
+        for actor in heard.by(step) if _tells(step) else ():
+            shown = first.get(actor, {})
+            for name in _hashes(step.output) & shown.keys():
+                found.setdefault(shown[name], step.step)
         if step.call is None:
             said |= _hashes(step.input or step.output)
         elif step.success is not False and _asks_git(step):
             said |= _hashes(step.input)
-            shown = _hashes(step.output) - said
-            first.update((name, step.step) for name in shown if name not in first)
+            shown = first.setdefault(step.actor, {})
+            for name in _hashes(step.output) - said:
+                shown.setdefault(name, step.step)
     return found
 
 
@@ -171,18 +199,22 @@ MOST_READS = 20
 
 def _cited(trace: Trace) -> dict[int, int]:
     """Reads to the first later answer, or report, that names a line which they showed last."""
-    reads: dict[str, list[Touch]] = {}
+    heard = _Heard(trace)
+    reads: dict[tuple[str, str], list[Touch]] = {}
+    """By their actor and the file's name."""
     touched = edits_of(trace)
     found: dict[int, int] = {}
-    for step in trace.steps:
-        for name, line in _lines_named(step.output or "") if _tells(step) else ():
-            for read in reversed(reads.get(name, [])[-MOST_READS:]):
-                if _showed(read, line, trace):
-                    found.setdefault(read.step, step.step)
-                    break
+    for step in _over(trace):
+        for actor in heard.by(step) if _tells(step) else ():
+            for name, line in _lines_named(step.output or ""):
+                for read in reversed(reads.get((actor, name), [])[-MOST_READS:]):
+                    if _showed(read, line, trace):
+                        found.setdefault(read.step, step.step)
+                        break
         for touch in touched.get(step.step, ()):
             if touch.kind == "read":
-                reads.setdefault(touch.path.rsplit("/", 1)[-1], []).append(touch)
+                name = touch.path.rsplit("/", 1)[-1]
+                reads.setdefault((step.actor, name), []).append(touch)
     return found
 
 

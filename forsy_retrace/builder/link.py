@@ -406,16 +406,20 @@ class _Linker:
         return group is not None and group == step.parallel_group
 
     def _under(self, step: Step, lane: _Lane, kind: str | None, notes: list[str]) -> str | None:
-        """Delegations, and calls under a plan item that a plan tool logged as in progress."""
-        if kind is None or kind == "retry_after_failure":
-            return kind
-        if step.like in AGENT_TOOLS or step.step in self.starts:
+        """Delegations, and calls under a plan item that a plan tool logged as in progress.
+
+        A retry stays one; its note says what else it is.
+        """
+        if kind is None:
+            return None
+        is_retry = kind == "retry_after_failure"
+        asks = step.like in AGENT_TOOLS and step.success is not False
+        if asks or step.step in self.starts:
             notes.append("Starts a subagent.")
-            return "delegation_to_subagent"
-        weak = ("parallel_work", "dependency_on_tool_result", "dependency_on_multiple_prior_steps")
-        if lane.plan is not None and kind in weak and step.operation != "plan":
+            return kind if is_retry else "delegation_to_subagent"
+        if lane.plan is not None and (is_retry or kind in WEAK) and step.operation != "plan":
             notes.append(f"Works on the plan item in progress since step {lane.plan}.")
-            return "execution_of_plan"
+            return kind if is_retry else "execution_of_plan"
         return kind
 
     def _words(self, step: Step) -> Step:
@@ -442,6 +446,10 @@ class _Linker:
             return step
         ground = derived("position") if sure is None else inferred("position", sure)
         return _caused(step, causes, kind or "other", note, ground)
+
+
+WEAK = ("parallel_work", "dependency_on_tool_result", "dependency_on_multiple_prior_steps")
+"""Types that say less of a call than that it works on a plan."""
 
 
 def _caused(step: Step, causes: list[int], kind: str, note: str, ground: Ground) -> Step:

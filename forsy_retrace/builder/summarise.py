@@ -247,14 +247,20 @@ def _learning(trace: Trace) -> str | None:
 
 
 def _final(trace: Trace, told: Told) -> str:
-    """What the harness took as the result of the work, else the last answer that ends it."""
+    """What the harness took as the result of the work, else the last answer that ends it.
+
+    Where something came of the last message, but no answer, the log ends without one.
+    """
     taken = [text for text in _values(told, "submission") if isinstance(text, str)]
     if taken:
         return taken[-1]
-    if trace.termination_reason in ("partial_then_stopped",):
-        return ""
     steps = [s for s in trace.steps if s.origin is None or not s.origin.branch]
+    went_on = False
     for index in range(len(steps) - 1, -1, -1):
+        is_message = steps[index].action == "user_message"
+        if is_message and went_on:
+            return ""
+        went_on = not is_message
         text = _answer(steps[index])
         if text is not None:
             return _cut_before(steps, index) + text

@@ -28,7 +28,7 @@ class _Words(NamedTuple):
     token: re.Pattern[bytes]
     weak: tuple[bytes, ...]
     parameters: frozenset[bytes]
-    head: re.Pattern[bytes]
+    keys: re.Pattern[bytes]
     not_secret: re.Pattern[bytes]
     seldom_secret: re.Pattern[bytes]
 
@@ -46,7 +46,7 @@ def _words() -> _Words:
         later(token),
         tuple(word.strip(b"\"'?&= ") for word in rules.words("keys", "weak")),
         rules.words("keys", "parameters"),
-        later(password + b"|" + token + b"|keys?"),
+        later(b"keys?"),
         rules.expression("keys", "not_secret"),
         rules.expression("keys", "seldom_secret"),
     )
@@ -81,7 +81,8 @@ def strength(name: bytes) -> int:
         level = WEAK
     else:
         return 0
-    head = max((match.end() for match in words.head.finditer(parts)), default=0)
+    heads = (words.password, words.token, words.keys)
+    head = max((match.end() for one in heads for match in one.finditer(parts)), default=0)
     if any(match.end() >= head for match in words.not_secret.finditer(parts)):
         return 0
     if any(match.end() >= head for match in words.seldom_secret.finditer(parts)):

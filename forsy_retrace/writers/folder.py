@@ -210,13 +210,18 @@ def _manifest(
 
 
 def _counts(steps: Sequence[Json]) -> Json:
-    """Calls, failures and retries; None, and not 0, of a history that tells no outcome."""
+    """Calls, those that failed, errors beside them, and retries.
+
+    None, and not 0, of a history that tells no outcome.
+    """
     calls = [step for step in steps if step["tool"] is not None]
-    failed = sum(step["success"] is False for step in steps)
+    failed = sum(step["success"] is False for step in calls)
+    errors = sum(step["action"] == "error" for step in steps)
     retries = sum(step["retry_of"] is not None for step in steps)
+    counts: dict[str, int | None] = {"failed": failed, "errors": errors, "retries": retries}
     if calls and all(step["actor"] == SHELL and step["success"] is None for step in calls):
-        return {"calls": len(calls), "failed": failed or None, "retries": retries or None}
-    return {"calls": len(calls), "failed": failed, "retries": retries}
+        counts = {name: count or None for name, count in counts.items()}
+    return {"calls": len(calls), **counts}
 
 
 def _tokens(trace: Redacted) -> Json:
