@@ -214,7 +214,7 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
     disliked = _disliked(trace, steps)
     if disliked:
         return False, f"The user gave step {disliked} a thumbs down.", "thumb-down"
-    return _by_answers(steps, humans, closing, correction)
+    return _by_answers(trace, steps, humans, closing, correction)
 
 
 def _disliked(trace: Trace, steps: list[Step]) -> int:
@@ -374,7 +374,11 @@ EFFECTS = ("write", "edit", "install", "download")
 
 
 def _by_answers(
-    steps: list[Step], humans: list[Step], closing: Step, correction: Step | None
+    trace: Trace,
+    steps: list[Step],
+    humans: list[Step],
+    closing: Step,
+    correction: Step | None,
 ) -> tuple[bool, str | None, str]:
     """A question counts as answered where the user went on without objecting."""
     before = [s for s in humans if s.step < closing.step]
@@ -384,7 +388,12 @@ def _by_answers(
             f"Each question was answered; the user went on without objecting (step {before[-1].step}).",
             "went-on",
         )
-    return False, f"The answer in step {closing.step} has no check and no approval.", "unconfirmed"
+    lacks = f"The answer in step {closing.step} has no check and no approval."
+    checks = [c for c in trace.checks.values() if c.passed and c.step < closing.step]
+    if checks:
+        lacks = f"The check in step {checks[-1].step} passed over no edit that the log shows"
+        lacks += f", and the answer in step {closing.step} has no approval."
+    return False, lacks, "unconfirmed"
 
 
 def _only_answers(steps: list[Step], humans: list[Step], closing: Step) -> bool:

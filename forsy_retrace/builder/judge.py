@@ -366,7 +366,7 @@ def _judged(step: Step, later: Hindsight) -> Step:
             else inferred(bad.rule, bad.confidence, steps=steps)
         )
         step = put(step, {"eval": ground, "eval_reason": ground}, eval=-1, eval_reason=bad.reason)
-        told = _directive(step, later.trace, bad)
+        told = _directive(step, later, bad)
         if told is None:
             return step
         text, named = told
@@ -532,11 +532,14 @@ def _is_launched(step: Step) -> bool:
     return step.success is None and step.result is not None and step.result.outcome == "launched"
 
 
-def _directive(step: Step, trace: Trace, bad: Bad) -> tuple[str, tuple[int, ...]] | None:
+def _directive(step: Step, later: Hindsight, bad: Bad) -> tuple[str, tuple[int, ...]] | None:
     """What failed and what was done instead, with the steps that it names."""
-    successor = bad.successor
-    if successor is None:
+    trace = later.trace
+    successor = named = bad.successor
+    if successor is None or named is None:
         return None
+    while never_ran(trace.steps[successor - 1]) and successor in later.retried:
+        successor = later.retried[successor]
     line = first_error(step) if step.success is False else ""
     what = f"It failed: {line.rstrip(':')}" if line else bad.reason
     # After work that had gone well, what came between was no answer to the user's words.
@@ -561,11 +564,11 @@ def _directive(step: Step, trace: Trace, bad: Bad) -> tuple[str, tuple[int, ...]
         text = f"{what}{end} {word} {steps} {verb} done instead, then step {successor} tried again."
         return text, (*between[:5], successor)
     if not line and bad.rule in NAMING:
-        return f"{what}{end}", (successor,)
+        return f"{what}{end}", (named,)
     other = trace.steps[successor - 1]
-    how = (
-        "tried again"
-        if (other.tool, other.input) == (step.tool, step.input)
-        else "was done instead"
-    )
+    how = "was done instead"
+    if (other.tool, other.input) == (step.tool, step.input):
+        how = "tried again"
+    elif other.success is False:
+        how = "was tried instead and never ran" if never_ran(other) else "was tried instead"
     return f"{what}{end} Step {successor} {how}.", (successor,)

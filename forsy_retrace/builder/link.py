@@ -30,6 +30,8 @@ BY_ROLE = {
     "approval": "approval_response",
 }
 """A user message's role to the type of the step that it causes."""
+SAID = {"answer_to_agent_question": "answered", "selection": "chose", "approval": "approved"}
+"""What a user did with a message of that role; with any other they asked."""
 
 ASKS_ANEW = ("direct_request", "correction")
 """Roles of a message that wants other work than what was under way."""
@@ -333,7 +335,8 @@ class _Linker:
         kind = BY_ROLE.get(asker.message_role or "", "follow_up_user_request")
         if first:
             kind = "user_request"
-        return [asker.step], kind, f"The user asked in step {asker.step}.", None
+        did = SAID.get(asker.message_role or "", "asked")
+        return [asker.step], kind, f"The user {did} in step {asker.step}.", None
 
     def _received(self, step: Step, lane: _Lane) -> Position:
         received = [one.step for one in lane.batch]

@@ -1,6 +1,7 @@
 """What does the whole come to? The trace's own fields, from its steps and the session's facts."""
 
 import hashlib
+import posixpath
 from collections import Counter
 from typing import Any
 
@@ -19,7 +20,7 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.sdk import Shows, a_log_of, compact, number, strings, when, words
 from forsy_retrace.times import order
-from forsy_retrace.trace import Step, Trace, counted
+from forsy_retrace.trace import Step, Touch, Trace, counted
 
 from .ending import LENGTHS, ending
 from .tools import RECORDING, SHELLS, closing_words
@@ -117,13 +118,19 @@ def _task(trace: Trace) -> str:
     """The first direct request, or the plan taken up before any, in its own words."""
     humans = [step for step in trace.steps if step.action == "user_message"]
     asks = (s for s in humans if s.message_role == "direct_request" or s.via == "plan accepted")
-    others = (s for s in humans if s.via not in ("answer", "rejection"))
+    others = (
+        s for s in humans if s.via not in ("answer", "rejection") and s.message_role not in REPLIES
+    )
     first = next(asks, None) or next(others, None)
     if first is not None and first.input:
         return first.input
     called = [_called(step) for step in trace.steps if step.call is not None]
     noun = called[0] if len(set(called)) == 1 else "tool call"
     return f"No request recorded: {counted(len(called), noun)}."
+
+
+REPLIES = ("answer_to_agent_question", "selection", "approval")
+"""Roles of messages that ask for nothing by themselves."""
 
 
 def _called(step: Step) -> str:
@@ -237,13 +244,36 @@ def _skills(trace: Trace, told: Told) -> tuple[str, ...] | None:
 
 
 def _learning(trace: Trace) -> str | None:
-    """A lesson that the agent wrote into a notes file of its own."""
-    for touch in reversed(trace.touches):
-        name = touch.path.rsplit("/", 1)[-1]
-        notes = name in LESSON_FILES or "/memory/" in touch.path
-        if notes and touch.kind in ("write", "edit") and touch.added:
-            return "\n".join(touch.added)
+    """A lesson that the agent wrote into a notes file of its own, not one that the user asked for."""
+    asked = " ".join(s.input or "" for s in trace.steps if s.action == "user_message")
+    noted = [
+        one for one in trace.touches if _is_notes(one) and posixpath.basename(one.path) not in asked
+    ]
+    folders = {posixpath.dirname(one.path) for one in noted if not one.path.endswith(INDEX)}
+    for touch in reversed(noted):
+        lists_others = touch.path.endswith(INDEX) and posixpath.dirname(touch.path) in folders
+        if not lists_others and (text := _put_in(touch)):
+            return text
     return None
+
+
+INDEX = "/MEMORY.md"
+"""The file that lists the others of its folder, where there are any."""
+
+
+def _is_notes(touch: Touch) -> bool:
+    is_written = touch.kind in ("write", "edit")
+    is_named = posixpath.basename(touch.path) in LESSON_FILES
+    return is_written and (is_named or "/memory/" in touch.path)
+
+
+def _put_in(touch: Touch) -> str:
+    """The lines that came in, where they stand there as one; empty where others are between them."""
+    text = "\n".join(touch.added).strip("\n")
+    hunks = touch.change.hunks if touch.change is not None else ()
+    places = [touch.new or ""]
+    places += ["\n".join(line[1:] for line in hunk.lines if line[:1] != "-") for hunk in hunks]
+    return text if any(text in place for place in places) else ""
 
 
 def _final(trace: Trace, told: Told) -> str:
@@ -354,6 +384,6 @@ def _tags(trace: Trace) -> tuple[str, ...]:
         tags.append("tool-use")
     tags += [name for name in ("browser", "cli", "database", "search") if name in surfaces]
     retried = (trace.steps[step.retry_of - 1] for step in trace.steps if step.retry_of)
-    if any(step.actor != SHELL or step.success is False for step in retried):
+    if any(step.success is False for step in retried):
         tags.append("failure-recovery")
     return tuple(tags)
