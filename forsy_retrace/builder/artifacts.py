@@ -5,17 +5,21 @@
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 import msgspec
 
-from forsy_retrace.commands import Simple
+from forsy_retrace.commands import MOVES, Simple
+from forsy_retrace.events import Hunk
 from forsy_retrace.trace import Artifact, Touch, Trace
 
+from .classify import command
 from .edits import SCRATCH, may_rewrite, rewrites, scratch
 from .files import before_of, edited
-from .touches import shown, whole
+from .touches import absolute, shown, whole
 from .unchecked import is_log, is_plan
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed")
@@ -42,17 +46,47 @@ def artifacts(trace: Trace) -> Trace:
     is_scratch = scratch(trace)
     by_git = tuple(rewrites(trace))
     back = _there_again(trace.touches)
+    listed = tuple(_listed_as_changed(trace))
     found = [
         artifact
         for path, touched in by_path.items()
         if (
             artifact := _artifact(
-                path, touched, cwd, trace, is_scratch(path), back.get(path), by_git
+                path, touched, cwd, trace, is_scratch(path), back.get(path), by_git, listed
             )
         )
         is not None
     ]
     return msgspec.structs.replace(trace, artifacts=tuple(found))
+
+
+LISTED = re.compile(
+    r"(?m)^(?:(?: M|M |MM|AM) (?P<short>[^\n]+)|[ \t]+modified:[ \t]+(?P<long>[^\n]+)"
+    r"|diff --git a/[^\n]+ b/(?P<diff>[^\n]+))$"
+)
+"""How `git status` and `git diff` name a file that differs from what was committed."""
+
+
+class _Listed(NamedTuple):
+    """A file that Git listed as changed: where that stood, from which folder, and its name."""
+
+    step: int
+    folder: str
+    name: str
+
+    def is_of(self, path: str) -> bool:
+        """Whether it names that file, from its own folder or from the top of the repository."""
+        below = "/" in self.name and path.endswith(f"/{self.name}")
+        return below or absolute(self.name, self.folder) == path
+
+
+def _listed_as_changed(trace: Trace) -> Iterator[_Listed]:
+    for step in trace.steps:
+        run = command(step) if step.success else None
+        if run is not None and any(one.name in ("git status", "git diff") for one in run.simples):
+            folder = absolute(run.cwd or ".", step.cwd)
+            for found in LISTED.finditer(step.printed):
+                yield _Listed(step.step, folder, found[found.lastgroup or 0].strip())
 
 
 def _there_again(touches: Iterable[Touch]) -> dict[str, int]:
@@ -77,6 +111,7 @@ def _artifact(
     is_scratch: bool,
     back: int | None,
     by_git: tuple[tuple[int, Simple], ...],
+    listed: tuple[_Listed, ...],
 ) -> Artifact | None:
     changes = [touch for touch in touched if touch.kind in CHANGES]
     used = [touch for touch in touched if trace.steps[touch.step - 1].eval == 1]
@@ -88,15 +123,10 @@ def _artifact(
     name = shown(path, cwd)
     if not changes:
         what = f"Read as evidence in {_listed(steps)}."
-        return Artifact(
-            name,
-            "observed",
-            "evidence",
-            steps,
-            what,
-            "Read; no change of it is recorded.",
-            "unseen",
-        )
+        state = "Read; no change of it is recorded."
+        if number := next((one.step for one in listed if one.is_of(path)), None):
+            state = f"Read; Git lists it as changed in step {number}, and no step shows by what."
+        return Artifact(name, "observed", "evidence", steps, what, state, "unseen")
     content = replay(touched)
     verbs = list(_verbs(touched, changes))
     kind = "modified" if back and verbs[-1] == "deleted" else _type(verbs)
@@ -203,9 +233,7 @@ def _diff(changes: list[Touch]) -> str | None:
         lines: list[str] = []
         if touch.change is not None and touch.change.hunks:
             for hunk in touch.change.hunks:
-                place = f" -{hunk.old_start} +{hunk.new_start} @@" if hunk.new_start else ""
-                lines.append(f"@@{place}")
-                lines.extend(hunk.lines)
+                lines += [_header(hunk), *hunk.lines]
         elif touch.kind == "edit" and (touch.removed or touch.added):
             lines = ["@@", *(f"-{line}" for line in touch.removed)]
             lines += [f"+{line}" for line in touch.added]
@@ -215,6 +243,15 @@ def _diff(changes: list[Touch]) -> str | None:
     if len(text) > MAX_DIFF:
         text = text[:MAX_DIFF] + f"\n# {len(text) - MAX_DIFF} more characters left out"
     return text or None
+
+
+def _header(hunk: Hunk) -> str:
+    """The first line of a piece, with where it stands and how long it is, where the log tells."""
+    if not hunk.new_start:
+        return "@@"
+    marks = Counter(line[:1] for line in hunk.lines)
+    old, new = (marks[" "] + marks[""] + marks[mark] for mark in "-+")
+    return f"@@ -{hunk.old_start},{old} +{hunk.new_start},{new} @@"
 
 
 def _role(path: str) -> str:
@@ -260,8 +297,20 @@ def _state(
         if grade == "full" and doubt:
             parts[-1] = f"The log holds its content; Git may have changed it in step {doubt}."
     else:
-        parts.append(f"Step {back} shows it again." if back else GONE[last.kind])
+        left = _moved(last, trace) or GONE[last.kind]
+        parts.append(f"Step {back} shows it again." if back else left)
     return " ".join(parts)
+
+
+def _moved(last: Touch, trace: Trace) -> str:
+    """Where a command moved a file, in its own words; empty where it took it away."""
+    run = command(trace.steps[last.step - 1])
+    name = posixpath.basename(last.path)
+    for simple in run.simples if run is not None else ():
+        if simple.name in MOVES and name in map(posixpath.basename, simple.reads):
+            to = [path for path in simple.writes if path not in simple.reads]
+            return f"A command moved it to {to[0]}." if to else "A command moved it."
+    return ""
 
 
 def _listed(steps: tuple[int, ...]) -> str:
