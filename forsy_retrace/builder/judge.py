@@ -90,7 +90,7 @@ def _answers(trace: Trace) -> dict[int, int]:
     wanted = _Telling(trace.tokens, set().union(*told.values()))
     heard = _Heard(trace)
     first: dict[str, dict[str, int]] = {}
-    """What each actor was shown, and by which step first."""
+    """What each actor was shown, and by which step; 0 where several did, each in its own way."""
     said: set[str] = set()
     found: dict[int, int] = {}
     for step, is_over in _in_time(trace):
@@ -99,14 +99,17 @@ def _answers(trace: Trace) -> dict[int, int]:
             continue
         for actor in heard.by(step) if step.step in told else ():
             shown = first.get(actor, {})
-            for value in told[step.step] & shown.keys() - said:
-                found.setdefault(shown[value], step.step)
+            for number in {shown[value] for value in told[step.step] & shown.keys() - said}:
+                if number:
+                    found.setdefault(number, step.step)
         if step.call is None:
             said |= wanted.of(step.input or step.output or "", words=True)
         elif step.success is not False:
             shown = first.setdefault(step.actor, {})
             for value in wanted.of(shown_of(step.output or "")[:MAX_TEXT]) - said:
-                shown.setdefault(value, step.step)
+                before = shown.setdefault(value, step.step)
+                if before and trace.steps[before - 1].input != step.input:
+                    shown[value] = 0
     return found
 
 
