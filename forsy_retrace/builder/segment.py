@@ -4,10 +4,11 @@ One step for each message by the human, each tool call, each text of the agent t
 is cut off, each error of the harness. Text and thinking before a call are that call's reasoning.
 """
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import msgspec
+from msgspec import structs
 
 from forsy_retrace.events import (
     Delegation,
@@ -44,7 +45,7 @@ def segment(trace: Trace) -> Trace:
     for event in trace.session.events:
         found.take(event)
     found.finish()
-    return msgspec.structs.replace(
+    return structs.replace(
         trace,
         steps=tuple(found.steps),
         boundaries=tuple(found.boundaries),
@@ -61,7 +62,10 @@ class _Segments:
         self.delegations: dict[str, int] = {}
         self.left_out: dict[tuple[str, int, int], str] = {}
         self.pending: dict[str, list[Message | Thinking]] = {}
-        self.facts: dict[str, str] = {}
+        self.since: dict[str, tuple[int, int]] = {}
+        """How many steps there were when an actor's pending words began, and the turn."""
+        self.facts: dict[str, dict[str, str]] = {}
+        """Where each actor works, and in which shell, as far as its own records tell."""
         self.turn = 1
         self.spoken = False
         self.calls: dict[str, int] = {}
@@ -81,13 +85,15 @@ class _Segments:
                 self._ends_turn()
                 self._report(event)
             case Message() | Thinking():
+                if not self.pending.get(event.origin.actor):
+                    self.since[event.origin.actor] = len(self.steps), self.turn
                 self.pending.setdefault(event.origin.actor, []).append(event)
             case ToolCall():
                 self._call(event)
             case ToolResult():
                 self._result(event)
             case Fact(name="cwd" | "branch" | "shell" as name, value=str(value)):
-                self.facts[name] = value
+                self._of(event.origin.actor, own=True)[name] = value
             case Delegation():
                 if event.call in self.calls:
                     self.delegations[event.actor] = self.calls[event.call]
@@ -97,13 +103,45 @@ class _Segments:
                 self._ends_turn()
 
     def finish(self) -> None:
-        """What was still unsaid when the log ended."""
+        """What was still unsaid when the log ended; what a subagent said stands where it did."""
+        is_alone = all(map(is_of_a_subagent, self.steps))
+        late: list[tuple[int, Step]] = []
         for actor in list(self.pending):
-            self._flush(actor, ends=True)
+            count = len(self.steps)
+            self._flush(actor, ends=True, is_alone=is_alone)
+            place, turn = self.since.get(actor, (count, self.turn))
+            if actor.startswith("subagent") and place < count:
+                late += ((place, structs.replace(step, turn=turn)) for step in self.steps[count:])
+                del self.steps[count:]
+        self._insert(sorted(late, key=lambda one: one[0]))
+
+    def _insert(self, late: list[tuple[int, Step]]) -> None:
+        """Puts steps in behind so many others; all that stand behind them have later numbers."""
+        if not late:
+            return
+        places = [place for place, _ in late]
+
+        def moved(number: int) -> int:
+            return number + bisect_left(places, number)
+
+        self.calls = {call: moved(number) for call, number in self.calls.items()}
+        self.delegations = {actor: moved(number) for actor, number in self.delegations.items()}
+        self.boundaries = [(moved(number), kind) for number, kind in self.boundaries]
+        old = [_renumbered(step, moved(step.step), moved) for step in self.steps]
+        new = [_renumbered(step, place + at + 1, moved) for at, (place, step) in enumerate(late)]
+        self.steps = sorted([*old, *new], key=lambda step: step.step)
+
+    def _of(self, actor: str, *, own: bool = False) -> dict[str, str]:
+        """What is known of an actor's place: of a subagent's from its own records, if they tell."""
+        lane = actor if actor.startswith("subagent") else ""
+        if own or lane in self.facts:
+            return self.facts.setdefault(lane, {})
+        return self.facts.get("", {})
 
     def _add(self, grounds: Mapping[str, Ground], **values: object) -> int:
         number = len(self.steps) + 1
-        place = {"cwd": self.facts.get("cwd"), "git_branch": self.facts.get("branch")}
+        facts = self._of(str(values["actor"]))
+        place = {"cwd": facts.get("cwd"), "git_branch": facts.get("branch")}
         step = Step(step=number, turn=self.turn, grounds=grounds, **place, **values)  # type: ignore[arg-type]  # names checked by the struct
         self.steps.append(step)
         return number
@@ -187,7 +225,7 @@ class _Segments:
             grounds,
             actor=here.actor,
             tool=event.tool or None,
-            like=like(does.tool, does.input, self.tools, self.facts.get("shell", "")),
+            like=like(does.tool, does.input, self.tools, self._of(here.actor).get("shell", "")),
             input=_sent(event.input),
             reasoning=text,
             started_at=here.at,
@@ -284,8 +322,11 @@ class _Segments:
         for actor in [a for a in self.pending if not a.startswith("subagent")]:
             self._flush(actor, ends=not cut)
 
-    def _flush(self, actor: str, ends: bool) -> None:
-        """Words that no call followed: the turn's answer, or words cut off."""
+    def _flush(self, actor: str, ends: bool, *, is_alone: bool = False) -> None:
+        """Words that no call followed: the turn's answer, or words cut off.
+
+        A subagent has no turns, but where nobody else is in the log, its last words end the work.
+        """
         parts = self.pending.pop(actor, [])
         groups: list[list[Message | Thinking]] = []
         for part in parts:
@@ -296,7 +337,8 @@ class _Segments:
                 groups.append([part])
         for index, group in enumerate(groups):
             last = index == len(groups) - 1
-            self._words(group, actor, ends and last and not actor.startswith("subagent"))
+            closes = is_alone or not actor.startswith("subagent")
+            self._words(group, actor, ends and last and closes)
 
     def _words(self, group: list[Message | Thinking], actor: str, ends: bool) -> None:
         if not ends and not any(part.text.strip() for part in group):
@@ -329,6 +371,19 @@ class _Segments:
             origin=here,
             via="" if ends else "cut off",
         )
+
+
+def is_of_a_subagent(step: Step) -> bool:
+    return step.actor.startswith("subagent")
+
+
+def _renumbered(step: Step, number: int, moved: Callable[[int], int]) -> Step:
+    """A step under another number, with the numbers of the steps that it names."""
+    answers = moved(step.answers) if step.answers else step.answers
+    source = step.input_source
+    if source and source["source_step"]:
+        source = {**source, "source_step": moved(source["source_step"])}
+    return structs.replace(step, step=number, answers=answers, input_source=source)
 
 
 def _says(group: list[Message | Thinking]) -> bool:
@@ -374,7 +429,7 @@ def _meant(event: ToolCall) -> ToolCall:
     inner = event.meant
     if inner is None:
         return event
-    return msgspec.structs.replace(event, tool=inner.tool, input=inner.input)
+    return structs.replace(event, tool=inner.tool, input=inner.input)
 
 
 def _naming(event: ToolCall) -> Ground:

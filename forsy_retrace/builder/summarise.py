@@ -172,7 +172,9 @@ def _config(trace: Trace, shows: Shows, told: Told) -> dict[str, Any]:
     named = _values(told, "harness")
     config: dict[str, Any] = {"harness": words(*named, shows.harness, trace.adapter)}
     for name, key in ONE_VALUE.items():
-        values = list(dict.fromkeys(v for v in _values(told, name) if isinstance(v, str)))
+        facts = told.get(name, [])
+        own = [one for one in facts if not one.origin.actor.startswith("subagent")]
+        values = list(dict.fromkeys(strings([one.value for one in own or facts])))
         if values:
             config[key] = values[0]
         if len(values) > 1:

@@ -123,6 +123,8 @@ FACTS = (
     ("entrypoint", "entrypoint"),
 )
 """Fields of a record that say something of the session, and what we call them."""
+OF_A_LANE = FACTS[:3]
+"""Those that a subagent's record has of its own."""
 
 USAGE = (
     "input_tokens",
@@ -141,6 +143,8 @@ class Reader:
         self.contents: dict[tuple[str, str | None], set[int]] = {}
         """What the records say that share a uuid and a time."""
         self.facts: dict[str, Any] = {}
+        self.lanes: dict[str, dict[str, Any]] = {}
+        """The same of each subagent."""
         self.tools: dict[str, str] = {}
         self.delegated: set[str] = set()
         self.last_words = ""
@@ -195,12 +199,14 @@ class Reader:
         return Origin(line.here.at(line.prefix + path), line.at, actor, message, line.branch)
 
     def _session_facts(self, line: Line, here: Origin) -> Iterator[Event]:
-        if line.lane:
+        """What a record says of the session; a subagent's, of where that one works."""
+        if line.lane and line.lane not in self.found.actors:
             return
-        for key, name in FACTS:
+        known = self.lanes.setdefault(line.lane, {}) if line.lane else self.facts
+        for key, name in OF_A_LANE if line.lane else FACTS:
             value = line.body.get(key)
-            if isinstance(value, str) and value and self.facts.get(name) != value:
-                self.facts[name] = value
+            if isinstance(value, str) and value and known.get(name) != value:
+                known[name] = value
                 yield Fact(_at(here, pointer(key)), name, value)
 
     def _assistant(self, line: Line, message: Json) -> Iterator[Event]:
