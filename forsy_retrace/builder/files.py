@@ -403,6 +403,8 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     if step.operation == "read" and not shows_none(step):
         return _gained(step, touched), "context-gained"
     if step.operation == "search" and not (run is not None and run.negated):
+        if any(touch.kind == "read" for touch in touched):
+            return _gained(step, touched), "context-gained"
         return f"{_context(step)} gained its matches.", "context-gained"
     return "", ""
 
