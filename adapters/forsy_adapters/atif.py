@@ -243,6 +243,9 @@ def _refs(step: Any) -> Iterator[Json]:
 
 # Steps, one by one.
 
+HANDED = "context from a trajectory that is not in the log"
+"""What a continued trajectory begins with, and none that was read holds."""
+
 
 class Reader:
     """Reads the trajectories of a log."""
@@ -251,6 +254,8 @@ class Reader:
         self.docs = docs
         self.read: dict[tuple[str, int, str], int] = {}
         """The trajectories that were read, and which they were."""
+        self.said: set[tuple[str, str]] = set()
+        """Who said what in their steps."""
         self.calls = Calls()
         self.open: dict[str, str] = {}
         """Call ids as logged to the calls that wait for a result."""
@@ -299,10 +304,13 @@ class Reader:
             return
         message = f"{self.read[doc.place]}/{index + 1}"
         here = doc.here(base, step.get("timestamp"), actor, message)
-        if step.get("is_copied_context") is True:
-            yield Skipped(here, "repeated: copied from the trajectory before")
-            return
         said = step.get("source")
+        words_of = (str(said), content_text(step.get("message")))
+        if step.get("is_copied_context") is True:
+            known = words_of in self.said
+            yield Skipped(here, "repeated: copied from the trajectory before" if known else HANDED)
+            return
+        self.said.add(words_of)
         self.issued = []
         if said == "agent":
             yield from self._agent(doc, step, here)

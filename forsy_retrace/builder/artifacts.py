@@ -140,7 +140,7 @@ def _artifact(
     return Artifact(
         name,
         kind,
-        "intermediate" if is_scratch or is_plan(path) else _role(path),
+        "intermediate" if is_scratch or is_plan(path) or _came_and_went(verbs) else _role(path),
         steps,
         what,
         _state(changes, trace, grade, back, _doubt(touched, by_git)) if told else ASKED[grade],
@@ -210,6 +210,11 @@ def _type(verbs: list[str]) -> str:
     if set(verbs) <= {"generated", "deleted"}:
         return "generated"
     return "created" if verbs[0] == "created" else "modified"
+
+
+def _came_and_went(verbs: list[str]) -> bool:
+    """Whether the session itself made the file, and took it away in the end."""
+    return verbs[0] in ("created", "generated") and verbs[-1] == "deleted"
 
 
 def _history(changes: list[Touch], verbs: list[str]) -> str:
@@ -294,6 +299,8 @@ def _state(
         parts.append(f"What {_listed(tuple(sorted(undone)))} wrote was mostly replaced later.")
     if last.kind not in GONE:
         parts.append(SHOWN[grade])
+        if grade == "unseen" and command(trace.steps[last.step - 1]) is not None:
+            parts[-1] = "The log holds the command that changed it, not what it then held."
         if grade == "full" and doubt:
             parts[-1] = f"The log holds its content; Git may have changed it in step {doubt}."
     else:

@@ -389,9 +389,11 @@ def _by_answers(
             "went-on",
         )
     lacks = f"The answer in step {closing.step} has no check and no approval."
-    checks = [c for c in trace.checks.values() if c.passed and c.step < closing.step]
+    known = (c for c in trace.checks.values() if c.passed is not None and c.kind != "read-back")
+    checks = [c for c in known if c.step < closing.step]
     if checks:
-        lacks = f"The check in step {checks[-1].step} passed over no edit that the log shows"
+        went = "passed over no edit that the log shows" if checks[-1].passed else "failed"
+        lacks = f"The check in step {checks[-1].step} {went}"
         lacks += f", and the answer in step {closing.step} has no approval."
     return False, lacks, "unconfirmed"
 

@@ -16,6 +16,7 @@ from .classify import command, patch_of
 from .edits import EDITS
 from .outcome import never_ran
 from .printed import bare_output, shows_none, unread
+from .ranges import read_in_parts
 from .tools import PLAN_EXITS, path_of
 from .touches import absolute, shown, touches, whole
 from .variants import Lines
@@ -438,11 +439,18 @@ def _lines(count: int) -> str:
 
 def _gained(step: Step, touched: list[Touch]) -> str:
     """What a read put before its actor."""
+    run = command(step)
+    base = absolute(run.cwd or ".", step.cwd) if run is not None else None
+    parts = {absolute(path, base) for path in read_in_parts(run)} if run is not None else set()
     names = []
     for touch in touched:
         if touch.kind == "read":
-            lines = _lines_read(touch)
-            names.append(shown(touch.path, step.cwd) + (f", {lines}" if lines else ""))
+            name, lines = shown(touch.path, step.cwd), _lines_read(touch)
+            if lines:
+                name += f", {lines}"
+            elif touch.path in parts:
+                name = f"parts of {name}"
+            names.append(name)
     what = "; ".join(dict.fromkeys(names)) if names else "its output"
     return f"{_context(step)} gained {what}."
 

@@ -406,11 +406,11 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     successor = later.retried.get(step.step)
     if down := _thumb(step, later, "down"):
         return Bad(down, "thumb", 1.0, successor)
-    if branch_of(step) and branch_of(step) not in later.beside:
-        return _left_behind(step, later)
     if step.action == "error":
         reason = ERRORS.get(step.via or "", "The harness reported an error.")
         return Bad(reason, "error-step", 1.0, successor)
+    if branch_of(step) and branch_of(step) not in later.beside:
+        return _left_behind(step, later)
     if step.step in later.meant:
         return None
     if step.success is False:

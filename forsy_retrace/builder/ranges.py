@@ -56,6 +56,19 @@ def spans_asked(run: Command) -> Iterator[tuple[str, int, int]]:
             yield source.reads[0], *asked
 
 
+def read_in_parts(run: Command) -> frozenset[str]:
+    """The files of which a shell line prints lines from the middle, and nowhere the whole."""
+    parts, wholes = set[str](), set[str]()
+    for one, after in pairwise((*run.simples, None)):
+        if one is not None and one.shows:
+            asked = _asked(one) or (_asked(after) if after and not after.reads else None)
+            if asked is None:
+                wholes.update(one.reads)
+            elif asked[0] > 1:
+                parts.update(one.reads)
+    return frozenset(parts - wholes)
+
+
 def _asked(one: Simple) -> tuple[int, int] | None:
     """The lines that a command was asked for."""
     match one.words:

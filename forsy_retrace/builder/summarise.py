@@ -210,7 +210,9 @@ def _models(trace: Trace, told: Told) -> dict[str, int]:
     for name in by_message.values():
         counts.setdefault(name, 0)
     for step in trace.steps:
-        if step.origin is not None and step.origin.message in by_message:
+        if step.actor == "system" or step.origin is None:
+            continue
+        if step.origin.message in by_message:
             counts[by_message[step.origin.message]] += 1
     return dict(counts)
 

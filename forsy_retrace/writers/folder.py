@@ -228,7 +228,10 @@ def _tokens(trace: Redacted) -> Json:
     """The log's own figures where it has any; else a count or estimate of the trace's texts."""
     usage = trace.manifest.get("token_usage")
     if usage:
-        return {"method": "the log's own usage, the largest figure of each message", **usage}
+        return {
+            "method": "the log's own usage; of several figures for one message, the largest",
+            **usage,
+        }
     from forsy_retrace.tokens import count, method
 
     texts = [
