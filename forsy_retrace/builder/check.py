@@ -83,7 +83,7 @@ class _Checker:
         if found is None:
             return step
         if found.passed and run is not None:
-            self._clear(found, run)
+            self._clear(found, step, run)
         makes = run is not None and MAKES.issuperset(_kinds(run))
         if makes and step.operation == "verify" and not found.edits:
             if found.kind == "run":
@@ -96,10 +96,11 @@ class _Checker:
         ground = inferred(found.rule, found.confidence, steps=found.edits)
         return put(step, {"operation": ground}, operation="verify")
 
-    def _clear(self, found: Check, run: Command) -> None:
+    def _clear(self, found: Check, step: Step, run: Command) -> None:
         """A line may hold several checks: a build, then a run of what was built."""
         for kind in sorted({found.kind, *_kinds(run)}):
-            self.unchecked.clear(kind, found.edits, breadth(kind, run))
+            if not _tells_nothing(kind, step, run):
+                self.unchecked.clear(kind, found.edits, breadth(kind, run))
 
     def _enter(self, step: Step, touched: list[Touch], run: Command | None) -> None:
         work = [t for t in touched if t.kind in EDITS and not self.is_scratch(t.path)]

@@ -384,18 +384,49 @@ def read_summary(text: str, rows: Sequence[Row] = RUNNERS) -> Verdict | None:
     return good
 
 
-NONE_RAN = later(
-    r"(?m)\[no (?:tests to run|test files)\]|^test result: ok\. 0 passed|^No tests found, exiting with code 0"
-)
+NONE_RAN: Mapping[str, re.Pattern[str]] = {
+    "go": later(r"(?m)\[no (?:tests to run|test files)\]|: no tests to run$|^ *--- SKIP: "),
+    "cargo": later(r"(?m)^test result: ok\. 0 passed"),
+    "pytest": later(
+        r"(?m)^=* ?(?:no tests ran|\d+ (?:skipped|deselected)"
+        r"(?:, \d+ (?:skipped|deselected|warnings?))*) in [\d.]+s"
+    ),
+    "unittest": later(r"(?m)^Ran (\d+) tests? in .*\n\nOK \(skipped=\1\)$|^Ran 0 tests in "),
+    "jest": later(
+        r"(?m)^No tests found, exiting with code 0"
+        r"|^ *Tests:?\s+(?:no tests|\d+ (?:skipped|todo|total))(?!.*\b(?:passed|failed)\b)"
+    ),
+    "bun": later(r"(?m)^ *0 pass$"),
+    "mocha": later(r"(?m)^ +0 passing\b"),
+    "node": later(r"(?m)^[#ℹ] pass 0$"),
+    "rspec": later(r"(?m)^(\d+) examples?, 0 failures, \1 pending|^0 examples, "),
+    "exunit": later(r"(?m)^(\d+) tests?, 0 failures, \1 (?:excluded|skipped)|^0 tests, "),
+    "minitest": later(r"(?m)^(\d+) runs, \d+ assertions, 0 failures, 0 errors, \1 skips"),
+    "phpunit": later(r"(?m)^No tests executed!"),
+    "dotnet": later(r"(?m)^(?:Passed|Skipped)!\s+- Failed:\s+0, Passed:\s+0,"),
+    "playwright": later(r"(?m)^ {2}[1-9]\d* skipped$"),
+    "deno": later(r"(?m)^ok \| 0 passed"),
+}
+"""How a runner closes where every test was skipped or none was chosen."""
 SOME_RAN = later(
-    r"(?m)^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*\[no tests to run\])|^\s*--- PASS: "
-    r"|^test result: ok\. [1-9]"
+    # Jest counts a file among those that passed though each of its tests is yet to be written.
+    r"(?m)^(?! *Test (?:Suites|Files)\b).*\b[1-9]\d* (?:pass(?:ed|ing)?|xfailed|xpassed)\b"
+    r"|^ *--- PASS: |^[#ℹ] pass [1-9]|^Passed!.* Passed:\s+[1-9]"
+    r"|^([1-9]\d*) (?:examples?|tests?|runs), (?:\d+ assertions, )?0 failures"
+    r"(?!.*\b\1 (?:pending|excluded|skip))"
+    r"|^Ran ([1-9]\d*) tests? in .*\n\nOK(?! \(skipped=\2\)$)"
 )
+"""How one tells of a test that passed, whatever else was skipped."""
+GO_PASSED = later(r"(?m)^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*\[no tests to run\])")
+"""How Go closes a package: it says so too where all tests named above were skipped."""
 
 
 def no_test_ran(text: str) -> bool:
-    """Whether a runner says that there was no test to run, and of none that it ran."""
-    return NONE_RAN.search(text) is not None and SOME_RAN.search(text) is None
+    """Whether a runner says that no test ran, and none that one passed."""
+    if SOME_RAN.search(text) or not any(words.search(text) for words in NONE_RAN.values()):
+        return False
+    *packages, _ = GO_PASSED.split(text)
+    return all("--- SKIP: " in named for named in packages)
 
 
 LISTERS = frozenset(["gofmt", "gofumpt", "goimports"])
@@ -424,7 +455,9 @@ NOT_BEGUN: Mapping[str, re.Pattern[str]] = {
     "shell": NO_PROGRAM,
     "syntax": NO_SYNTAX,
     "python": later(r"(?m)^\S*python[\d.]*(?:\.exe)?: No module named \S+$"),
-    "pytest": later(r"(?m)^ERROR: file or directory not found: |^=* ?no tests ran in "),
+    "pytest": later(
+        r"(?m)^ERROR: file or directory not found: |^=* ?(?:no tests ran|\d+ deselected\b.*) in "
+    ),
     "go": later(
         r"(?m)directory prefix \S+ does not contain |^go: cannot find main module"
         r"|go\.mod file not found in current directory|^no Go files in |matched no packages"
