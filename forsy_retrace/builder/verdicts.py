@@ -485,7 +485,8 @@ NOT_BEGUN: Mapping[str, re.Pattern[str]] = {
 FEW = 15
 """So many lines at most stand where nothing began."""
 DID_BEGIN = later(
-    r"(?i)\berror:|\berror\[|\bfail(?:ed|ures?)?\b(?!.*\[setup failed\])(?!$)|\bTraceback\b|\d passed\b"
+    r"(?i)\berror:|\berror\[|(?<!\[setup )\bfail(?:ed|ures?)?\b(?!.*\[setup failed\])(?!$)"
+    r"|\bTraceback\b|\d passed\b|^ok\s+\S+\s+[\d.(]"
 )
 """What stands in the other lines where something did run."""
 
