@@ -100,7 +100,7 @@ class _Checker:
         """A line may hold several checks: a build, then a run of what was built."""
         for kind in sorted({found.kind, *_kinds(run)}):
             if not _tells_nothing(kind, step, run):
-                self.unchecked.clear(kind, found.edits, breadth(kind, run))
+                self.unchecked.clear(kind, found.edits, run)
 
     def _enter(self, step: Step, touched: list[Touch], run: Command | None) -> None:
         work = [t for t in touched if t.kind in EDITS and not self.is_scratch(t.path)]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from forsy_retrace.commands import Command, classify
+from forsy_retrace.commands import Command, Limits, classify
 from forsy_retrace.patterns import later
 
 from .places import GO_TEST, Takes, looks_at
@@ -76,6 +76,9 @@ class Reach(NamedTuple):
         return self.prose or file.ending not in PROSE
 
 
+Breadth = tuple[Limits, ...]
+"""What each check of a kind on a line is limited to; empty where one checks everything."""
+
 NAMED = 100
 """Edits that a check names which may come again: one that fails, or looks at some files alone."""
 PASSED_BY = 1_000
@@ -94,8 +97,8 @@ class Unchecked:
         self.made: dict[int, tuple[File, ...]] = {}
         self.waiting: dict[tuple[str, Reach], dict[int, None]] = {}
         self.passed: dict[str, set[int]] = {}
-        self.narrow: dict[tuple[str, str], dict[frozenset[str], set[int]]] = {}
-        """Kind and one of the things covered to all that narrower runs covered with it, and the
+        self.narrow: dict[tuple[str, str, str], dict[Breadth, set[int]]] = {}
+        """Kind and one thing to which narrower runs were limited to the breadth of each, and the
         edits that these passed over."""
 
     def enter(self, edit: int, paths: Iterable[str]) -> None:
@@ -138,14 +141,15 @@ class Unchecked:
             else:
                 yield edit
 
-    def clear(self, kind: str, edits: Iterable[int], covers: tuple[str, ...]) -> None:
-        """A check of this kind and breadth passed over these edits."""
-        for cover in covers:
-            narrow = self.narrow.setdefault((kind, cover), {})
-            narrow.setdefault(frozenset(covers), set()).update(edits)
+    def clear(self, kind: str, edits: Iterable[int], run: Command) -> None:
+        """The checks of this kind on a line passed over these edits."""
+        whole = breadth(kind, run)
+        for flag, value in dict.fromkeys((f, one) for (f, held), *_ in whole for one in held):
+            narrow = self.narrow.setdefault((kind, flag, value), {})
+            narrow.setdefault(whole, set()).update(edits)
             if len(narrow) > NAMED:
                 del narrow[next(iter(narrow))]
-        if covers:
+        if whole:
             return
         self.passed.setdefault(kind, set()).update(edits)
         for (of, _), waiting in self.waiting.items():
@@ -165,8 +169,18 @@ class Unchecked:
     def _covered(self, kind: str, run: Command) -> list[set[int]]:
         """What runs at least as wide as this narrow one have passed over."""
         asked = breadth(kind, run)
-        past = self.narrow.get((kind, asked[0]), {}).items() if asked else ()
-        return [edits for covers, edits in past if covers.issuperset(asked)]
+        return [
+            edits
+            for flag, values in (asked[0] if asked else ())
+            for whole, edits in self.narrow.get((kind, flag, values[0]), {}).items()
+            if all(any(_is_as_wide(one, limits) for one in whole) for limits in asked)
+        ]
+
+
+def _is_as_wide(limits: Limits, asked: Limits) -> bool:
+    """Whether a run with these limits covers all that one with those does."""
+    held = dict(asked)
+    return all(flag in held and set(values).issuperset(held[flag]) for flag, values in limits)
 
 
 def _file(path: str) -> File:
@@ -203,13 +217,13 @@ def _tools(kind: str, lines: Iterable[str]) -> list[str]:
     return [one.name for one in found if one.check == kind] or [one.name for one in found]
 
 
-def breadth(kind: str, run: Command) -> tuple[str, ...]:
-    """What the checks of one kind on a line are limited to; empty means everything.
+def breadth(kind: str, run: Command) -> Breadth:
+    """How much the checks of one kind on a line look at.
 
     A line may hold several: `ruff check src && pytest` lints one folder and tests all.
     """
-    found = [one.covers for one in run.simples if one.check == kind]
-    return () if () in found else tuple(dict.fromkeys(sum(found, ())))
+    found = [one.limits for one in run.simples if one.check == kind]
+    return () if () in found else tuple(dict.fromkeys(found))
 
 
 def is_prose(path: str) -> bool:

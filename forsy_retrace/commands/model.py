@@ -7,6 +7,9 @@ import msgspec
 REWRITES = ("fix", "format")
 """Roles of commands that rewrite files."""
 
+Limits = tuple[tuple[str, tuple[str, ...]], ...]
+"""What a check is limited to by its operands, under no name, and by each of its filters."""
+
 
 class Simple(msgspec.Struct, frozen=True, gc=False):
     """One simple command of a line, its wrappers (`sudo`, `uv run`, `bash -c` …) stripped."""
@@ -21,8 +24,8 @@ class Simple(msgspec.Struct, frozen=True, gc=False):
     surface: str = "cli"
     check: str | None = None
     """`tests`, `lint`, `types`, `build` or `run` where the command is a check."""
-    covers: tuple[str, ...] = ()
-    """The paths, packages and filters that a check is limited to; empty means everything."""
+    limits: Limits = ()
+    """Each narrows what the others leave of a check; empty means everything."""
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
@@ -34,6 +37,11 @@ class Simple(msgspec.Struct, frozen=True, gc=False):
     """It prints what stands in the files that it reads, and does not only tell of them."""
     looks_at: tuple[str, ...] | None = None
     """The files, folders and patterns that a check looks at; None where the line does not tell."""
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The paths, packages and names of all its limits."""
+        return sum((values for _, values in self.limits), ())
 
 
 class Excuse(msgspec.Struct, frozen=True, gc=False):

@@ -32,7 +32,7 @@ def run_script(words: tuple[str, ...], at: int) -> Simple | None:
                 script.operation,
                 f"script:{script.words.split()[0]}",
                 check=script.check or None,
-                covers=words[at + 1 :],
+                limits=(("", words[at + 1 :]),) if words[at + 1 :] else (),
                 reads=(words[at],),
                 role=script.role,
             )

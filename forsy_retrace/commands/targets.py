@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from forsy_retrace.commands.model import REWRITES, Simple
+from forsy_retrace.commands.model import REWRITES, Limits, Simple
 from forsy_retrace.commands.queries import asks
 from forsy_retrace.commands.scripts import run_script, script_called
 from forsy_retrace.commands.table import Choice, table
@@ -38,7 +38,7 @@ def applied(
     writes: list[str] = []
     urls: list[str] = []
     packages: list[str] = []
-    covers: tuple[str, ...] = ()
+    limits: Limits = ()
     looks_at: tuple[str, ...] | None = None
     kinds = choice.operands
     if operation == "verb":
@@ -99,12 +99,12 @@ def applied(
                 if not heredoc and asks(query):
                     operation, role, rule = "read", "view", "sql-read"
     if check:
-        covers = _covers(words, operands, check)
-    if "looks" in kinds and (operands or not covers):
+        limits = _limits(words, operands, check)
+    if "looks" in kinds and (operands or not limits):
         named = [word for word in operands if word[:1] != "!"] or ["."]
         looks_at = tuple("." if word in _EVERYTHING else word for word in named)
     elif "project" in kinds:
-        looks_at = _project(_values(words, _PROJECT)) if covers else (".",)
+        looks_at = _project(_values(words, _PROJECT)) if limits else (".",)
     if role in REWRITES and not writes:
         writes = [word for word in operands if word not in _EVERYTHING]
     return Simple(
@@ -114,7 +114,7 @@ def applied(
         rule,
         row.surface,
         check,
-        covers,
+        limits,
         tuple(reads),
         tuple(writes),
         tuple(urls),
@@ -168,10 +168,10 @@ def method(words: tuple[str, ...]) -> str | None:
     return None
 
 
-def _covers(words: tuple[str, ...], operands: list[str], check: str) -> tuple[str, ...]:
-    """What a check is limited to: the values of its filters and its operands, as they stand."""
+def _limits(words: tuple[str, ...], operands: list[str], check: str) -> Limits:
+    """What a check is limited to: its operands, and the values of its filters, as they stand."""
     filters = table().filters
-    chosen: list[str] = []
+    chosen: dict[str, tuple[str, ...]] = {}
     values: set[int] = set()
     for at, word in enumerate(words):
         if word[:1] != "-":
@@ -185,15 +185,15 @@ def _covers(words: tuple[str, ...], operands: list[str], check: str) -> tuple[st
             values.add(at + 1)
         # `-p 4` (go) and `-p no:cacheprovider` (pytest) limit nothing.
         if value and value[0] != "-" and not value.isdigit() and value[:3] != "no:":
-            chosen.append(value)
+            chosen[flag] = (*chosen.get(flag, ()), value)
     taken = [words[at] for at in sorted(values)]
     # Behind a `--` stand flags too, and those of `cargo test -- --nocapture` limit nothing.
-    rest = [
+    rest = tuple(
         word
         for word in operands
         if word not in taken and word not in _EVERYTHING and word[:1] != "-"
-    ]
-    return (*rest, *chosen)
+    )
+    return ((("", rest),) if rest else ()) + tuple(chosen.items())
 
 
 def _program(choice: Choice, words: tuple[str, ...], operands: list[str]) -> Simple:
@@ -232,7 +232,7 @@ def _script(choice: Choice, words: tuple[str, ...], operands: list[str]) -> Simp
         script.operation,
         f"script:{script.words.split()[0]}",
         check=script.check or None,
-        covers=_covers(words, rest, script.check) if script.check else (),
+        limits=_limits(words, rest, script.check) if script.check else (),
         packages=tuple(rest) if script.operation == "install" else (),
         role=script.role,
     )
@@ -267,7 +267,7 @@ def redirected(done: Simple, redirects: Redirects) -> Simple:
         elif done.words[:1] in (("echo",), ("printf",)):
             role = "prep"  # `echo x > file && git add .`: a line of text is seldom the point
     return Simple(
-        done.words, done.name, operation, rule, done.surface, done.check, done.covers,
+        done.words, done.name, operation, rule, done.surface, done.check, done.limits,
         reads, writes, done.urls, done.packages, role, done.shows and not written,
         done.looks_at,
     )  # fmt: skip
