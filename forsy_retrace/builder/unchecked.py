@@ -35,6 +35,10 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     ),
     (later(r"^(?:tsc|eslint|knip)\b"), SCRIPTS),
     (
+        later(r"^(?:@?tailwindcss|postcss|sass|lessc)\b"),
+        (".css", ".scss", ".sass", ".less", ".pcss"),
+    ),
+    (
         later(r"^(?:biome|prettier|jest|vitest|next|vite|bun (?:test|build))\b"),
         (*SCRIPTS, ".css", ".scss", ".html"),
     ),
