@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from forsy_adapters.claude_code.changes import changes
+from forsy_adapters.claude_code.results import verdict
 
 from forsy_retrace.events import Event, Message, Skipped
 from forsy_retrace.registry import load
@@ -136,3 +137,16 @@ def test_edits_that_fill_the_memory_together_are_not_done_again() -> None:
         )
     )
     assert time.process_time() - began < 1
+
+
+POLLS = {
+    "<status>running</status>\n\n<timestamp>2025-09-03T09:30:19.000Z</timestamp>": "launched",
+    "<retrieval_status>not_ready</retrieval_status>\n\n<status>running</status>": "launched",
+    "<status>running</status>\n\n<stdout>\nlistening\n</stdout>": "ok",
+    "<retrieval_status>success</retrieval_status>\n\n<status>completed</status>": "ok",
+}
+
+
+@pytest.mark.parametrize("text", POLLS)
+def test_a_poll_of_what_runs_on_tells_of_no_outcome_without_an_output(text: str) -> None:
+    assert verdict({}, text, None, {}).outcome == POLLS[text]

@@ -66,6 +66,11 @@ DENIALS: dict[str, Outcome] = {
 }
 """Why a call was denied (`toolDenialKind`, 2.1.2xx), and what became of it."""
 EXIT_CODE = later(r"Exit code (\d{1,10})(?:\n|\Z)")
+RUNS_ON = later(
+    r"(?:<(retrieval_status|task_id|task_type)>[^<]{0,80}</\1>\s+){0,3}<status>running</status>"
+    r"(?:\s+<timestamp>[^<]{0,80}</timestamp>)?\s*"
+)
+"""What a poll of a background command shows that has printed nothing new; it may have waited."""
 LAUNCHED = frozenset({"async_launched", "teammate_spawned", "remote_launched"})
 
 
@@ -103,6 +108,8 @@ def verdict(block: dict[str, Any], text: str, extra: Any, record: dict[str, Any]
             return Verdict("failed", "http-status", "/toolUseResult/status")
     if text.startswith("Async agent launched successfully"):
         return Verdict("launched", "launched-in-background", "content")
+    if RUNS_ON.fullmatch(text):
+        return Verdict("launched", "still-running", "content")
     if text.startswith("[Request interrupted by user"):
         return Verdict("interrupted", "interrupted-by-user", "content")
     if flag is False:
