@@ -1135,6 +1135,7 @@ LAX = settings(max_examples=150, deadline=None, suppress_health_check=[HealthChe
 @example("passwor='&quot;passwor='")
 @example('SECRET:"{0}\\{0}"'.format("q7Zr2LmX9vKt4WbN8sYc3HdP6fJg1TeA5uRo0Qi"))
 @example("PASSWOR={\x1f&")
+@example('Passwor="asswor=\\\\')
 @example("PASSWORD={hunter2&xx")
 @given(TEXTS)
 def test_no_text_raises_and_the_json_around_it_still_parses(text: str) -> None:

@@ -496,7 +496,9 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
         yield Good(up, "thumb", 0.95, ())
     check = later.trace.checks.get(step.step)
     if check is not None and check.passed and check.fresh:
-        seen = "It read back" if check.kind == "read-back" else "The check passed over"
+        seen = (
+            "It read back" if check.kind == "read-back" else f"The check{_limit(step)} passed over"
+        )
         reason = f"{seen} the edits of {edits_named(check)}."
         yield Good(reason, "passed-check", 0.9, check.edits)
     over = later.passed(step.step, len(later.trace.steps) + 1)
@@ -528,6 +530,19 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
     if number is not None:
         reason = f"The words of step {number} name a line that it showed."
         yield Good(reason, "cited-later", 0.8, (number,))
+
+
+MOST_SAID = 80
+"""Characters of what a check was limited to that are told."""
+
+
+def _limit(step: Step) -> str:
+    """What a check's options limited it to, in its own words; empty where none did."""
+    run = command(step)
+    checks = [one for one in run.simples if one.check] if run is not None else []
+    names = [v for one in checks for flag, values in one.limits if flag for v in values]
+    said = ", ".join(dict.fromkeys(names))
+    return f", limited to `{said}`," if said and len(said) <= MOST_SAID else ""
 
 
 def _is_launched(step: Step) -> bool:
