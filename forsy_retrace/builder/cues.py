@@ -99,16 +99,19 @@ OPENERS = later(
 
 def cues_of(text: str, context: Context) -> Cues:
     said = FENCES.sub(" ", text)[:2000].replace("\u2019", "'").strip()
-    spans = phrases().first(said, partial(_meant, said))
+    failure = FAILURE.search(text[-600:]) if PASTE.match(text) else None
+    spans = {} if failure else phrases().first(said, partial(_meant, said))
     opens = _opens(said, spans)
     question = (
-        "?" in said[-120:]
+        "?" in (text.rstrip()[-1:] if failure else said[-120:])
         or "？" in said[-60:]
         or _asks(said, spans)
         or ASKED.search(said) is not None
     )
     _drop_what_only_seems(said, spans, opens, question)
     found = {kind: said[start:end].lower() for kind, (start, end) in spans.items()}
+    if failure:
+        found["symptom"] = failure[0].lower()
     lines = {line.strip().lower() for line in text.splitlines()}
     if lines & {option.lower() for option in context.options}:
         found["option"] = "option"
@@ -130,6 +133,7 @@ def cues_of(text: str, context: Context) -> Cues:
         thanks=THANKED.search(said[-40:]) is not None,
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
         suits=SUITS.search(context.last_words[-300:]) is not None,
+        conceded=CONCEDES.match(context.reply) is not None,
         takes_up=words <= 4 and _takes_up(context.last_words, found.get("request", "")),
     )
 
@@ -250,6 +254,20 @@ SUITS = later(
     r"|(?:这样|看起来)(?:可以|行|好|对|没问题|合适)吗|(?:よろしい|いかが|問題ない)(?:です|でしょう)か"
 )
 """How words end that ask whether what they show is as it should be, not how it is with something."""
+
+
+CONCEDES = later(
+    r"(?i)(?:(?:oh|ah|yes|yeah|hm+|thanks)\W+)?(?:(?:good|great|nice) catch\b(?!\W+let me \w)"
+    r"|you(?:['\u2019]re| are) (?:\w+ )?right\b(?! to\b)(?:[^.!?\n]*[.!?]+)?[^.!?\n]*?"
+    r"\bI(?:['\u2019]m(?! (?:going|glad))| was| am(?! going)| missed| made| forgot| overlooked| misread"
+    r"| misunderstood| confused| conflated| assumed| broke| introduced| didn['\u2019]t"
+    r"| should(?:n['\u2019]t| not)? have)\b)"
+)
+"""How words begin that own up to a fault. `Good catch, let me check` has yet to look for one."""
+PASTE = later(r"\s*[❯➜$%] ?\S[^\n]*\n")
+"""A command behind its prompt at the head of a message: what follows was printed."""
+FAILURE = later(r"(?i)\b(?:npm error|error:|exit code:? [1-9])")
+"""What tells there, near the end, of a failure."""
 
 
 def _lists(text: str, label: str) -> bool:

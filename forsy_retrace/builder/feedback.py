@@ -2,6 +2,7 @@
 
 import msgspec
 
+from forsy_retrace.events import Message, Origin
 from forsy_retrace.evidence import Ground, Vote, inferred
 from forsy_retrace.trace import Step, Trace, put
 
@@ -13,18 +14,34 @@ from .variants import Lines
 def feedback(trace: Trace) -> Trace:
     """The role of each human message, and how it judges what is done."""
     lines = Lines(trace, _Before)
+    replies = _replies(trace)
     said: set[str | None] = set()
     steps = []
     for step in trace.steps:
         before = lines.of(step)
         if step.action == "user_message":
             answered = trace.steps[step.answers - 1] if step.answers else None
-            step = _read(step, before.context(step, answered, step.input in said))
+            reply = replies.get(step.origin, "") if step.origin else ""
+            step = _read(step, before.context(step, answered, step.input in said, reply))
             said.add(step.input)
         before.take(step)
         lines.end(step)
         steps.append(step)
     return msgspec.structs.replace(trace, steps=tuple(steps))
+
+
+def _replies(trace: Trace) -> dict[Origin, str]:
+    """What the agent said first after each human message, before the next one on that line."""
+    waiting: dict[str, Origin] = {}
+    found: dict[Origin, str] = {}
+    for event in trace.session.events:
+        match event:
+            case Message(origin=here, role="user"):
+                waiting[here.branch] = here
+            case Message(origin=here, text=text) if text.strip() and here.actor == "agent":
+                if here.branch in waiting:
+                    found[waiting.pop(here.branch)] = text
+    return found
 
 
 ACTS = ("edit", "write", "execute", "install", "download", "plan")
@@ -55,7 +72,7 @@ class _Before:
             self.words = step.output or ""
         self.acted = self.acted or (step.call is not None and step.operation in ACTS)
 
-    def context(self, step: Step, answered: Step | None, repeats: bool) -> Context:
+    def context(self, step: Step, answered: Step | None, repeats: bool, reply: str) -> Context:
         worked, last = self.worked, self.last
         return Context(
             first=not self.spoken,
@@ -64,6 +81,7 @@ class _Before:
             and worked.action == "output",
             offered=worked is not None and _offers(worked),
             last_words=self.words,
+            reply=reply,
             cut=last is not None
             and (last.via == "interrupted" or (last.call is not None and last.success is False)),
             worked=worked is not None,

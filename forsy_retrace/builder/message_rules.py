@@ -22,6 +22,8 @@ class Context(NamedTuple):
     """They offered to do more than was asked."""
     last_words: str
     """What the agent said last."""
+    reply: str
+    """What it said first after the message."""
     cut: bool
     """The message follows an interrupt, a rejection or a failed call."""
     worked: bool
@@ -61,6 +63,8 @@ class Cues(NamedTuple):
     """A few words that order what the agent offered."""
     suits: bool
     """The agent's last words ask whether what they show is as it should be."""
+    conceded: bool
+    """The agent's first words behind it own up to a fault."""
 
 
 Test = Callable[[Cues, Context, str], bool]
@@ -198,6 +202,10 @@ RULES: tuple[Rule, ...] = (
     Rule("says-it-is-wrong", "correction", "correction", 0.78,
          "It says that something done is wrong, missing or to be undone.",
          lambda c, x, via: _wrong(c, x) and not (c.opens == "request" and c.question)),
+    Rule("agent-concedes", "correction", "correction", 0.75,
+         "The agent's first words behind it own up to a fault, and it answers no question.",
+         lambda c, x, via: x.worked and c.conceded and c.opens not in ("ask", "request", "unsure", "but")
+         and (not x.asked or c.question or _asks_more(c))),
     Rule("accepts-and-asks", "direct_request", "approval", 0.78,
          "It opens with praise and goes on to the next ask.",
          lambda c, x, via: x.worked and c.praises and c.words > 3
@@ -222,7 +230,7 @@ RULES: tuple[Rule, ...] = (
          "A statement that came in the middle of a turn steers the work under way.",
          lambda c, x, via: x.under_way and not c.question and "correct" not in c.found),
     Rule("tells-how-it-fails", "correction", "correction", 0.72,
-         "After work that changed something, it tells how that fails.",
+         "After work that changed something, it tells how that fails, or pastes what a shell printed of it.",
          lambda c, x, via: x.acted and "symptom" in c.found and not x.asked
          and not c.question and c.opens not in ("request", "praise")),
     Rule("asks-again", "correction", "correction", 0.7,

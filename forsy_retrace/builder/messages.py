@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from forsy_retrace.evidence import Vote
 
-from .cues import SENTENCE, cues_of
+from .cues import OPENERS, SENTENCE, cues_of
 from .message_rules import RULES, Context, Cues
 
 FLOOR = 0.5
@@ -46,7 +46,7 @@ KINDS = {
     "new_instruction": ("constrain", "forbid"),
     "other": ("unsure", "report"),
 }
-OPENERS = ("yes", "no")
+AT_HEAD = ("yes", "no")
 """Words that judge only where a message opens with them: `no need to …` is no no."""
 
 
@@ -57,12 +57,13 @@ def _passage(text: str, kind: str, cues: Cues) -> str | None:
         return None
     for cue in KINDS.get(kind, ()):
         phrase = cues.found.get(cue)
-        if phrase is None or (cue in OPENERS and cues.opens != cue):
+        if phrase is None or (cue in AT_HEAD and cues.opens != cue):
             continue
         for sentence in SENTENCE.finditer(text):
             if phrase in sentence[0].lower().replace("\u2019", "'"):
                 return sentence[0].strip()
-    sentences = [sentence[0].strip() for sentence in SENTENCE.finditer(stripped)]
+    said = (sentence[0].strip() for sentence in SENTENCE.finditer(stripped))
+    sentences = [sentence for sentence in said if not OPENERS.fullmatch(sentence)]
     if kind == "new_instruction" and len(sentences) > 1 and _only_praises(sentences[0], cues):
         return sentences[1]
     return sentences[0] if sentences else stripped[:200]
