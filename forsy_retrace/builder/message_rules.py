@@ -180,8 +180,9 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: c.opens == "yes" and c.words <= 3 and not x.asked and not c.question),
     # Words: what a longer one does to the work.
     Rule("explains-after-a-cut", "clarification", "clarification", 0.84,
-         "It explains an earlier ask, after an interrupt or a failure.",
-         lambda c, x, via: x.cut and "clarify" in c.found),
+         "It explains an earlier ask, after an interrupt or a failure, and opens with that or asks for nothing.",
+         lambda c, x, via: x.cut and "clarify" in c.found
+         and (c.opens == "clarify" or not (c.question or _asks_more(c)))),
     Rule("opens-with-no", "correction", "correction", 0.82,
          "It opens with a no that answers no question.",
          lambda c, x, via: x.worked and c.opens == "no" and not x.asked
