@@ -140,12 +140,14 @@ def cues_of(text: str, context: Context) -> Cues:
 
 def _meant(said: str, kind: str, start: int, end: int) -> str | None:
     """As which kind a phrase reads where it stands."""
+    phrase = said[start:end].lower()
+    if phrase == "no need to" and _is_aside(said[max(0, start - 200) : start]):
+        return None
     if kind not in ("praise", "correct", "symptom"):
         return kind
     before = said[max(0, start - 60) : start]
     if SUPPOSED.search(before):
         return None
-    phrase = said[start:end].lower()
     if kind != "praise":
         is_denied = NOT_WRONG.search(before) or NO_MORE.match(said, end)
         is_noun = phrase in UNDOES and NOUNS.search(before)
@@ -155,6 +157,12 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
         return "correct"
     is_weak = start > 3 and phrase in WEAK and len(said) > 30
     return None if is_weak or GOES_ON.match(said, end) else kind
+
+
+def _is_aside(before: str) -> bool:
+    """Whether what spares some work stands in brackets, or behind an order in its sentence."""
+    here = re.split(r"[.!?\n]", before)[-1]
+    return here.rfind("(") > here.rfind(")") or "request" in phrases().first(here)
 
 
 def _opens(said: str, spans: Mapping[str, Span]) -> str:

@@ -8,6 +8,7 @@ from forsy_retrace.trace import Step, Trace, put
 
 from .message_rules import Context
 from .messages import read_message
+from .outcome import never_ran
 from .variants import Lines
 
 
@@ -87,7 +88,8 @@ class _Before:
             worked=worked is not None,
             acted=self.acted,
             under_way=last is not None and (step.via == "queued" or _is_under_way(last)),
-            rejected=step.via == "rejection",
+            rejected=step.via == "rejection"
+            or (last is not None and last.operation == "plan" and never_ran(last)),
             answer=step.via == "answer",
             options=_options(answered),
             repeats=repeats,

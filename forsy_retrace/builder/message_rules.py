@@ -32,6 +32,7 @@ class Context(NamedTuple):
     under_way: bool
     """The message came in the middle of a turn."""
     rejected: bool
+    """The message comes with a rejection, or behind a plan that was turned down without words."""
     answer: bool
     options: tuple[str, ...]
     repeats: bool
