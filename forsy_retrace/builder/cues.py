@@ -126,7 +126,7 @@ def cues_of(text: str, context: Context) -> Cues:
         rest=said[len(found.get(opens, "")) :],
         label=label is not None
         and (words <= 30 or label.end(1) - label.start() > 3 or _is_pick(said, label[1], context))
-        and _lists(context.last_words, label[1]),
+        and lists(context.last_words, label[1]),
         place="place" in found and words <= 12 and _has_options(context.last_words),
         praises=praise <= 60 and _words(said[:praise]) <= 3,
         yes_but=opens in ("yes", "praise") and EXCEPTS.search(said[:60]) is not None,
@@ -278,7 +278,7 @@ FAILURE = later(r"(?i)\b(?:npm error|error:|exit code:? [1-9])")
 """What tells there, near the end, of a failure."""
 
 
-def _lists(text: str, label: str) -> bool:
+def lists(text: str, label: str) -> bool:
     """Whether a text lists an option of that label."""
     item = rf"(?im)^[\s>*#|-]*(?:option |\*\*)?(?:option )?{re.escape(label)}[.):*]"
     return re.search(item, text) is not None

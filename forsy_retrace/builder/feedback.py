@@ -6,6 +6,7 @@ from forsy_retrace.events import Message, Origin
 from forsy_retrace.evidence import Ground, Vote, inferred
 from forsy_retrace.trace import Step, Trace, put
 
+from .cues import LABEL, lists
 from .message_rules import Context
 from .messages import read_message
 from .outcome import never_ran
@@ -23,7 +24,9 @@ def feedback(trace: Trace) -> Trace:
         if step.action == "user_message":
             answered = trace.steps[step.answers - 1] if step.answers else None
             reply = replies.get(step.origin, "") if step.origin else ""
-            step = _read(step, before.context(step, answered, step.input in said, reply))
+            menu = before.menu(step.input or "")
+            context = before.context(step, answered, step.input in said, reply, menu)
+            step = _read(step, context, menu)
             said.add(step.input)
         before.take(step)
         lines.end(step)
@@ -45,6 +48,7 @@ def _replies(trace: Trace) -> dict[Origin, str]:
     return found
 
 
+ANSWERS = ("answer_to_agent_question", "selection")
 ACTS = ("edit", "write", "execute", "install", "download", "plan")
 
 
@@ -59,6 +63,8 @@ class _Before:
         """The last step that is no user's."""
         self.words = ""
         """The agent's last output."""
+        self.asked: tuple[Step, ...] = ()
+        """Its last outputs that asked something, while nothing has answered."""
         self.acted = False
         """Whether the last turn did or proposed anything beyond looking."""
 
@@ -67,13 +73,29 @@ class _Before:
         if step.action == "user_message":
             self.spoken = True
             self.acted = False
+            if step.message_role in ANSWERS:
+                self.asked = ()
             return
         self.worked = step
         if step.action == "output":
             self.words = step.output or ""
+            if step.operation == "ask_user":
+                self.asked = (*self.asked[-2:], step)
         self.acted = self.acted or (step.call is not None and step.operation in ACTS)
 
-    def context(self, step: Step, answered: Step | None, repeats: bool, reply: str) -> Context:
+    def menu(self, text: str) -> Step | None:
+        """Whose options a label alone picks from, where the last words list none."""
+        label = LABEL.match(text.strip())
+        if label is None or label.end() < len(text.strip()):
+            return None
+        first = "1" if label[1].isdigit() else "A"
+        said = (one for one in reversed(self.asked) if lists(one.output or "", first))
+        found = None if lists(self.words, first) else next(said, None)
+        return found if found is not None and lists(found.output or "", label[1]) else None
+
+    def context(
+        self, step: Step, answered: Step | None, repeats: bool, reply: str, menu: Step | None
+    ) -> Context:
         worked, last = self.worked, self.last
         return Context(
             first=not self.spoken,
@@ -81,7 +103,7 @@ class _Before:
             and worked.operation == "ask_user"
             and worked.action == "output",
             offered=worked is not None and _offers(worked),
-            last_words=self.words,
+            last_words=menu.output or "" if menu else self.words,
             reply=reply,
             cut=last is not None
             and (last.via == "interrupted" or (last.call is not None and last.success is False)),
@@ -122,10 +144,11 @@ def _options(step: Step | None) -> tuple[str, ...]:
     return ()
 
 
-def _read(step: Step, context: Context) -> Step:
+def _read(step: Step, context: Context, menu: Step | None) -> Step:
     reading = read_message(step.input or "", step.via, context)
     role, kind, passage = reading.role, reading.feedback, reading.passage
-    grounds = {"message_role": _ground(reading.role_votes, role)}
+    steps = (menu.step,) if menu is not None and role == "selection" else ()
+    grounds = {"message_role": _ground(reading.role_votes, role, steps)}
     if kind is not None:
         grounds["feedback_type"] = _ground(reading.feedback_votes, kind)
         if passage:
@@ -141,6 +164,6 @@ def _read(step: Step, context: Context) -> Step:
     )
 
 
-def _ground(votes: tuple[Vote, ...], value: str) -> Ground:
+def _ground(votes: tuple[Vote, ...], value: str, steps: tuple[int, ...] = ()) -> Ground:
     best = max((v for v in votes if v.value == value), key=lambda v: v.confidence)
-    return inferred(best.rule, best.confidence, votes=votes)
+    return inferred(best.rule, best.confidence, steps=steps, votes=votes)

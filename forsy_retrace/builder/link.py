@@ -210,9 +210,14 @@ class _Linker:
         return put(step, {"retry_of": ground}, retry_of=left.step)
 
     def _reacts_to(self, step: Step) -> Step | None:
-        """The call that a message rejects, interrupts or answers; else the last output."""
+        """The call that a message rejects, interrupts or answers; else the last output.
+
+        A label reacts to the words whose options it picks from, also where they are not the last.
+        """
         if step.answers is not None:
             return self.steps.get(step.answers)
+        if picked := step.grounds["message_role"].steps:
+            return self.steps[picked[0]]
         last = self.line.done
         if last is None or last.call is not None or last.action == "error":
             return self._before_typing(step, last)

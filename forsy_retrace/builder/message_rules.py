@@ -21,7 +21,7 @@ class Context(NamedTuple):
     offered: bool
     """They offered to do more than was asked."""
     last_words: str
-    """What the agent said last."""
+    """What the agent said last; for a label alone, its words that list the options."""
     reply: str
     """What it said first after the message."""
     cut: bool
@@ -117,8 +117,9 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.first and not (x.answer or x.rejected)
          and not (x.asked and c.opens in ("yes", "no", "permit"))),
     Rule("sent-again", "direct_request", None, 0.96,
-         "A message sent again word for word asks again.",
-         lambda c, x, via: x.repeats and c.opens not in ("yes", "no", "permit", "praise")),
+         "A message sent again word for word asks again, unless it picks an option.",
+         lambda c, x, via: x.repeats and not c.label
+         and c.opens not in ("yes", "no", "permit", "praise")),
     Rule("offered-option", "selection", None, 0.95,
          "An answer in a dialog that is one of the options offered.",
          lambda c, x, via: x.answer and "option" in c.found),
@@ -154,7 +155,7 @@ RULES: tuple[Rule, ...] = (
          and not (c.place and x.asked)
          and not (c.opens == "no" and (x.asked or x.offered))),
     Rule("picks-a-label", "selection", None, 0.91,
-         "It opens with the label of an option that the agent's last words listed.",
+         "It opens with the label of an option that the agent's last words listed, or is one alone that words not yet answered did.",
          lambda c, x, via: x.worked and c.label and (x.asked or not c.question)),
     Rule("accepts-what-was-shown", "approval", "approval", 0.91,
          "A yes and no more, where the agent asked whether what it showed is as it should be.",
