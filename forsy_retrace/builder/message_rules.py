@@ -83,7 +83,8 @@ class Rule(NamedTuple):
 
 
 def _narrows(cues: Cues) -> bool:
-    return re.match(r"(?i)(?:only|just)\b", cues.rest.strip()) is not None
+    excepts = cues.found.get("constrain", "").startswith("but ") and cues.words <= 25
+    return excepts or re.match(r"(?i)(?:only|just)\b", cues.rest.strip()) is not None
 
 
 COMMAND = later(r"\s*/[A-Za-z][\w:-]*(?=\s|$)")
@@ -227,7 +228,7 @@ RULES: tuple[Rule, ...] = (
          "It opens with an addition while the work is under way or was cut.",
          lambda c, x, via: x.worked and c.opens == "constrain" and (x.cut or via == "queued")),
     Rule("narrows-after-a-cut", "new_constraint", "new_instruction", 0.7,
-         "It narrows the work after a cut: `only …`, `just …`.",
+         "It narrows the work after a cut: `only …`, `just …`, an ask and `but don't …`.",
          lambda c, x, via: x.cut and _narrows(c) and not c.question),
     Rule("adds-in-mid-turn", "new_constraint", "new_instruction", 0.68,
          "A statement that came in the middle of a turn steers the work under way.",
