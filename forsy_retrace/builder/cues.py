@@ -134,6 +134,7 @@ def cues_of(text: str, context: Context) -> Cues:
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
         suits=SUITS.search(context.last_words[-300:]) is not None,
         conceded=CONCEDES.match(context.reply) is not None,
+        states=STATES.match(said) is not None and not found.keys() & STEERS,
         takes_up=words <= 4 and _takes_up(context.last_words, found.get("request", "")),
     )
 
@@ -272,6 +273,14 @@ CONCEDES = later(
     r"| should(?:n['\u2019]t| not)? have)\b)"
 )
 """How words begin that own up to a fault. `Good catch, let me check` has yet to look for one."""
+STATES = later(
+    r"(?is)(?!.*\b(?:should|must|needs?|want|ought)\b)(?:(?:and|btw|by the way|oh|so)\W+)?"
+    r"(?:my (?!bet|concern|guess|idea|opinion|point|preference|question|suggestion|take|worry)|our |there\b)"
+    r"[^.,!?\n]{0,60}?(?:\b(?:is|are|has|have)\b|'s\b|'re\b)(?! to\b)"
+)
+"""How words begin that tell what is so, and not of a wish."""
+STEERS = {"constrain", "forbid", "prefer", "next", "symptom"}
+"""Phrases of words that say how the work shall be, or is not."""
 PASTE = later(r"\s*[❯➜$%] ?\S[^\n]*\n")
 """A command behind its prompt at the head of a message: what follows was printed."""
 FAILURE = later(r"(?i)\b(?:npm error|error:|exit code:? [1-9])")

@@ -60,6 +60,8 @@ class Cues(NamedTuple):
     """It ends in thanks."""
     goes_on: bool
     """A sentence behind the praise holds none."""
+    states: bool
+    """It tells what is so in the user's world, and sets nothing for the work."""
     takes_up: bool
     """A few words that order what the agent offered."""
     suits: bool
@@ -94,6 +96,12 @@ COMMAND = later(r"\s*/[A-Za-z][\w:-]*(?=\s|$)")
 def _wrong(cues: Cues, context: Context) -> bool:
     """It says that something is wrong, and not only in answer to a question of taste."""
     return context.worked and "correct" in cues.found and (context.acted or not context.asked)
+
+
+def _informs(cues: Cues, context: Context) -> bool:
+    """It tells what happened or, while the agent works, what is so, and asks for nothing."""
+    tells = cues.opens == "report" or (context.under_way and cues.states)
+    return tells and not cues.question and "request" not in cues.found
 
 
 def _short(cues: Cues) -> bool:
@@ -232,7 +240,8 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.cut and _narrows(c) and not c.question),
     Rule("adds-in-mid-turn", "new_constraint", "new_instruction", 0.68,
          "A statement that came in the middle of a turn steers the work under way.",
-         lambda c, x, via: x.under_way and not c.question and "correct" not in c.found),
+         lambda c, x, via: x.under_way and not c.question and "correct" not in c.found
+         and not _informs(c, x)),
     Rule("tells-how-it-fails", "correction", "correction", 0.72,
          "After work that changed something, it tells how that fails, or pastes what a shell printed of it.",
          lambda c, x, via: x.acted and "symptom" in c.found and not x.asked
@@ -245,9 +254,8 @@ RULES: tuple[Rule, ...] = (
          "A doubt put as a question.",
          lambda c, x, via: x.worked and c.question and c.opens in ("unsure", "but")),
     Rule("tells-what-happened", "status_update", "other", 0.62,
-         "It tells what happened or was done, and asks for nothing.",
-         lambda c, x, via: x.worked and c.opens == "report" and not c.question
-         and "request" not in c.found),
+         "It tells what happened or was done or, in the middle of a turn, what is so, and asks for nothing.",
+         lambda c, x, via: x.worked and _informs(c, x)),
     Rule("asks", "direct_request", None, 0.6,
          "A question or an order.",
          lambda c, x, via: c.question or "request" in c.found),
