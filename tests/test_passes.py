@@ -297,3 +297,10 @@ def test_each_rule_is_as_sure_as_its_page_says(path: Path) -> None:
                 if row is not None and row.between is not None:
                     low, high = row.between
                     assert low <= (1.0 if sure is None else sure) <= high, (rule, sure)
+
+
+def test_what_came_beside_a_result_is_named_with_its_record() -> None:
+    trace = trace_of(FIXTURES / "link" / "brought-by-a-call.json")
+    (told,) = trace.session.facts("brought")
+    assert trace.steps[3].grounds["caused_by"].evidence == (told.origin.evidence,)
+    assert trace.steps[5].grounds["caused_by"].evidence == ()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from forsy_retrace.events import SHELL
-from forsy_retrace.evidence import Ground, derived, inferred
+from forsy_retrace.evidence import Evidence, Ground, derived, inferred
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace, edits_named, put, steps_named
 
@@ -114,10 +114,12 @@ class _Linker:
         self.uses: dict[int, int] = {}
         self.variants = variants(trace)
         self.tells = bool(trace.session.facts("replaces"))
+        told = trace.session.facts("brought")
         self.brought = {
             value["call"]: Brought(value["text"], value.get("folder"))
-            for value in (fact.value for fact in trace.session.facts("brought"))
+            for value in (fact.value for fact in told)
         }
+        self.brought_at = {fact.value["call"]: fact.origin.evidence for fact in told}
         self.left_behind: Step | None = None
         """The first message of a line that the user went back on."""
 
@@ -406,7 +408,16 @@ class _Linker:
         if not found:
             return step
         ground = derived("position") if confidence is None else inferred(rule, confidence)
+        beside = tuple(dict.fromkeys(filter(None, map(self._brought_in, given))))
+        ground = msgspec.structs.replace(ground, evidence=beside)
         return _caused(step, found, kind or "other", " ".join(notes), ground)
+
+    def _brought_in(self, source: Source) -> Evidence | None:
+        """Where a value stands that came beside its step's result, which does not show it."""
+        step = self.steps[source.step]
+        if step.call is None or source.value in (step.output or ""):
+            return None
+        return self.brought_at.get(step.call.call)
 
     def _beside(self, other: int, step: Step) -> bool:
         """Whether a step is a call of the same message: none of them was caused by another."""
