@@ -25,7 +25,7 @@ from .gaps import only_reads
 from .outcome import never_ran
 from .tools import path_of
 from .touches import absolute, line_changes, replacements, shown
-from .wanted import MAX_TEXT, MODULE, Asked, Wanted, last_part, ways_to_show
+from .wanted import MAX_TEXT, MODULE, Asked, Wanted, base_of, last_part, ways_to_show
 
 HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 BLAMED = re.compile(
@@ -91,6 +91,8 @@ class Flow:
         """Value to the first step whose output held it."""
         self.count: dict[str, int] = {}
         self.used: set[str] = set()
+        self.paths: dict[str, int] = {}
+        """A path that was used, in whatever form, to the last step that did."""
         self.given: set[str] = set()
         """Values that the user or the brief named: they need no other source."""
         self.entries: dict[str, int] = {}
@@ -166,7 +168,7 @@ class Flow:
                     led_to[path] = source.step
         named = {way for path in asked.paths for way in ways_to_show(step, path)}
         rest = (value for value in asked.arguments if value not in named)
-        found += self._of_values(rest, led_to)
+        found += self._of_values(rest, led_to, base_of(step))
         for path in self._known(step, asked):
             self.hits.pop(path, None)
         best: dict[int, Source] = {}
@@ -179,9 +181,7 @@ class Flow:
             if held is None or source.confidence > held.confidence:
                 best[source.step] = source
         self.used |= asked.said
-        self.used.update(f"path {path}" for path in asked.made)
-        # A path that was shown both ways is known in both.
-        self.used.update(named & self.first.keys())
+        self.paths.update(dict.fromkeys((*asked.paths, *asked.made), step.step))
         for old, new in replacements(step):
             self.written.update((line.strip(), step.step) for line in line_changes(old, new)[1])
         return [best[number] for number in sorted(best)]
@@ -248,10 +248,8 @@ class Flow:
 
     def _of_path(self, step: Step, path: str) -> Iterator[Source]:
         """A path from a listing or a hit."""
-        key = f"path {path}"
-        if key in self.used:
+        if path in self.paths:
             return
-        self.used.add(key)
         name = posixpath.basename(path)
         if path in self.given or shown(path, step.cwd) in self.given:
             return
@@ -274,10 +272,10 @@ class Flow:
                 self.used.add(value)
                 yield Source(min(steps), told, "folder-first-shown", 0.7)
                 return
-        key, name = f"path {folder}", last_part(folder)
-        is_new = key not in self.used and name not in self.given
+        name = last_part(folder)
+        is_new = folder not in self.paths and name not in self.given
         if folder in self.entries and len(name) >= SHORTEST and is_new:
-            self.used.add(key)
+            self.paths[folder] = step.step
             yield Source(self.entries[folder], name, "folder-first-shown", 0.7)
 
     def _knows(self, value: str) -> bool:
@@ -308,10 +306,13 @@ class Flow:
             seen = {step for steps in alike for step in steps}
         return {step for step in seen if step > self.written.get(line, 0)}
 
-    def _of_values(self, arguments: Iterable[str], led_to: Mapping[str, int]) -> Iterator[Source]:
+    def _of_values(
+        self, arguments: Iterable[str], led_to: Mapping[str, int], base: str | None
+    ) -> Iterator[Source]:
         """Distinctive values that an output brought up first; of a name, its parts say no more.
 
-        Nor do they of a path that is known to come from another step.
+        Nor do they of a path that is known to come from another step, nor a path that was used in
+        another form since it was shown in this one.
         """
         whole = ""  # the last that was found: its parts follow it
         for value in arguments:
@@ -319,6 +320,10 @@ class Flow:
                 continue
             number = self.first.get(value)
             if number is None or (value in whole and not whole.startswith(f"{value}.")):
+                continue
+            if any(
+                self.paths.get(path, 0) > number for path in (absolute(value, base), f"/{value}")
+            ):
                 continue
             if any(value in path and number != step for path, step in led_to.items()):
                 continue
@@ -370,7 +375,7 @@ def _folder(step: Step) -> str | None:
     """The folder that a listing or search speaks of."""
     run = command(step)
     if run is not None:
-        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        base = base_of(step)
         for simple in run.simples:
             if simple.operation == "search" and len(simple.reads) == 1:
                 return absolute(simple.reads[0], base)

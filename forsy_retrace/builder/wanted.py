@@ -97,6 +97,12 @@ def ways_to_show(step: Step, path: str) -> tuple[str, ...]:
     return shown(path, step.cwd), path.strip("/")
 
 
+def base_of(step: Step) -> str | None:
+    """The folder in which a call's paths lie: where its line goes, else the working directory."""
+    run = command(step)
+    return absolute(run.cwd, step.cwd) if run is not None and run.cwd else step.cwd
+
+
 def last_part(path: str) -> str:
     """The name of what a path leads to."""
     if "\\" in path:
@@ -168,7 +174,7 @@ def _paths(step: Step) -> Iterator[str]:
             yield absolute(folder, absolute(named, step.cwd) if named else step.cwd)
     run = command(step)
     if run is not None:
-        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        base = base_of(step)
         for simple in run.simples:
             for path in simple.reads:
                 if told := path if not set(path) & OPEN else _folder(path):
@@ -188,7 +194,7 @@ def _folder(pattern: str) -> str:
 def _made(step: Step) -> Iterator[str]:
     run = command(step)
     if run is not None:
-        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        base = base_of(step)
         yield from (absolute(path, base) for path in run.writes)
 
 
@@ -201,7 +207,7 @@ def _spans(step: Step) -> Iterator[tuple[str, int, int | None]]:
             yield absolute(named, step.cwd), first, last
     run = command(step)
     if run is not None:
-        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        base = base_of(step)
         for path, first, last in spans_asked(run):
             yield absolute(path, base), first, last
 
