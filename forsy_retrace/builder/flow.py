@@ -93,6 +93,8 @@ class Flow:
         self.used: set[str] = set()
         self.paths: dict[str, int] = {}
         """A path that was used, in whatever form, to the last step that did."""
+        self.through: set[str] = set()
+        """The folders that used paths lead through: each whole, and by its name."""
         self.given: set[str] = set()
         """Values that the user or the brief named: they need no other source."""
         self.entries: dict[str, int] = {}
@@ -181,7 +183,9 @@ class Flow:
             if held is None or source.confidence > held.confidence:
                 best[source.step] = source
         self.used |= asked.said
-        self.paths.update(dict.fromkeys((*asked.paths, *asked.made), step.step))
+        paths = (*asked.paths, *asked.made)
+        self.paths.update(dict.fromkeys(paths, step.step))
+        self.through.update(part for path in (*paths, *asked.said) for part in _above(path))
         for old, new in replacements(step):
             self.written.update((line.strip(), step.step) for line in line_changes(old, new)[1])
         return [best[number] for number in sorted(best)]
@@ -265,21 +269,23 @@ class Flow:
     def _of_folder(self, step: Step, path: str) -> Iterator[Source]:
         """A guessed file of a folder that an output brought up, or listed."""
         folder = posixpath.dirname(path)
+        if folder in self.paths or folder in self.through:
+            return
         for value, told in _as_sent(step, folder):
             shown_as = (value, f"{MODULE}{value}") if step.operation == "read" else (value,)
             steps = [self.first[way] for way in shown_as if way in self.first]
             if len(value) >= SHORTEST and steps and not self._knows(value):
                 self.used.add(value)
+                self.through.add(folder)
                 yield Source(min(steps), told, "folder-first-shown", 0.7)
                 return
         name = last_part(folder)
-        is_new = folder not in self.paths and name not in self.given
-        if folder in self.entries and len(name) >= SHORTEST and is_new:
+        if folder in self.entries and len(name) >= SHORTEST and name not in self.given:
             self.paths[folder] = step.step
             yield Source(self.entries[folder], name, "folder-first-shown", 0.7)
 
     def _knows(self, value: str) -> bool:
-        return value in self.used or value in self.given
+        return value in self.used or value in self.through or value in self.given
 
     def _of_edit(self, lines: tuple[str, ...], files: frozenset[str]) -> Iterator[Source]:
         """The step that showed most of the text that an edit replaces; the latest of several."""
@@ -339,6 +345,12 @@ def _as_sent(step: Step, path: str) -> Iterator[tuple[str, str]]:
         yield from ((whole, whole), (below, below))
     else:
         yield from ((below, below), (whole, below))
+
+
+def _above(path: str) -> Iterator[str]:
+    """The folders that a path leads through, each whole and by its name."""
+    while path := path.rpartition("/")[0]:
+        yield from (path, last_part(path))
 
 
 def values_given(text: str) -> set[str]:
