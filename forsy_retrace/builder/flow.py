@@ -201,8 +201,8 @@ class Flow:
     def _companions(self, step: Step, more: Brought) -> None:
         """The files that a text names by their places in its folder."""
         for token in self.tokens.of(more.text[:MAX_TEXT]) if more.folder else ():
-            path = token.strip(".:#")
-            if last_part(path) in self.wanted.names:
+            path = token.strip(":#").rstrip(".:")
+            if path.strip("./") and last_part(path) in self.wanted.names:
                 self.entries.setdefault(absolute(path, more.folder), step.step)
 
     def _listing(self, step: Step, text: str) -> None:
