@@ -127,8 +127,13 @@ def folders(token: str) -> Iterator[str]:
 
 
 def is_camel(word: str) -> bool:
-    """Mixed case beyond a capital at the start: `camelCase`, `PascalCase`."""
-    return word[1:] != word[1:].lower() and word != word.upper()
+    """Mixed case beyond a capital at the start: `camelCase`, `PascalCase`, `Signed-Header`.
+
+    Of words joined by hyphens, one in capitals alone (`API-dependent`) or with one at its start
+    (`non-English`) makes no name.
+    """
+    mixed = [part for part in word.split("-") if part not in (part.upper(), part.lower())]
+    return len(mixed) > 1 or any(part[1:] != part[1:].lower() for part in mixed)
 
 
 def _is_identifier(word: str) -> bool:
