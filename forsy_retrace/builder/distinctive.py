@@ -46,6 +46,30 @@ BUILT_IN = later(
 """Names that Rust, C++, Python, JavaScript, a browser, Tailwind, Go and Elixir bring along."""
 
 
+MEMBER = later(
+    r"(?:(?P<owner>[\w$.]+)\.)?(?:"
+    # JavaScript's.
+    r"length|size|push|pop|shift|unshift|map|filter|reduce|reduceRight|forEach|find(?:Last)?(?:Index)?"
+    r"|some|every|includes|(?:lastI|i)ndexOf|join|slice|splice|concat|flat|flatMap|fill|sort|reverse"
+    r"|keys|values|entries|trim(?:Start|End)?|split|replace(?:All)?|(?:starts|ends)With|pad(?:Start|End)"
+    r"|repeat|char(?:Code)?At|codePointAt|substr(?:ing)?|toString|toFixed|valueOf|match(?:All)?"
+    r"|then|catch|finally|call|apply|bind|has|get|set|add|delete|clear|constructor|prototype"
+    # Python's.
+    r"|append|extend|insert|items|strip|[lr]strip|splitlines|(?:starts|ends)with|format|encode|decode"
+    r"|lower|upper|title|capitalize|popitem|setdefault|update|copy|count|index|remove|is(?:digit|alpha|alnum)"
+    r"|read_(?:text|bytes)|write_(?:text|bytes)|with_suffix|is_(?:file|dir)|iterdir|joinpath"
+    # Rust's.
+    r"|clone|unwrap|expect|is_(?:some|none|ok|err|empty)|to_(?:string|owned|vec|path_buf)|as_(?:str|ref|mut)"
+    r"|iter|iter_mut|into_iter|collect|push_str"
+    # Go's: of tests, commands, builders, locks and patterns.
+    r"|Parallel|Helper|Fatalf?|Errorf?|Logf|Skipf?|Cleanup|TempDir|Setenv|FailNow"
+    r"|CombinedOutput|Std(?:in|out|err)Pipe|ExitCode|Write(?:String|Byte|Rune)|String|R?(?:Unl|L)ock"
+    r"|MatchString|Find(?:All)?String(?:Submatch|Index)*|ReplaceAllString(?:Func)?"
+    r")"
+)
+"""What a value of a language has, behind whatever its owner is called: `receipts.length`."""
+
+
 KNOWN = frozenset(
     [
         # Go's own packages of some length.
@@ -79,10 +103,14 @@ def tells(value: str, *, alone: bool) -> bool:
     """Whether a value says where it may have come from.
 
     A name of a language's own library tells nothing, nor does a word, nor several joined by
-    hyphens unless they stand alone: in running words they are any text's.
+    hyphens unless they stand alone: in running words they are any text's. What each value of a
+    language has tells no more than the value's name.
     """
     if value in KNOWN or BUILT_IN.fullmatch(value):
         return False
+    if member := MEMBER.fullmatch(value):
+        owner = member["owner"] or ""
+        return len(owner) >= SHORTEST and tells(owner, alone=alone)
     return PLAIN.fullmatch(value) is None or _is_identifier(value) or (alone and "-" in value)
 
 
