@@ -94,9 +94,15 @@ KNOWN = frozenset(
         "application/gzip", "application/javascript", "application/json", "application/ld+json",
         "application/octet-stream", "application/pdf", "application/xml", "application/zip", "image/svg+xml",
         "multipart/form-data", "text/event-stream", "text/javascript", "text/markdown",
+        # Files and folders that stand under these names in any project.
+        ".dockerignore", ".editorconfig", ".eslintignore", ".gitattributes", ".npmignore", ".prettierignore",
+        ".prettierrc", ".pytest_cache", "__pycache__", "bower_components", "composer.json", "composer.lock",
+        "dist-packages", "docker-compose.yml", "gitattributes", "node_modules", "npm-shrinkwrap.json",
+        "package-lock.json", "package.json", "pnpm-lock.yaml", "pyproject.toml", "pytest_cache",
+        "requirements.txt", "site-packages", "tsconfig.json",
     ]
 )  # fmt: skip
-"""Names of Go's and Python's libraries, of HTTP and of Git, to the letter."""
+"""Names of Go's and Python's libraries, of HTTP and of Git, and of files, to the letter."""
 
 
 def tells(value: str, *, alone: bool) -> bool:
