@@ -90,6 +90,12 @@ class Flow:
         self.first: dict[str, int] = {}
         """Value to the first step whose output held it."""
         self.count: dict[str, int] = {}
+        self.taught: dict[str, int] = {}
+        """Value to the first skill whose text held it."""
+        self.received: dict[str, int] = {}
+        """Value to the step that showed it since the last call."""
+        self.asked = False
+        """Whether a call came since the last output."""
         self.used: set[str] = set()
         self.paths: dict[str, int] = {}
         """A path that was used, in whatever form, to the last step that did."""
@@ -109,12 +115,17 @@ class Flow:
     def forget(self) -> None:
         """The context was cleared: what lay before is out of sight."""
         self.first.clear()
+        self.taught.clear()
+        self.received.clear()
         self.entries.clear()
         self.hits.clear()
         self.lines.clear()
 
     def show(self, step: Step) -> None:
         """Enters a step's output."""
+        if self.asked:
+            self.received.clear()
+            self.asked = False
         text = shown_of(step.output or "")
         if not text or (step.result is not None and never_ran(step)):
             return
@@ -128,6 +139,9 @@ class Flow:
         for found in filter(None, map(self.wanted.parts.__getitem__, tokens)):
             for value in found:
                 self.first.setdefault(value, step.step)
+                self.received[value] = step.step
+                if step.like == "Skill":
+                    self.taught.setdefault(value, step.step)
                 self.count[value] = self.count.get(value, 0) + 1
         if step.operation not in ("edit", "write"):
             self._listing(step, text)
@@ -155,6 +169,7 @@ class Flow:
         """The steps whose outputs gave this call its arguments; marks the values as used."""
         if step.call is None:
             return []
+        self.asked = True
         asked = self.wanted.asked.pop(step.step)  # no other step asks for it
         if step.cwd is not None and step.cwd not in self.given:
             self.given |= {step.cwd, *values(step.cwd)}
@@ -171,6 +186,7 @@ class Flow:
         named = {way for path in asked.paths for way in ways_to_show(step, path)}
         rest = (value for value in asked.arguments if value not in named)
         found += self._of_values(rest, led_to, base_of(step))
+        found += self._of_skill(asked.skill)
         for path in self._known(step, asked):
             self.hits.pop(path, None)
         best: dict[int, Source] = {}
@@ -312,6 +328,13 @@ class Flow:
             seen = {step for steps in alike for step in steps}
         return {step for step in seen if step > self.written.get(line, 0)}
 
+    def _of_skill(self, names: Iterable[str]) -> Iterator[Source]:
+        """The name of a skill from what was just received, or from the text of another."""
+        for value in names:
+            number = self.received.get(value, self.taught.get(value))
+            if number is not None and not self._knows(value):
+                yield self._first_shown(number, value)
+
     def _of_values(
         self, arguments: Iterable[str], led_to: Mapping[str, int], base: str | None
     ) -> Iterator[Source]:
@@ -334,8 +357,11 @@ class Flow:
             if any(value in path and number != step for path, step in led_to.items()):
                 continue
             whole = value
-            rarity = 1 / self.count[value]
-            yield Source(number, value, "value-first-shown", round(0.6 + 0.3 * rarity, 2))
+            yield self._first_shown(number, value)
+
+    def _first_shown(self, number: int, value: str) -> Source:
+        rarity = 1 / self.count[value]
+        return Source(number, value, "value-first-shown", round(0.6 + 0.3 * rarity, 2))
 
 
 def _as_sent(step: Step, path: str) -> Iterator[tuple[str, str]]:

@@ -49,6 +49,8 @@ class Asked(NamedTuple):
     """The files that its command writes: the actor has named them itself."""
     spans: tuple[tuple[str, int, int | None], ...]
     """Files of which it asks for lines from the middle, with the first and the last, where told."""
+    skill: tuple[str, ...]
+    """The name of the skill that it calls: the agent has the names of all, from no step."""
 
 
 class Wanted:
@@ -66,7 +68,7 @@ class Wanted:
         for step in steps:
             if step.call is not None:
                 self.asked[step.step] = asked = _asked(step)
-                self.values.update(asked.arguments)
+                self.values.update(asked.arguments, asked.skill)
                 for path in asked.paths:
                     self.values.update(ways_to_show(step, path))
                     self.names.add(last_part(path))
@@ -120,6 +122,7 @@ def _asked(step: Step) -> Asked:
     if (run := command(step)) is not None:
         there |= run.programs  # whoever calls a program knows it
     arguments: list[str] = []
+    skill = _skill(step)
     for text in _sourced(step.call.input):
         is_whole = len(text) <= MAX_ARGUMENT
         found = held[text] if is_whole else distinctive.values(text[:MAX_ARGUMENT])
@@ -127,7 +130,9 @@ def _asked(step: Step) -> Asked:
         arguments += (
             value
             for value in dict.fromkeys(found)
-            if value not in there and distinctive.tells(value, alone=value in alone)
+            if value not in there
+            and value not in skill
+            and distinctive.tells(value, alone=value in alone)
         )
     return Asked(
         tuple(_paths(step)),
@@ -136,7 +141,15 @@ def _asked(step: Step) -> Asked:
         tuple(_lines(old) for old, _ in replaced[:MAX_EDITS]),
         tuple(_made(step)),
         tuple(_spans(step)),
+        skill,
     )
+
+
+def _skill(step: Step) -> tuple[str, ...]:
+    match step.call.input if step.call and step.like == "Skill" else None:
+        case {"skill": str(name)}:
+            return tuple(v for v in distinctive.values(name) if distinctive.tells(v, alone=True))
+    return ()
 
 
 def _sourced(sent: object) -> Iterator[str]:
