@@ -19,13 +19,13 @@ from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step, Tokens
 
-from .classify import command, patched_files, reports
+from .classify import command, reports
 from .distinctive import SHORTEST, values
 from .gaps import only_reads
 from .outcome import never_ran
 from .tools import path_of
 from .touches import absolute, line_changes, replacements, shown
-from .wanted import MAX_TEXT, MODULE, Asked, Wanted, base_of, last_part, ways_to_show
+from .wanted import MAX_TEXT, MODULE, Asked, Wanted, base_of, edited, last_part, ways_to_show
 
 HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 BLAMED = re.compile(
@@ -109,6 +109,8 @@ class Flow:
         """File to the lines that hits named, with their steps."""
         self.lines: dict[str, dict[str | None, deque[int]]] = {}
         """A line to the last steps that showed it in each file; None where any may be meant."""
+        self.short: dict[tuple[str, str], int] = {}
+        """A file with a text of short lines to the last step that showed it; 0 where it stood twice."""
         self.written: dict[str, int] = {}
         """A line that the actor itself put into a file, and when."""
 
@@ -120,6 +122,7 @@ class Flow:
         self.entries.clear()
         self.hits.clear()
         self.lines.clear()
+        self.short.clear()
 
     def show(self, step: Step) -> None:
         """Enters a step's output."""
@@ -147,7 +150,7 @@ class Flow:
             self._listing(step, text)
         if reports(step):
             self._report(step, text)
-        if self.wanted.lines:
+        if self.wanted.lines or self.wanted.short:
             if "→" in text or "\t" in text:
                 text = NUMBERED.sub("", text)
             if step.operation == "search" or text.startswith(WINDOW):
@@ -158,6 +161,10 @@ class Flow:
                 held = self.lines.setdefault(line, {})
                 for file in files:
                     held.setdefault(file, deque(maxlen=LOOKS)).append(step.step)
+            for file in filter(None, files):
+                for old in self.wanted.short.get(file, ()):
+                    if times := text.count(old):
+                        self.short[file, old] = step.step if times == 1 else 0
 
     def _files(self, step: Step) -> list[str | None]:
         """The files whose lines an output shows; None stands for any."""
@@ -173,8 +180,9 @@ class Flow:
         asked = self.wanted.asked.pop(step.step)  # no other step asks for it
         if step.cwd is not None and step.cwd not in self.given:
             self.given |= {step.cwd, *values(step.cwd)}
-        files = _edited(step)
+        files = edited(step)
         found = [source for lines in asked.replaced for source in self._of_edit(lines, files)]
+        found += [source for old in asked.short for source in self._of_short(old, files)]
         for path, first, last in asked.spans:
             found += self._of_span(path, first, last)
         led_to: dict[str, int] = {}
@@ -209,7 +217,7 @@ class Flow:
     def _known(self, step: Step, asked: Asked) -> Iterator[str]:
         """Files that are read whole, or edited: the hits in them have led there, or hold no more."""
         if step.operation in ("edit", "write"):
-            yield from _edited(step)
+            yield from edited(step)
         elif step.operation == "read" or step.grounds["operation"].rule == "read-back":
             spans = {path for path, _, _ in asked.spans}
             yield from (path for path in asked.paths if path not in spans)
@@ -315,6 +323,13 @@ class Flow:
             line = next(line for seen, line in seen_in if seen == step)
             yield Source(step, line, "showed-the-replaced-text", 0.92)
 
+    def _of_short(self, old: str, files: frozenset[str]) -> Iterator[Source]:
+        """The step that showed the only place of a text whose lines are all short."""
+        step = max((self.short.get((file, old), 0) for file in files), default=0)
+        lines = [line for line in map(str.strip, old.splitlines()) if line]
+        if any(self.written.get(line, 0) < step for line in lines):
+            yield Source(step, lines[0], "showed-the-replaced-text", 0.8)
+
     def _shown(self, line: str, files: frozenset[str]) -> set[int]:
         """The last steps that showed a line of these files, since the actor put it in if it did.
 
@@ -388,13 +403,6 @@ def values_given(text: str) -> set[str]:
     files = NAME.findall(text.replace("\\", "/"))
     named = {*values(text), *(file.removeprefix("@").removeprefix("./") for file in files)}
     return named | {part for path in named if "/" in path for part in path.split("/") if part}
-
-
-def _edited(step: Step) -> frozenset[str]:
-    """The files that an edit names."""
-    target = path_of(step.call.input) if step.call else None
-    named = [*patched_files(step), *([target] if target else [])]
-    return frozenset(absolute(path, step.cwd) for path in named)
 
 
 def _placed(path: str, folder: str | None, cwd: str | None) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from forsy_retrace.trace import Step
 
 from . import distinctive
-from .classify import command
+from .classify import command, patched_files
 from .ranges import spans_asked
 from .tools import path_of
 from .touches import absolute, replacements, shown
@@ -44,7 +44,9 @@ class Asked(NamedTuple):
     arguments: tuple[str, ...]
     said: frozenset[str]
     replaced: tuple[tuple[str, ...], ...]
-    """The lines of each text that it replaces."""
+    """The lines of each text that it replaces, but for short ones."""
+    short: tuple[str, ...]
+    """The texts that it replaces whose lines are all short."""
     made: tuple[str, ...]
     """The files that its command writes: the actor has named them itself."""
     spans: tuple[tuple[str, int, int | None], ...]
@@ -62,6 +64,8 @@ class Wanted:
         self.parts = Parts(self.values)
         self.lines: set[str] = set()
         """Lines that an edit replaces."""
+        self.short: dict[str, dict[str, None]] = {}
+        """File to the texts of short lines that are replaced in it."""
         self.names: set[str] = {"", ".", ".."}
         """Last parts of the paths that calls name, and of their folders where they are long; and
         those that tell nothing."""
@@ -78,6 +82,8 @@ class Wanted:
                         self.names.add(last_part(folder))
                 for lines in asked.replaced:
                     self.lines.update(lines)
+                for file in edited(step) if asked.short else ():
+                    self.short.setdefault(file, {}).update(dict.fromkeys(asked.short))
 
 
 class Parts(dict[str, tuple[str, ...]]):
@@ -103,6 +109,13 @@ def base_of(step: Step) -> str | None:
     """The folder in which a call's paths lie: where its line goes, else the working directory."""
     run = command(step)
     return absolute(run.cwd, step.cwd) if run is not None and run.cwd else step.cwd
+
+
+def edited(step: Step) -> frozenset[str]:
+    """The files that an edit names."""
+    target = path_of(step.call.input) if step.call else None
+    named = [*patched_files(step), *([target] if target else [])]
+    return frozenset(absolute(path, step.cwd) for path in named)
 
 
 def last_part(path: str) -> str:
@@ -139,6 +152,7 @@ def _asked(step: Step) -> Asked:
         tuple(arguments),
         frozenset().union(*held.values()),
         tuple(_lines(old) for old, _ in replaced[:MAX_EDITS]),
+        tuple(old for old, _ in replaced[:MAX_EDITS] if old.strip() and not _lines(old)),
         tuple(_made(step)),
         tuple(_spans(step)),
         skill,
