@@ -57,16 +57,27 @@ def spans_asked(run: Command) -> Iterator[tuple[str, int, int]]:
 
 
 def read_in_parts(run: Command) -> frozenset[str]:
-    """The files of which a shell line prints lines from the middle, and nowhere the whole."""
-    parts, wholes = set[str](), set[str]()
+    """The files of which a shell line leaves lines out: before what it prints, or in between."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    wholes = set[str]()
     for one, after in pairwise((*run.simples, None)):
         if one is not None and one.shows:
             asked = _asked(one) or (_asked(after) if after and not after.reads else None)
             if asked is None:
                 wholes.update(one.reads)
-            elif asked[0] > 1:
-                parts.update(one.reads)
-    return frozenset(parts - wholes)
+                continue
+            for path in one.reads:
+                spans.setdefault(path, []).append(asked)
+    return frozenset(path for path, held in spans.items() if path not in wholes and _skips(held))
+
+
+def _skips(spans: list[tuple[int, int]]) -> bool:
+    end = 0
+    for first, last in sorted(spans):
+        if first > end + 1:
+            return True
+        end = max(end, last)
+    return False
 
 
 def _asked(one: Simple) -> tuple[int, int] | None:
