@@ -6,7 +6,7 @@ recognises counts, by the same actor.
 
 import posixpath
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
@@ -53,6 +53,8 @@ class Attempt(NamedTuple):
     url: str | None
     """The first that its arguments name."""
     check: Check | None
+    before: "Sequence[Attempt]" = ()
+    """The actor's last calls before it."""
 
 
 def _attempt(step: Step, order: int, check: Check | None) -> Attempt:
@@ -488,14 +490,42 @@ def _looked_for_by_name(old: Attempt, new: Attempt) -> bool:
 
 
 def _same_folder(old: Attempt, new: Attempt) -> bool:
-    """A file that was not there; another of its folder is read soon after."""
+    """A file that was not there; the next of its folder, not known before, is read soon after.
+
+    Where the failure itself named it, it may have been known.
+    """
     if old.path is None or new.path is None or old.step.tool != new.step.tool:
         return False
     if old.step.operation != "read":
         return False  # the text that an edit did not find is no file
     if new.order - old.order > SOON or not MISSING.search((old.step.output or "")[:SAYS_SO]):
         return False
-    return posixpath.dirname(old.path) == posixpath.dirname(new.path)
+    folder, name = posixpath.split(new.path)
+    if posixpath.dirname(old.path) != folder:
+        return False
+    if any(posixpath.dirname(one.path or "") == folder for one in _since(old, new)):
+        return False
+    known = any(_names(one, new.path) for one in new.before if _is_by(one, old))
+    return name in old.step.printed or not known
+
+
+def _since(old: Attempt, new: Attempt) -> Iterator[Attempt]:
+    """The actor's calls between two messages."""
+    return (one for one in new.before if not _is_by(one, old))
+
+
+def _is_by(one: Attempt, other: Attempt) -> bool:
+    """Whether a call was made before another, or together with it."""
+    group = one.step.parallel_group
+    return one.order <= other.order or (group is not None and group == other.step.parallel_group)
+
+
+def _names(one: Attempt, path: str) -> bool:
+    """Whether an output names a file: with its folder, or alone where it tells of that folder."""
+    shown, (folder, name) = one.step.printed, posixpath.split(path)
+    if f"{posixpath.basename(folder)}/{name}" in between_slashes(shown):
+        return True
+    return folder in one.paths and name in shown.split()
 
 
 def _other_form(old: Attempt, new: Attempt) -> bool:
@@ -713,6 +743,7 @@ class Retries:
 
     def __init__(self) -> None:
         self.open: list[Attempt] = []
+        self.calls: deque[Attempt] = deque(maxlen=WINDOW)
         self.last: Step | None = None
         self.order = 0
         self.lookups = 0
@@ -725,7 +756,7 @@ class Retries:
         A failure that was meant is none.
         """
         self.order += 1
-        new = self._rare(_attempt(step, self.order, check))
+        new = self._rare(_attempt(step, self.order, check))._replace(before=self.calls)
         judged = [(old, _rules(old, new)) for old in self.open if new.order - old.order <= WINDOW]
         if wants_retry(step) and not meant:
             self.open.append(new)
@@ -733,6 +764,7 @@ class Retries:
         else:
             self.open = [old for old, rules in judged if not rules and not _is_moot(old, new)]
         again = _latest([(old, rules) for old, rules in reversed(judged) if rules])
+        self.calls.append(new)
         before, self.last = self.last, step
         return again or _latest_untold(before, step)
 
