@@ -568,6 +568,8 @@ def _similar_command(old: Attempt, new: Attempt) -> bool:
         return False
     if _cover_others(old.run, new.run) or _looks_for_others(old, new):
         return False
+    if old.run.main in LISTS and _looks_inside(old) != _looks_inside(new):
+        return False
     likely = old.run.main == new.run.main and _same_target(old, new)
     if not likely and not _shares_script(old.run, new.run):
         return False
@@ -585,6 +587,17 @@ def _looks_for_others(old: Attempt, new: Attempt) -> bool:
     if not old.terms or not new.terms:
         return False
     return not any(are_alike(x, y, NEARLY) for x in old.terms for y in new.terms)
+
+
+LISTS = frozenset(["find", "fd", "git ls-files", "ls"])
+"""Commands that print the names of files."""
+INSIDE = later(r"(?:\bxargs|-exec|-x)\s[^|;&]{0,200}\b(?:[ef]?grep|rg|ag)\b")
+"""How a line looks for words in the files that it lists."""
+
+
+def _looks_inside(one: Attempt) -> bool:
+    """Whether a line that lists files looks for words in them, not in their names."""
+    return INSIDE.search(one.step.input or "") is not None
 
 
 def _cover_others(old: Command, new: Command) -> bool:
