@@ -436,6 +436,27 @@ def _by_another_program(old: Attempt, new: Attempt) -> bool:
     return a[:1] != b[:1] and not set(a[1:]).isdisjoint(b[1:])
 
 
+def _asked_rightly(old: Attempt, new: Attempt) -> bool:
+    """The same program with all that it was to work on, at once after it was used wrongly."""
+    if old.run is None or new.run is None or new.order - old.order > 1:
+        return False
+    if old.step.success is not False or not MISUSED.search(old.step.printed[:SAYS_SO]):
+        return False
+    things, line = _things(old.run), new.run.normal
+    if len(things) < 2 or _family(old.run) != _family(new.run):
+        return False
+    return all(re.search(rf"(?<![\w.-]){re.escape(one)}(?![\w-])", line) for one in things)
+
+
+MISUSED = later(
+    r"(?im)^usage:|\b(?:accepts|requires|takes|expects) (?:(?:at most|at least|exactly|only|between|no) )?"
+    r"(?:\d+ )?(?:and \d+ )?arg|\btoo (?:many|few) arguments|\bunexpected argument"
+    r"|\b(?:unknown|invalid|illegal|unrecogni[sz]ed|no such) (?:shorthand |command )?"
+    r"(?:flag|option|argument|subcommand)"
+)
+"""How a program says that it was not given what it takes."""
+
+
 def _unknown_skill(old: Attempt, new: Attempt) -> bool:
     """A skill that there is none of; then one whose name holds its name, or a command of that name."""
     name = _skill(old.step).rpartition(":")[2]
@@ -629,9 +650,14 @@ def _same_target(old: Attempt, new: Attempt) -> bool:
 
 
 def _targets(run: Command) -> set[str]:
-    """What the command that a line is for works on: paths by their last part, no messages."""
+    """What the command that a line is for works on, paths by their last part."""
+    return {posixpath.basename(one.rstrip("/")) or one for one in _things(run)}
+
+
+def _things(run: Command) -> set[str]:
+    """What the command that a line is for works on, as it names it; no messages."""
     return {
-        posixpath.basename(operand.rstrip("/")) or operand
+        operand
         for simple in run.simples
         if simple.name == run.main or simple.words[:1] == (run.main,)
         for operand in _operands(simple)
@@ -742,6 +768,7 @@ RULES: tuple[Rule, ...] = (
     Rule("same-words-looked-for", 0.7, _looks_for_the_same),
     Rule("shares-an-alternative", 0.7, _shares_an_alternative),
     Rule("same-object-after-nothing", 0.75, _same_object),
+    Rule("asked-rightly-after-misuse", 0.75, _asked_rightly),
     Rule("by-another-program", 0.75, _by_another_program),
     Rule("looked-for-by-name", 0.75, _looked_for_by_name),
     Rule("same-file-in-another-form", 0.8, _other_form),
