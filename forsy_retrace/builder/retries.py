@@ -125,7 +125,9 @@ def _operands(simple: Simple) -> list[str]:
     """The words of a command that name what it works on: neither its name nor a flag."""
     named = len(simple.name.split())
     own = simple.words[:named] == tuple(simple.name.split())
-    return [word for word in simple.words[named if own else 1 :] if not word.startswith("-")]
+    return [
+        word for word in simple.words[max(named, 1) if own else 1 :] if not word.startswith("-")
+    ]
 
 
 class Again(NamedTuple):
@@ -603,6 +605,36 @@ def _similar_command(old: Attempt, new: Attempt) -> bool:
     return are_alike(old.run.normal, new.run.normal, floor)
 
 
+def _part_mended(old: Attempt, new: Attempt) -> bool:
+    """The one command of a line whose argument its error quotes, with another argument, soon after."""
+    if old.run is None or new.run is None or new.order - old.order > SOON:
+        return False
+    part = _quoted(old.run, old.step.printed) if old.step.success is False else None
+    if part is None or part.check is not None or part.operation in LOOKS:
+        return False
+    words = set(_operands(part))
+    return any(
+        one.words[:1] == part.words[:1]
+        and not words.isdisjoint(_operands(one))
+        and are_alike(" ".join(part.words), " ".join(one.words), NEARLY)
+        for one in new.run.simples
+    )
+
+
+def _quoted(run: Command, printed: str) -> Simple | None:
+    """The only command of a line of which the last line of an output quotes a word of its own."""
+    named = [set(_operands(simple)) for simple in run.simples]
+    times = Counter(word for words in named for word in words)
+    said = {word.strip(MARKS) for word in printed.strip().rpartition("\n")[2].split()}
+    own = [{word for word in words & said if times[word] == 1} for words in named]
+    found = [simple for simple, words in zip(run.simples, own, strict=True) if words]
+    return found[0] if len(found) == 1 < len(named) else None
+
+
+MARKS = ".,:;'\"`‘’()"
+"""What stands about a word that an error quotes."""
+
+
 def _looks_for_others(old: Attempt, new: Attempt) -> bool:
     """Whether two searches are for words of which none is much like one of the other."""
     if not old.terms or not new.terms:
@@ -774,6 +806,7 @@ RULES: tuple[Rule, ...] = (
     Rule("same-file-in-another-form", 0.8, _other_form),
     Rule("same-folder-after-missing-file", 0.65, _same_folder),
     Rule("word-mended-after-failure", 0.85, _word_mended),
+    Rule("part-mended-after-failure", 0.75, _part_mended),
     Rule("similar-command-after-failure", 0.7, _similar_command),
 )
 
