@@ -19,6 +19,7 @@ from forsy_retrace.trace import Check, Step
 
 from .classify import command, patch_of, patched_files
 from .likeness import are_alike
+from .outcome import never_ran
 from .places import between_slashes
 from .printed import unread
 from .tools import AGENT_TOOLS, PLAN_EXITS, path_of
@@ -55,6 +56,8 @@ class Attempt(NamedTuple):
     check: Check | None
     before: "Sequence[Attempt]" = ()
     """The actor's last calls before it."""
+    task: int = 0
+    """How often the user had asked for another task."""
 
 
 def _attempt(step: Step, order: int, check: Check | None) -> Attempt:
@@ -769,6 +772,24 @@ def _same_delegation(old: Attempt, new: Attempt) -> bool:
     return (bool(few) and same) or are_alike(old.step.input or "", new.step.input or "", 0.6)
 
 
+def _delegated_otherwise(old: Attempt, new: Attempt) -> bool:
+    """The next subagent of a kind that the user turned down, within the same task, in the turn after."""
+    kind = _kind(old.step)
+    if not never_ran(old.step) or not kind or kind != _kind(new.step):
+        return False
+    if old.task != new.task or new.step.turn != old.step.turn + 1:
+        return False
+    return not any(_kind(one.step) for one in _since(old, new))
+
+
+def _kind(step: Step) -> str:
+    """The kind of subagent that a call starts."""
+    match step.call.input if step.call and step.like in AGENT_TOOLS else None:
+        case {"subagent_type": str(kind)}:
+            return kind
+    return ""
+
+
 def _title(step: Step) -> str:
     match step.call.input if step.call else None:
         case {"description": str(title)}:
@@ -789,6 +810,7 @@ RULES: tuple[Rule, ...] = (
     Rule("written-by-a-line", 0.85, _written_by_a_line),
     Rule("same-url-after-failure", 0.85, _same_url),
     Rule("same-delegation-after-failure", 0.85, _same_delegation),
+    Rule("delegated-otherwise", 0.7, _delegated_otherwise),
     Rule("plan-offered-again", 0.9, _same_plan),
     Rule("unknown-skill", 0.75, _unknown_skill),
     Rule("query-with-one-thing-changed", 0.75, _one_thing_changed),
@@ -819,6 +841,7 @@ class Retries:
         self.calls: deque[Attempt] = deque(maxlen=WINDOW)
         self.last: Step | None = None
         self.order = 0
+        self.tasks = 0
         self.lookups = 0
         self.spread: Counter[str] = Counter()
         """In how many lookups a term stood."""
@@ -829,7 +852,8 @@ class Retries:
         A failure that was meant is none.
         """
         self.order += 1
-        new = self._rare(_attempt(step, self.order, check))._replace(before=self.calls)
+        new = self._rare(_attempt(step, self.order, check))
+        new = new._replace(before=self.calls, task=self.tasks)
         judged = [(old, _rules(old, new)) for old in self.open if new.order - old.order <= WINDOW]
         if wants_retry(step) and not meant:
             self.open.append(new)
@@ -856,6 +880,7 @@ class Retries:
 
     def settle(self) -> None:
         """Another task begins: what was called wrong before is not attempted again."""
+        self.tasks += 1
         self.open = [
             one for one in self.open if one.step.success is not True or one.step.operation in LOOKS
         ]
