@@ -393,26 +393,41 @@ def _shares_an_alternative(old: Attempt, new: Attempt) -> bool:
         return False
     if new.order - old.order > SOON:
         return False
-    a, b = _alternatives(old), _alternatives(new)
+    a, b = ({part for part in _alternatives(one) if len(part) >= LONG_ENOUGH} for one in (old, new))
     return bool(a & b) and 2 * len(a & b) >= min(len(a), len(b))
 
 
+def _looked_for_by_a_program(old: Attempt, new: Attempt) -> bool:
+    """Each alternative of a search, as a text of a program that the line holds, soon after."""
+    if old.step.operation != "search" or new.run is None or new.order - old.order > SOON:
+        return False
+    texts = {ESCAPED.sub(r"\1", part) for part in _alternatives(old)}
+    programs = "\n".join(text for _, text in new.run.inline)
+    return any(len(text) >= 5 for text in texts) and all(
+        f"'{text}'" in programs or f'"{text}"' in programs for text in texts
+    )
+
+
+ESCAPED = later(r"\\(\W)")
+"""A mark that a pattern takes to the letter."""
+
+
 def _alternatives(one: Attempt) -> set[str]:
-    """What the patterns of a search stand for: two words or more, or a name of some length."""
+    """What the patterns of a search stand for."""
     if one.run is None:
         return set()
-    found = (
+    return {
         part.strip()
         for simple in _searches(one.run)
         for word in _operands(simple)
         if word not in simple.reads
         for part in word.replace("\\|", "|").split("|")
-    )
-    return {part for part in found if len(part) >= LONG_ENOUGH}
+        if part.strip()
+    }
 
 
 LONG_ENOUGH = 12
-"""Letters of an alternative that stands for one thing."""
+"""Letters of an alternative that stands for one thing: two words or more, or a longer name."""
 
 
 def _same_object(old: Attempt, new: Attempt) -> bool:
@@ -821,6 +836,7 @@ RULES: tuple[Rule, ...] = (
     Rule("same-name-elsewhere", 0.75, _same_name_elsewhere),
     Rule("same-words-looked-for", 0.7, _looks_for_the_same),
     Rule("shares-an-alternative", 0.7, _shares_an_alternative),
+    Rule("looked-for-by-a-program", 0.75, _looked_for_by_a_program),
     Rule("same-object-after-nothing", 0.75, _same_object),
     Rule("asked-rightly-after-misuse", 0.75, _asked_rightly),
     Rule("by-another-program", 0.75, _by_another_program),
