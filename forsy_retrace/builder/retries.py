@@ -282,8 +282,13 @@ def _same_name_elsewhere(old: Attempt, new: Attempt) -> bool:
         return False
     if old.run is not None and not MISSING.search((old.step.output or "")[:SAYS_SO]):
         return False
-    a, b = ({posixpath.basename(path) for path in one.paths} for one in (old, new))
+    a, b = ({_called(path) for path in one.paths} for one in (old, new))
     return not a.isdisjoint(b)
+
+
+def _called(path: str) -> str:
+    """A file's name: `cart.rs` for `cart/mod.rs` too."""
+    return posixpath.basename(_module(path)) + posixpath.splitext(path)[1]
 
 
 def _same_arguments(old: Attempt, new: Attempt) -> bool:
@@ -516,6 +521,8 @@ def _same_path_by_another_tool(old: Attempt, new: Attempt) -> bool:
     """A file or folder that one tool refused, read by another."""
     if old.step.operation != "read" or new.step.operation not in LOOKS:
         return False
+    if new.step.operation == "search" and new.order - old.order > SOON:
+        return False
     failed = old.step.success is False
     return failed and old.step.tool != new.step.tool and bool(old.paths & new.paths)
 
@@ -526,8 +533,9 @@ def _looked_for_by_name(old: Attempt, new: Attempt) -> bool:
         return False
     if new.order - old.order > SOON or not MISSING.search((old.step.output or "")[:SAYS_SO]):
         return False
-    stem = posixpath.splitext(posixpath.basename(old.path))[0]
-    return len(stem) >= 5 and stem in new.terms
+    name = posixpath.basename(old.path)
+    stem = posixpath.splitext(name)[0]
+    return len(stem) >= 5 and not new.terms.isdisjoint((name, stem))
 
 
 def _same_folder(old: Attempt, new: Attempt) -> bool:
@@ -833,6 +841,7 @@ RULES: tuple[Rule, ...] = (
     Rule("arguments-mended", 0.85, _arguments_mended),
     Rule("same-path-by-another-tool", 0.8, _same_path_by_another_tool),
     Rule("same-pattern-by-another-tool", 0.85, _same_pattern_by_another_tool),
+    Rule("same-file-in-another-form", 0.8, _other_form),
     Rule("same-name-elsewhere", 0.75, _same_name_elsewhere),
     Rule("same-words-looked-for", 0.7, _looks_for_the_same),
     Rule("shares-an-alternative", 0.7, _shares_an_alternative),
@@ -841,7 +850,6 @@ RULES: tuple[Rule, ...] = (
     Rule("asked-rightly-after-misuse", 0.75, _asked_rightly),
     Rule("by-another-program", 0.75, _by_another_program),
     Rule("looked-for-by-name", 0.75, _looked_for_by_name),
-    Rule("same-file-in-another-form", 0.8, _other_form),
     Rule("same-folder-after-missing-file", 0.65, _same_folder),
     Rule("word-mended-after-failure", 0.85, _word_mended),
     Rule("part-mended-after-failure", 0.75, _part_mended),
