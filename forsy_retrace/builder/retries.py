@@ -161,8 +161,10 @@ def _same_command(old: Attempt, new: Attempt) -> bool:
 
 
 def _same_check(old: Attempt, new: Attempt) -> bool:
-    """A check of the kind that had failed, by the same tool."""
+    """A check of the kind that had failed, by the same tool; a fixer that mends it is none."""
     if old.check is None or new.check is None or old.step.success is not False:
+        return False
+    if new.step.operation == "edit" and new.step.success:
         return False
     if old.check.kind != new.check.kind or old.check.kind == "read-back":
         return False
