@@ -394,6 +394,24 @@ def _looks_for_the_same(old: Attempt, new: Attempt) -> bool:
     return any(len(term) >= 5 for term in shared) and len(shared) >= 0.3 * len(old.terms)
 
 
+def _searched_more_widely(old: Attempt, new: Attempt) -> bool:
+    """The same words looked for in a folder that holds the one where there were none."""
+    if old.run is None or new.run is None or old.step.operation != "search":
+        return False
+    a, b = (list(_searches(run)) for run in (old.run, new.run))
+    if not len(a) == len(b) == len(old.paths) == len(new.paths) == 1:
+        return False
+    (inner,), (outer,) = old.paths, new.paths
+    if not inner.startswith(f"{outer.rstrip('/')}/") or _placeless(a[0]) != _placeless(b[0]):
+        return False
+    return bool(_words(" ".join(word for word in _operands(a[0]) if word not in a[0].reads)))
+
+
+def _placeless(search: Simple) -> list[str]:
+    """The words of a search without where it looks."""
+    return [word for word in search.words if word not in search.reads]
+
+
 def _shares_an_alternative(old: Attempt, new: Attempt) -> bool:
     """A search of which half of the alternatives (`a|b`) are looked for again, soon after."""
     if old.step.operation != "search" or new.step.operation != "search":
@@ -846,6 +864,7 @@ RULES: tuple[Rule, ...] = (
     Rule("same-file-in-another-form", 0.8, _other_form),
     Rule("same-name-elsewhere", 0.75, _same_name_elsewhere),
     Rule("same-words-looked-for", 0.7, _looks_for_the_same),
+    Rule("searched-more-widely", 0.8, _searched_more_widely),
     Rule("shares-an-alternative", 0.7, _shares_an_alternative),
     Rule("looked-for-by-a-program", 0.75, _looked_for_by_a_program),
     Rule("same-object-after-nothing", 0.75, _same_object),
