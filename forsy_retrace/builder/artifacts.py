@@ -17,10 +17,10 @@ from forsy_retrace.events import Hunk
 from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .classify import command
-from .edits import SCRATCH, may_rewrite, rewrites, scratch
+from .edits import SCRATCH, fixers, may_rewrite, rewrites, scratch
 from .files import before_of, edited
 from .touches import absolute, shown, whole
-from .unchecked import is_log, is_plan
+from .unchecked import endings_of, is_log, is_plan, is_prose
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed")
 GONE = {"delete": "The log shows that it is gone.", "removed": "A command removed it."}
@@ -36,6 +36,13 @@ MAX_DIFF = 200_000
 """Characters of a diff kept for one file."""
 
 
+class _Rewriters(NamedTuple):
+    """The commands of a session that may have rewritten files, with their steps."""
+
+    git: tuple[tuple[int, Simple], ...]
+    fixers: tuple[tuple[int, Simple], ...]
+
+
 def artifacts(trace: Trace) -> Trace:
     """Each file that the log shows created, modified, deleted or read as evidence."""
     by_path: dict[str, list[Touch]] = {}
@@ -44,7 +51,7 @@ def artifacts(trace: Trace) -> Trace:
             by_path.setdefault(touch.path, []).append(touch)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
-    by_git = tuple(rewrites(trace))
+    rewriters = _Rewriters(tuple(rewrites(trace)), tuple(fixers(trace)))
     back = _there_again(trace.touches)
     listed = tuple(_listed_as_changed(trace))
     found = [
@@ -52,7 +59,7 @@ def artifacts(trace: Trace) -> Trace:
         for path, touched in by_path.items()
         if (
             artifact := _artifact(
-                path, touched, cwd, trace, is_scratch(path), back.get(path), by_git, listed
+                path, touched, cwd, trace, is_scratch(path), back.get(path), rewriters, listed
             )
         )
         is not None
@@ -110,7 +117,7 @@ def _artifact(
     trace: Trace,
     is_scratch: bool,
     back: int | None,
-    by_git: tuple[tuple[int, Simple], ...],
+    rewriters: _Rewriters,
     listed: tuple[_Listed, ...],
 ) -> Artifact | None:
     changes = [touch for touch in touched if touch.kind in CHANGES]
@@ -143,7 +150,7 @@ def _artifact(
         "intermediate" if is_scratch or is_plan(path) or _came_and_went(verbs) else _role(path),
         steps,
         what,
-        _state(changes, trace, grade, back, _doubt(touched, by_git)) if told else ASKED[grade],
+        _state(changes, trace, grade, back, _doubt(touched, rewriters)) if told else ASKED[grade],
         grade,
         content=content if kind != "deleted" else None,
         diff=diff,
@@ -281,17 +288,30 @@ ASKED = {
 }
 
 
-def _doubt(touched: list[Touch], by_git: tuple[tuple[int, Simple], ...]) -> int | None:
-    """The first step behind all that the log shows of a file in which Git may have rewritten it."""
-    last = max(touch.step for touch in touched)
+def _doubt(touched: list[Touch], rewriters: _Rewriters) -> str:
+    """What may have changed a file behind all that tells of its content; empty where nothing may."""
     path = touched[-1].path
-    behind = (step for step, simple in by_git if step > last and may_rewrite(simple, path))
-    return None if SCRATCH.search(path) or is_plan(path) else next(behind, None)
+    if SCRATCH.search(path) or is_plan(path):
+        return ""
+    last = max((touch.step for touch in touched if _tells_content(touch)), default=0)
+    found = [(n, "Git") for n, one in rewriters.git if n > last and may_rewrite(one, path)]
+    found += [(n, "a formatter") for n, one in rewriters.fixers if n > last and _may_fix(one, path)]
+    number, what = min(found, default=(0, ""))
+    return f"{what} may have changed it in step {number}." if number else ""
 
 
-def _state(
-    changes: list[Touch], trace: Trace, grade: str, back: int | None, doubt: int | None
-) -> str:
+def _tells_content(touch: Touch) -> bool:
+    """Whether a step shows or makes the whole of a file, whatever was there before."""
+    return touch.kind == "write" or _tells_before(touch) or whole(touch.change) is not None
+
+
+def _may_fix(simple: Simple, path: str) -> bool:
+    """Whether a formatter or fixer is for such a file; one behind a script may be for any code."""
+    endings = endings_of(simple.name)
+    return posixpath.splitext(path)[1] in endings if endings else not is_prose(path)
+
+
+def _state(changes: list[Touch], trace: Trace, grade: str, back: int | None, doubt: str) -> str:
     last = changes[-1]
     undone = {touch.step for touch in changes} & set(trace.replaced)
     parts = [f"Last changed in step {last.step}."]
@@ -302,7 +322,7 @@ def _state(
         if grade == "unseen" and command(trace.steps[last.step - 1]) is not None:
             parts[-1] = "The log holds the command that changed it, not what it then held."
         if grade == "full" and doubt:
-            parts[-1] = f"The log holds its content; Git may have changed it in step {doubt}."
+            parts[-1] = f"The log holds its content; {doubt}"
     else:
         left = _moved(last, trace) or GONE[last.kind]
         parts.append(f"Step {back} shows it again." if back else left)

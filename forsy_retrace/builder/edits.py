@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
 from forsy_retrace.commands import Simple
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command
+from .outcome import never_ran
 from .tools import replaces_all
 from .touches import absolute
 
@@ -271,6 +273,31 @@ def may_rewrite(simple: Simple, path: str) -> bool:
     marks = [at for at, word in enumerate(simple.words) if word in ("--", "--theirs", "--ours")]
     named = simple.words[marks[-1] + 1 :] if marks else ()
     return not named or any(path.endswith(f"/{name.lstrip('./')}") for name in named)
+
+
+UNFIXED = later(
+    r"(?im)\bno fixes applied\b|^\d+ files? (?:left unchanged|already formatted)\.?[ \t]*$"
+)
+"""How formatters and fixers say that they changed nothing."""
+NO_SUCH_COMMAND = 127
+
+
+def fixers(trace: Trace) -> Iterator[tuple[int, Simple]]:
+    """The steps in which a formatter or fixer may have rewritten files that its line does not name.
+
+    One that failed may have, too: it tells by that what it could not mend.
+    """
+    for step in trace.steps:
+        run = command(step)
+        if run is None or not run.fixes or never_ran(step) or UNFIXED.search(step.printed):
+            continue
+        if step.told is None or step.told.exit_code != NO_SUCH_COMMAND:
+            yield from ((step.step, one) for one in run.simples if rewrites_unnamed(one))
+
+
+def rewrites_unnamed(simple: Simple) -> bool:
+    """Whether a command rewrites files, and names none."""
+    return simple.role in ("fix", "format") and not simple.writes
 
 
 BACK = ("pop", "apply", "branch")

@@ -13,7 +13,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
 
 from .classify import command, patch_of
-from .edits import EDITS
+from .edits import EDITS, NO_SUCH_COMMAND, rewrites_unnamed
 from .outcome import never_ran
 from .printed import bare_output, shows_none, unread
 from .ranges import read_in_parts
@@ -145,6 +145,8 @@ class Contents:
         self.held: dict[str, tuple[str, int]] = {}
         self.named: dict[str, int] = {}
         """The names of files that shell lines write, wherever they lie, and the last such step."""
+        self.fixed = 0
+        """The last step that may have fixed or formatted files, whatever their names."""
 
     def take(self, touched: Iterable[Touch], step: Step) -> str:
         """A sentence where a file is not what the log's own steps left; enters the new content."""
@@ -154,7 +156,8 @@ class Contents:
             held = self.held.get(touch.path)
             if held is not None and before is not None and not _same(before, held[0]):
                 name, since = shown(touch.path, step.cwd), held[1]
-                known = self.named.get(posixpath.basename(touch.path), 0) > since
+                named = self.named.get(posixpath.basename(touch.path), 0)
+                known = max(named, self.fixed) > since
                 by = "" if known else ", by no edit that the log shows"
                 said.append(f"{name} had changed since step {since}{by}.")
             if after is not None:
@@ -162,6 +165,8 @@ class Contents:
             elif touch.kind != "read":
                 self.held.pop(touch.path, None)
         run = command(step)
+        if run is not None and not never_ran(step) and any(map(rewrites_unnamed, run.simples)):
+            self.fixed = step.step
         for path in run.writes if run is not None else ():
             self.named[posixpath.basename(path.replace("\\", "/"))] = step.step
         return " ".join(dict.fromkeys(said))
@@ -390,6 +395,8 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     if run is not None:  # it may do more to a file than it shows
         unseen = {t.path for t in touched if t.kind != "read" and t not in asked}
         asked = [t for t in asked if t.path not in unseen]
+    if step.success is False and not asked and _may_have_fixed(step, run):
+        return "", ""
     if step.success is False and not asked:
         code = step.told.exit_code if step.told else None
         how = f" with exit code {code}" if code else ""
@@ -408,6 +415,12 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
             return _gained(step, touched), "context-gained"
         return f"{_context(step)} gained its matches.", "context-gained"
     return "", ""
+
+
+def _may_have_fixed(step: Step, run: Command | None) -> bool:
+    """Whether a failed line may have rewritten files before it failed."""
+    code = step.told.exit_code if step.told else None
+    return run is not None and run.fixes and code != NO_SUCH_COMMAND
 
 
 GOES_ON = frozenset(["git rebase", "git merge", "git cherry-pick", "git revert"])

@@ -203,11 +203,11 @@ def _reach(kind: str, run: Command, lines: Iterable[str]) -> Reach:
 
 def _of_all(tools: list[str]) -> frozenset[str] | None:
     """The files of the languages of some tools; None where one has none."""
-    known = [_endings(tool) for tool in tools]
+    known = [endings_of(tool) for tool in tools]
     return None if None in known else frozenset().union(*(one or () for one in known))
 
 
-def _endings(tool: str) -> tuple[str, ...] | None:
+def endings_of(tool: str) -> tuple[str, ...] | None:
     """The files of a tool's language; None where it has none, or is not known."""
     return next((endings for known, endings in LANGUAGES if known.match(tool)), None)
 
