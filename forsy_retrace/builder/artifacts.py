@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -96,6 +97,15 @@ def _listed_as_changed(trace: Trace) -> Iterator[_Listed]:
                 yield _Listed(step.step, folder, found[found.lastgroup or 0].strip())
 
 
+def _read_otherwise(touched: list[Touch]) -> tuple[int, int] | None:
+    """Two steps that showed a file whole, one after the other, and not the same."""
+    held = [(t.step, text) for t in touched if (text := whole(t.change)) is not None]
+    for (first, old), (then, new) in pairwise(held):
+        if old != new:
+            return first, then
+    return None
+
+
 def _there_again(touches: Iterable[Touch]) -> dict[str, int]:
     """The last step that shows what was deleted to be there: the path itself, or one below it."""
     back: dict[str, int] = {}
@@ -131,7 +141,10 @@ def _artifact(
     if not changes:
         what = f"Read as evidence in {_listed(steps)}."
         state = "Read; no change of it is recorded."
-        if number := next((one.step for one in listed if one.is_of(path)), None):
+        if apart := _read_otherwise(touched):
+            first, then = apart
+            state = f"Read; step {then} shows it otherwise than step {first}, and no step shows by what."
+        elif number := next((one.step for one in listed if one.is_of(path)), None):
             state = f"Read; Git lists it as changed in step {number}, and no step shows by what."
         return Artifact(name, "observed", "evidence", steps, what, state, "unseen")
     content = replay(touched)

@@ -12,6 +12,7 @@ import msgspec
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Evidence, Ground, derived, inferred
 from forsy_retrace.patterns import later
+from forsy_retrace.sdk import compact
 from forsy_retrace.trace import Step, Trace, edits_named, put, steps_named
 
 from .flow import Brought, Flow, Source, values_given
@@ -61,6 +62,8 @@ class _Lane:
         """Calls whose outputs come into sight with the next message."""
         self.plan: int | None = None
         """The step that put a plan item in progress, until the user asked for other work."""
+        self.items: tuple[str, ...] = ()
+        """The items in progress, in their own words."""
         self.started = False
 
     def see(self) -> None:
@@ -171,7 +174,8 @@ class _Linker:
             lane.flow.given |= named
         self._corrected(step, before)
         if step.message_role in ASKS_ANEW:
-            self._named("agent ").plan = None
+            lane = self._named("agent ")
+            lane.plan, lane.items = None, ()
         step = self._typed_anew(step)
         if before is None:
             return step
@@ -292,7 +296,10 @@ class _Linker:
         lane.issued.append(step)
         lane.started = True
         if step.like in PLAN_TOOLS:
-            lane.plan = step.step if '"in_progress"' in (step.input or "") else None
+            items = _in_progress(step.call.input if step.call else None)
+            if items != lane.items:
+                lane.plan = step.step if items else None
+            lane.items = items
         return step
 
     def _briefed(self, step: Step, lane: _Lane) -> Step:
@@ -465,6 +472,18 @@ class _Linker:
             return step
         ground = derived("position") if sure is None else inferred("position", sure)
         return _caused(step, causes, kind or "other", note, ground)
+
+
+def _in_progress(sent: object) -> tuple[str, ...]:
+    """The items that a plan tool's call marks as in progress."""
+    match sent:
+        case {"status": "in_progress", **item}:
+            return (compact(item),)
+        case dict():
+            return tuple(one for value in sent.values() for one in _in_progress(value))
+        case list():
+            return tuple(one for value in sent for one in _in_progress(value))
+    return ()
 
 
 WEAK = ("parallel_work", "dependency_on_tool_result", "dependency_on_multiple_prior_steps")

@@ -519,8 +519,11 @@ def _line(words: re.Pattern[str], text: str) -> str:
 
 
 OPENS_WITH_ERROR: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (later(r"mcp__"), later(r"\s*(?:### Error\b|Error: |MCP error -?\d+)")),
-    (later(r"WebSearch$"), later(r"Web search error: ")),
+    (later(r"mcp__"), later(r"\s*(?=### Error\b|Error: |MCP error -?\d+)")),
+    (
+        later(r"WebSearch$"),
+        later(r"(?:Web search results for query: [^\n]{0,1000}\n\s*)?(?=Web search error: )"),
+    ),
 )
 """Tools that flag no error, and how an answer of theirs begins that is nothing but one."""
 
@@ -542,8 +545,10 @@ def failed_by_its_own_words(
     text: str, run: Command | None, tool: str = "", *, untold: bool = False
 ) -> Verdict | None:
     """A failure that the exit status did not tell: something else's was seen, or none (`untold`)."""
-    if any(of.match(tool) and words.match(text[:80]) for of, words in OPENS_WITH_ERROR):
-        return Verdict(False, "opens-with-error", 0.9, text.strip().splitlines()[0][:200])
+    for of, opening in OPENS_WITH_ERROR:
+        if of.match(tool) and (found := opening.match(text)):
+            error = text[found.end() :].split("\n", 1)[0].strip()
+            return Verdict(False, "opens-with-error", 0.9, error[:200])
     bare = below_header(text)
     if not (untold or (run is not None and run.masked)) or not bare.strip():
         return None

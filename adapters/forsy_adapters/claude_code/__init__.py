@@ -132,7 +132,8 @@ def _opening(source: Source, found: Threads) -> Iterator[Event]:
         ),
         None,
     )
-    prior = before[-1] if before else (forked[0] if forked else None)
+    planned = (one.planned_in for one in found.lines if one.planned_in not in ("", own))
+    prior = before[-1] if before else forked[0] if forked else next(planned, None)
     yield SessionStart(_origin(line, pointer("sessionId")), own, prior or None)
     if before:
         shared = sum(counts[name] for name in before)

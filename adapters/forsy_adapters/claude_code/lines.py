@@ -25,6 +25,13 @@ LAUNCHED = ("async_launched", "teammate_spawned", "remote_launched")
 CHANGED = "unreadable: changed while it was read"
 
 
+PLANNED_IN = re.compile(
+    r"read the full transcript at: [^\n]*[/\\]"
+    r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl\s*\Z"
+)
+"""How the client's words end with which an accepted plan begins a session of its own (2.1.39)."""
+
+
 class Line(msgspec.Struct, gc=False):
     """A record by its place, what it hangs on, and the lane that it belongs to."""
 
@@ -38,6 +45,8 @@ class Line(msgspec.Struct, gc=False):
     session: str | None = None
     forked: Json | None = None
     """From where it was copied into this session."""
+    planned_in: str = ""
+    """The session that made the plan which it takes up."""
     is_stream: bool = False
     """The form of `stream-json`."""
     is_side: bool = False
@@ -110,6 +119,10 @@ class Survey:
         line.is_stream = "session_id" in body and "sessionId" not in body
         forked = body.get("forkedFrom")
         line.forked = forked if isinstance(forked, dict) else None
+        match body:
+            case {"planContent": str(), "message": {"content": content}}:
+                if found := PLANNED_IN.search(text_of(content)[-1000:]):
+                    line.planned_in = found[1]
         self._look_for_subagents(body)
         for task, told in ends(body, record.here):
             held = self.ends.get(task)
