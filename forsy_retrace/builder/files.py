@@ -79,7 +79,8 @@ def files(trace: Trace) -> Trace:
             received.take(step)
         lines.end(step)
         for touch in by_step.get(step.step, ()):
-            known.setdefault((touch.actor, touch.path), _Known()).take(touch)
+            if touch.kind != "read" or step.result is not None:
+                known.setdefault((touch.actor, touch.path), _Known()).take(touch)
         steps.append(step)
     return msgspec.structs.replace(trace, steps=tuple(steps), touches=found)
 

@@ -559,9 +559,11 @@ def _directive(step: Step, later: Hindsight, bad: Bad) -> tuple[str, tuple[int, 
     while never_ran(trace.steps[successor - 1]) and successor in later.retried:
         successor = later.retried[successor]
     line = first_error(step) if step.success is False else ""
-    what = f"It failed: {line.rstrip(':')}" if line else bad.reason
+    went = "It never ran" if never_ran(step) else "It failed"
+    what = f"{went}: {line.rstrip(':')}" if line else bad.reason
     # After work that had gone well, what came between was no answer to the user's words.
-    tried = trace.steps[step.step : successor - 1] if step.success is False else ()
+    is_tried = step.success is False and not never_ran(step)
+    tried = trace.steps[step.step : successor - 1] if is_tried else ()
     between = [
         s.step
         for s in tried

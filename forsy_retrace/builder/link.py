@@ -367,6 +367,9 @@ class _Linker:
             kind = "dependency_on_tool_result"
         else:
             kind = "dependency_on_multiple_prior_steps"
+        if not any(one.result is not None for one in lane.batch):
+            kind = kind if kind == "delegated_work" else "other"
+            return received, kind, f"Follows {steps_named(received)}.", 0.6
         word = "result" if len(received) == 1 else "results"
         return received, kind, f"Follows the {word} of {steps_named(received)}.", 0.7
 

@@ -181,7 +181,9 @@ def _config(trace: Trace, shows: Shows, told: Told) -> dict[str, Any]:
             config[f"{key}_later"] = values[1:50]
     models = _models(trace, told)
     if models:
-        config["model"] = max(models, key=lambda name: models[name])
+        its_own = _models(trace, told, own=True)
+        steps = its_own if any(its_own.values()) else models
+        config["model"] = max(steps, key=lambda name: steps[name])
         if any(models.values()):  # else the log names a model, and not what it did
             config["models"] = models
     offered = _offered(told)
@@ -199,8 +201,8 @@ def _config(trace: Trace, shows: Shows, told: Told) -> dict[str, Any]:
     return config
 
 
-def _models(trace: Trace, told: Told) -> dict[str, int]:
-    """Steps by the model that issued them."""
+def _models(trace: Trace, told: Told, *, own: bool = False) -> dict[str, int]:
+    """Steps by the model that issued them; `own` are those of no subagent."""
     by_message = {
         fact.origin.message: fact.value
         for fact in told.get("model", ())
@@ -211,6 +213,8 @@ def _models(trace: Trace, told: Told) -> dict[str, int]:
         counts.setdefault(name, 0)
     for step in trace.steps:
         if step.actor == "system" or step.origin is None:
+            continue
+        if own and step.actor.startswith("subagent"):
             continue
         if step.origin.message in by_message:
             counts[by_message[step.origin.message]] += 1

@@ -106,7 +106,9 @@ def verdict(block: dict[str, Any], text: str, extra: Any, record: dict[str, Any]
             return Verdict("failed", "http-status", "/toolUseResult/code")
         case {"status": int(code), "json": str()} if code >= 400:
             return Verdict("failed", "http-status", "/toolUseResult/status")
-    if text.startswith("Async agent launched successfully"):
+    if text.startswith(
+        ("Async agent launched successfully", "Command running in background with ID: ")
+    ):
         return Verdict("launched", "launched-in-background", "content")
     if RUNS_ON.fullmatch(text):
         return Verdict("launched", "still-running", "content")
