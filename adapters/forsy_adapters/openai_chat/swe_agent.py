@@ -107,8 +107,14 @@ class Window:
 
     @property
     def shown(self) -> Change:
-        after = "\n".join(self.lines.values())
-        return Change(self.path, "shown", after=after, start=self.first, total=self.total)
+        """What the agent sees; behind the last line of a file stands the empty one, as elsewhere.
+
+        The harness counts lines by their ends, so an empty one that it shows last has one, too.
+        """
+        lines, total = [*self.lines.values()], self.total
+        if total and max(self.lines, default=0) == total:
+            lines, total = [*lines, ""], total + 1
+        return Change(self.path, "shown", after="\n".join(lines), start=self.first, total=total)
 
 
 def ends_in_prompt(text: str) -> bool:
