@@ -385,7 +385,7 @@ def _by_answers(
     if len(before) > 1 and correction is None and _only_answers(steps, before, closing):
         return (
             True,
-            f"Each question was answered; the user went on without objecting (step {before[-1].step}).",
+            f"Each message was answered; the user went on without objecting (step {before[-1].step}).",
             "went-on",
         )
     lacks = f"The answer in step {closing.step} has no check and no approval."

@@ -14,6 +14,7 @@ from forsy_retrace.trace import Step, Touch, Trace, put
 
 from .classify import command, patch_of
 from .edits import EDITS, NO_SUCH_COMMAND, rewrites_unnamed
+from .gaps import is_cut
 from .outcome import never_ran
 from .printed import bare_output, shows_none, unread
 from .ranges import read_in_parts
@@ -456,13 +457,14 @@ def _gained(step: Step, touched: list[Touch]) -> str:
     run = command(step)
     base = absolute(run.cwd or ".", step.cwd) if run is not None else None
     parts = {absolute(path, base) for path in read_in_parts(run)} if run is not None else set()
+    was_cut = run is not None and is_cut(bare_output(step))
     names = []
     for touch in touched:
         if touch.kind == "read":
             name, lines = shown(touch.path, step.cwd), _lines_read(touch)
             if lines:
                 name += f", {lines}"
-            elif touch.path in parts:
+            elif touch.path in parts or was_cut:
                 name = f"parts of {name}"
             names.append(name)
     what = "; ".join(dict.fromkeys(names)) if names else "its output"

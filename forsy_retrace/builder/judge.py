@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from msgspec import structs
@@ -71,7 +72,12 @@ class Hindsight:
         turn = steps[before - 1].turn
         recent = [check for check in held if steps[check.step - 1].turn == turn] or held[-1:]
         last = {check.kind: check for check in recent}
-        return next((check for check in last.values() if not check.passed), None)
+        failed = next((check for check in last.values() if not check.passed), None)
+        if failed is None:
+            return None
+        of_kind = [check for check in recent if check.kind == failed.kind]
+        since = takewhile(lambda check: not check.passed, reversed(of_kind))
+        return next((check for check in since if check.summary), failed)
 
 
 def _thumb(step: Step, later: Hindsight, rating: str) -> str:
