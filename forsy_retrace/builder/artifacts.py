@@ -19,8 +19,8 @@ from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .classify import command
 from .edits import SCRATCH, fixers, may_rewrite, rewrites, scratch
-from .files import before_of, edited
-from .touches import absolute, shown, whole
+from .files import edited
+from .touches import absolute, before_of, shown, whole
 from .unchecked import endings_of, is_log, is_plan, is_prose
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed")

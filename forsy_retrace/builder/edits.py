@@ -14,7 +14,7 @@ from forsy_retrace.trace import Step, Touch, Trace
 from .classify import command
 from .outcome import never_ran
 from .tools import replaces_all
-from .touches import absolute
+from .touches import absolute, before_of
 
 EDITS = ("edit", "write", "delete")
 REPLACED_SHARE = 0.5
@@ -148,6 +148,8 @@ class Standing:
             gone = [line for line in out if line in held and line not in put]
         if everywhere:
             out = Counter({line: len(held.get(line, ())) for line in out})
+        else:
+            _spare_others(touch, out, held)
         owners = self._owners(held, out, touch.step)
         lost = Counter(step for line in gone for step in owners[line])
         reworked = self._worked_over(touch, held).union(*owners.values())
@@ -317,6 +319,17 @@ class Stash:
             asked = "".join(simple.words[2:3])
             if simple.words[:2] == ("git", "stash") and asked not in LOOKS_AT:
                 self.away_since = 0 if asked in BACK else step
+
+
+def _spare_others(touch: Touch, out: Counter[str], held: dict[str, list[int]]) -> None:
+    """Of lines that stand more often than edits put them in, as many are taken to be no edit's."""
+    mine = [line for line in out if line in held]
+    before = before_of(touch.change) if mine else None
+    if before is None:
+        return
+    copies = Counter(line.strip() for line in before.splitlines())
+    for line in mine:
+        out[line] = min(out[line], max(0, len(held[line]) + out[line] - copies[line]))
 
 
 def edits_of(trace: Trace) -> dict[int, list[Touch]]:

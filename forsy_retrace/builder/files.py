@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from forsy_retrace.commands import Command
-from forsy_retrace.events import SHELL, Change, Hunk
+from forsy_retrace.events import SHELL, Hunk
 from forsy_retrace.evidence import Evidence, derived
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
@@ -19,7 +19,7 @@ from .outcome import never_ran
 from .printed import bare_output, shows_none, unread
 from .ranges import read_in_parts
 from .tools import PLAN_EXITS, path_of
-from .touches import absolute, shown, touches, whole
+from .touches import absolute, before_of, shown, touches, whole
 from .variants import Lines
 from .verdicts import read_summary
 
@@ -186,11 +186,6 @@ def _sides(touch: Touch) -> tuple[str | None, str | None]:
         return text, text
     before = before_of(change)
     return before, edited(before, touch)
-
-
-def before_of(change: Change | None) -> str | None:
-    """A file's whole content before a change, where the log holds it."""
-    return None if change is None or change.before is None else str(change.before)
 
 
 def edited(base: str | None, touch: Touch) -> str | None:

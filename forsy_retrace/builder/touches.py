@@ -295,6 +295,11 @@ def _gained(step: Step, path: str, change: Change) -> Iterator[Touch]:
         yield _touch(step, path, "read", change=change)
 
 
+def before_of(change: Change | None) -> str | None:
+    """A file's whole content before a change, where the log holds it."""
+    return None if change is None or change.before is None else str(change.before)
+
+
 def whole(change: Change | None) -> str | None:
     """The text of a file that was shown from its beginning to its end.
 
