@@ -5,7 +5,7 @@ offered) outrank words; the words of eight languages are data.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from forsy_retrace.patterns import later
@@ -112,8 +112,7 @@ def cues_of(text: str, context: Context) -> Cues:
     found = {kind: said[start:end].lower() for kind, (start, end) in spans.items()}
     if failure:
         found["symptom"] = failure[0].lower()
-    lines = {line.strip().lower() for line in text.splitlines()}
-    if lines & {option.lower() for option in context.options}:
+    if context.options and _is_offered(text, context.options):
         found["option"] = "option"
     words = _words(said)
     label = LABEL.match(said)
@@ -136,6 +135,15 @@ def cues_of(text: str, context: Context) -> Cues:
         conceded=CONCEDES.match(context.reply) is not None,
         states=STATES.match(said) is not None and not found.keys() & STEERS,
         takes_up=words <= 4 and _takes_up(context.last_words, found.get("request", "")),
+    )
+
+
+def _is_offered(text: str, options: Sequence[str]) -> bool:
+    """Whether each line of an answer is an option, with words behind it or not, or several."""
+    offered = {option.lower() for option in options}
+    chosen = [line.strip().lower() for line in text.splitlines() if line.strip()]
+    return bool(chosen) and all(
+        one.startswith(tuple(offered)) or offered.issuperset(one.split(", ")) for one in chosen
     )
 
 

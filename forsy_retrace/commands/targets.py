@@ -257,7 +257,8 @@ def redirected(done: Simple, redirects: Redirects) -> Simple:
         elif ">" in operator:
             writes = (*writes, target)
     operation, rule, role = done.operation, done.rule, done.role
-    is_kept = done.operation in ("read", "search") and kept.endswith(LOG)
+    prints = done.operation in ("read", "search") or done.words in (("true",), (":",))
+    is_kept = prints and kept.endswith(LOG)
     if written and not is_kept and done.operation in ("read", "search", "other"):
         appended = ">>" in written
         operation, role = ("edit" if appended else "write"), "work"
