@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from forsy_retrace.events import Fact, Skipped
+from msgspec import structs
+
+from forsy_retrace.events import Fact, Skipped, ToolResult
 from forsy_retrace.sdk import when
 
 from .chat import Chat
@@ -57,12 +59,20 @@ def response(reply: Json, here: Place) -> Iterator[Told]:
     yield from offered(reply, here)
     items = Items()
     for index, item in enumerate(reply["output"] if isinstance(reply.get("output"), list) else ()):
-        told = list(items.read(item, here.deeper("output", index)))
+        told = [_ended(one, reply) for one in items.read(item, here.deeper("output", index))]
         yield from told
         alone = {one.event.origin.message for one in told} - {here.message}
         for ident in sorted(name for name in alone if name):
             yield from about({"model": reply.get("model")}, here._replace(message=ident))
     yield from about(reply, here)
+
+
+def _ended(told: Told, reply: Json) -> Told:
+    """A result that stands in a reply itself came with its end, not when the reply was begun."""
+    if not isinstance(told.event, ToolResult):
+        return told
+    origin = structs.replace(told.event.origin, at=when(reply.get("completed_at")))
+    return told._replace(event=structs.replace(told.event, origin=origin))
 
 
 def instructions(holder: Json, here: Place) -> Iterator[Told]:
