@@ -11,8 +11,8 @@ from .message_rules import RULES as MESSAGES
 from .message_rules import Rule as MessageRule
 from .messages import FLOOR
 from .readings import ROWS as READINGS
-from .retries import RULES as AGAIN
 from .retries import WINDOW
+from .retry_rules import RULES as AGAIN
 from .tools import TAKES_IN, VERBS
 from .unchecked import NAMED
 from .untold import UNTOLD

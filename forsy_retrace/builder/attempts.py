@@ -1,0 +1,108 @@
+"""What tells of a call whether another attempts the same: its targets, and what it looks for."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from forsy_retrace.commands import Command, Simple
+from forsy_retrace.patterns import later
+from forsy_retrace.trace import Check, Step
+
+from .classify import command, patched_files
+from .tools import path_of
+from .touches import absolute
+
+
+class Attempt(NamedTuple):
+    """A call with what tells whether another attempts the same."""
+
+    step: Step
+    order: int
+    run: Command | None
+    path: str | None
+    """The file that the tool names as its target."""
+    paths: frozenset[str]
+    """All files and folders that it names."""
+    written: frozenset[str]
+    """The files that its line writes."""
+    terms: frozenset[str]
+    """The words of what it looks for, without those that most of the actor's lookups hold."""
+    url: str | None
+    """The first that its arguments name."""
+    check: Check | None
+    before: "Sequence[Attempt]" = ()
+    """The actor's last calls before it."""
+    task: int = 0
+    """How often the user had asked for another task."""
+
+
+def attempt(step: Step, order: int, check: Check | None) -> Attempt:
+    run = command(step)
+    sent = step.call.input if step.call else None
+    patched = list(patched_files(step))
+    named = patched[0] if len(patched) == 1 else path_of(sent)
+    path = absolute(named, step.cwd) if named else None
+    paths = {path} if path else {absolute(one, step.cwd) for one in patched}
+    written = set[str]()
+    if run is not None:
+        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        paths |= {absolute(one, base) for simple in run.simples for one in simple.reads}
+        written = {absolute(one, base) for one in run.writes}
+    terms, url = _terms(step, run), None
+    if step.operation not in ("edit", "write", "plan"):  # a text may name any page
+        url = URL.search(step.input or "")
+    shown = url[0].rstrip("/") if url else None
+    files = frozenset(paths), frozenset(written)
+    return Attempt(step, order, run, path, *files, terms, shown, check)
+
+
+URL = later(r"https?://[^\s\"'\\]+")
+WORD = later(r"[A-Za-z_.][\w.-]{3,}")
+LOOKS = ("search", "read")
+
+
+def _terms(step: Step, run: Command | None) -> frozenset[str]:
+    """What a lookup looks for: the words of its pattern, without those of where it looks."""
+    if step.operation not in LOOKS or step.call is None:
+        return frozenset()
+    if run is None:
+        match step.call.input:
+            case {"pattern": str(pattern)} | {"query": str(pattern)}:
+                # Of a glob, the folders say where, only its last part what.
+                last = words_of(pattern.rpartition("/")[2])
+                return frozenset(last or words_of(pattern))
+        return frozenset()
+    place = set((step.cwd or "").replace("\\", "/").split("/"))
+    words = [word for simple in searches_of(run) for word in wanted(simple)]
+    return frozenset(word for word in words if word not in place)
+
+
+def searches_of(run: Command) -> Iterator[Simple]:
+    """The commands of a line that look for something, without those that only drop lines."""
+    for simple in run.simples:
+        if simple.operation == "search" and LEAVES_OUT.isdisjoint(simple.words):
+            yield simple
+
+
+LEAVES_OUT = frozenset(["-v", "-vE", "-vi", "-iv", "--invert-match"])
+"""Flags of a search that prints what does not match."""
+
+
+def wanted(simple: Simple) -> list[str]:
+    """The words that a search is for: of its pattern, else of where it looks."""
+    named = operands(simple)
+    pattern = [one for one in named if one not in simple.reads]
+    return words_of(" ".join(pattern)) or words_of(" ".join(named))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a pattern; the dot of `func.*Save` is none of a word."""
+    return [word.rstrip(".") for word in WORD.findall(text) if word.strip(".")]
+
+
+def operands(simple: Simple) -> list[str]:
+    """The words of a command that name what it works on: neither its name nor a flag."""
+    named = len(simple.name.split())
+    own = simple.words[:named] == tuple(simple.name.split())
+    return [
+        word for word in simple.words[max(named, 1) if own else 1 :] if not word.startswith("-")
+    ]
