@@ -210,6 +210,7 @@ class Flow:
         paths = (*asked.paths, *asked.made)
         self.paths.update(dict.fromkeys(paths, step.step))
         self.through.update(part for path in (*paths, *asked.said) for part in _above(path))
+        self.used.update(part for path in paths for part in last_part(path).split("."))
         for old, new in replacements(step):
             self.written.update((line.strip(), step.step) for line in line_changes(old, new)[1])
         return [best[number] for number in sorted(best)]
