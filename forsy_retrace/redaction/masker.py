@@ -335,8 +335,10 @@ def _whole_characters(data: bytes, find: Find) -> tuple[int, int]:
     while end < len(data) and data[end] & 0xC0 == 0x80:
         end += 1
     if data[end - 1 : end + 1] == b'\\"' and end - start > 1:
-        run = end - len(data[:end].rstrip(b"\\"))
-        end -= run % 2  # the sign before a quote that a text holds is none of the secret's
+        head = end
+        while head and data[head - 1] == 0x5C:
+            head -= 1
+        end -= (end - head) % 2  # the sign before a quote that a text holds is none of the secret's
     return start, end
 
 
