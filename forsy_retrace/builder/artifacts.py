@@ -6,7 +6,7 @@
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -15,12 +15,13 @@ import msgspec
 
 from forsy_retrace.commands import MOVES, Simple
 from forsy_retrace.events import Hunk
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .classify import command
 from .edits import SCRATCH, fixers, may_rewrite, rewrites, scratch
 from .files import edited
-from .touches import absolute, before_of, shown, whole
+from .touches import absolute, base_of, before_of, shown, whole
 from .unchecked import endings_of, is_log, is_plan, is_prose
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed")
@@ -38,10 +39,11 @@ MAX_DIFF = 200_000
 
 
 class _Rewriters(NamedTuple):
-    """The commands of a session that may have rewritten files, with their steps."""
+    """The commands of a session that may have rewritten files, with their steps in order."""
 
     git: tuple[tuple[int, Simple], ...]
-    fixers: tuple[tuple[int, Simple], ...]
+    fixers: tuple[tuple[int, tuple[str, ...] | None], ...]
+    """Those of formatters and fixers, with the endings of the files that they are for."""
 
 
 def artifacts(trace: Trace) -> Trace:
@@ -52,9 +54,10 @@ def artifacts(trace: Trace) -> Trace:
             by_path.setdefault(touch.path, []).append(touch)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
-    rewriters = _Rewriters(tuple(rewrites(trace)), tuple(fixers(trace)))
+    fixed = tuple((number, endings_of(simple.name)) for number, simple in fixers(trace))
+    rewriters = _Rewriters(tuple(rewrites(trace)), fixed)
     back = _there_again(trace.touches)
-    listed = tuple(_listed_as_changed(trace))
+    listed = _listed_as_changed(trace)
     found = [
         artifact
         for path, touched in by_path.items()
@@ -68,33 +71,42 @@ def artifacts(trace: Trace) -> Trace:
     return msgspec.structs.replace(trace, artifacts=tuple(found))
 
 
-LISTED = re.compile(
+LISTED = later(
     r"(?m)^(?:(?: M|M |MM|AM) (?P<short>[^\n]+)|[ \t]+modified:[ \t]+(?P<long>[^\n]+)"
     r"|diff --git a/[^\n]+ b/(?P<diff>[^\n]+))$"
 )
 """How `git status` and `git diff` name a file that differs from what was committed."""
 
 
-class _Listed(NamedTuple):
-    """A file that Git listed as changed: where that stood, from which folder, and its name."""
+class _Named(NamedTuple):
+    """A file that Git listed as changed: in which step, as it named it, and from its folder."""
 
     step: int
-    folder: str
     name: str
+    path: str
 
     def is_of(self, path: str) -> bool:
         """Whether it names that file, from its own folder or from the top of the repository."""
-        below = "/" in self.name and path.endswith(f"/{self.name}")
-        return below or absolute(self.name, self.folder) == path
+        return self.path == path or ("/" in self.name and path.endswith(f"/{self.name}"))
 
 
-def _listed_as_changed(trace: Trace) -> Iterator[_Listed]:
+def _listed_as_changed(trace: Trace) -> dict[str, list[_Named]]:
+    """What Git listed as changed, by the last part of its name."""
+    found: dict[str, list[_Named]] = {}
     for step in trace.steps:
         run = command(step) if step.success else None
         if run is not None and any(one.name in ("git status", "git diff") for one in run.simples):
-            folder = absolute(run.cwd or ".", step.cwd)
-            for found in LISTED.finditer(step.printed):
-                yield _Listed(step.step, folder, found[found.lastgroup or 0].strip())
+            for listed in LISTED.finditer(step.printed):
+                name = listed[listed.lastgroup or 0].strip()
+                named = _Named(step.step, name, absolute(name, base_of(step)))
+                found.setdefault(posixpath.basename(name), []).append(named)
+    return found
+
+
+def _first_listed(path: str, listed: Mapping[str, list[_Named]]) -> int | None:
+    """The first step in which Git listed a file as changed."""
+    named = listed.get(posixpath.basename(path), ())
+    return next((one.step for one in named if one.is_of(path)), None)
 
 
 def _read_otherwise(touched: list[Touch]) -> tuple[int, int] | None:
@@ -128,7 +140,7 @@ def _artifact(
     is_scratch: bool,
     back: int | None,
     rewriters: _Rewriters,
-    listed: tuple[_Listed, ...],
+    listed: Mapping[str, list[_Named]],
 ) -> Artifact | None:
     changes = [touch for touch in touched if touch.kind in CHANGES]
     used = [touch for touch in touched if trace.steps[touch.step - 1].eval == 1]
@@ -144,7 +156,7 @@ def _artifact(
         if apart := _read_otherwise(touched):
             first, then = apart
             state = f"Read; step {then} shows it otherwise than step {first}, and no step shows by what."
-        elif number := next((one.step for one in listed if one.is_of(path)), None):
+        elif number := _first_listed(path, listed):
             state = f"Read; Git lists it as changed in step {number}, and no step shows by what."
         return Artifact(name, "observed", "evidence", steps, what, state, "unseen")
     content = replay(touched)
@@ -307,9 +319,10 @@ def _doubt(touched: list[Touch], rewriters: _Rewriters) -> str:
     if SCRATCH.search(path) or is_plan(path):
         return ""
     last = max((touch.step for touch in touched if _tells_content(touch)), default=0)
-    found = [(n, "Git") for n, one in rewriters.git if n > last and may_rewrite(one, path)]
-    found += [(n, "a formatter") for n, one in rewriters.fixers if n > last and _may_fix(one, path)]
-    number, what = min(found, default=(0, ""))
+    git = (n for n, simple in rewriters.git if n > last and may_rewrite(simple, path))
+    fixed = (n for n, endings in rewriters.fixers if n > last and _is_for(endings, path))
+    first = [(next(git, 0), "Git"), (next(fixed, 0), "a formatter")]
+    number, what = min((one for one in first if one[0]), default=(0, ""))
     return f"{what} may have changed it in step {number}." if number else ""
 
 
@@ -318,9 +331,8 @@ def _tells_content(touch: Touch) -> bool:
     return touch.kind == "write" or _tells_before(touch) or whole(touch.change) is not None
 
 
-def _may_fix(simple: Simple, path: str) -> bool:
+def _is_for(endings: tuple[str, ...] | None, path: str) -> bool:
     """Whether a formatter or fixer is for such a file; one behind a script may be for any code."""
-    endings = endings_of(simple.name)
     return posixpath.splitext(path)[1] in endings if endings else not is_prose(path)
 
 

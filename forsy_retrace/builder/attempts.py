@@ -9,7 +9,7 @@ from forsy_retrace.trace import Check, Step
 
 from .classify import command, patched_files
 from .tools import path_of
-from .touches import absolute
+from .touches import absolute, base_of
 
 
 class Attempt(NamedTuple):
@@ -44,7 +44,7 @@ def attempt(step: Step, order: int, check: Check | None) -> Attempt:
     paths = {path} if path else {absolute(one, step.cwd) for one in patched}
     written = set[str]()
     if run is not None:
-        base = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        base = base_of(step)
         paths |= {absolute(one, base) for simple in run.simples for one in simple.reads}
         written = {absolute(one, base) for one in run.writes}
     terms, url = _terms(step, run), None

@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
-from forsy_retrace.commands import Simple
+from forsy_retrace.commands import REWRITES, Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
 
 from .classify import command
 from .outcome import never_ran
 from .tools import replaces_all
-from .touches import absolute, before_of
+from .touches import absolute, base_of, before_of
 
 EDITS = ("edit", "write", "delete")
 REPLACED_SHARE = 0.5
@@ -203,7 +203,7 @@ class Standing:
             self.committed = step.step
         if not RESTORES.search(run.normal):
             return
-        cwd = absolute(run.cwd, step.cwd) if run.cwd else step.cwd
+        cwd = base_of(step)
         named = [
             absolute(word, cwd)
             for simple in run.simples
@@ -243,7 +243,7 @@ class Standing:
         )
 
 
-REWRITES = frozenset(
+BY_GIT = frozenset(
     [
         *("git checkout", "git switch", "git restore", "git reset", "git merge", "git rebase"),
         *("git pull", "git stash", "git cherry-pick", "git revert", "git am", "git apply"),
@@ -264,7 +264,7 @@ def rewrites(trace: Trace) -> Iterator[tuple[int, Simple]]:
             continue
         for simple in run.simples:
             words = frozenset(simple.words[2:])
-            if simple.name not in REWRITES or words & (SPARES | set(LOOKS_AT)):
+            if simple.name not in BY_GIT or words & (SPARES | set(LOOKS_AT)):
                 continue
             if simple.name != "git reset" or "--hard" in words:
                 yield step.step, simple
@@ -291,15 +291,19 @@ def fixers(trace: Trace) -> Iterator[tuple[int, Simple]]:
     """
     for step in trace.steps:
         run = command(step)
-        if run is None or not run.fixes or never_ran(step) or UNFIXED.search(step.printed):
-            continue
-        if step.told is None or step.told.exit_code != NO_SUCH_COMMAND:
+        if run is not None and may_have_fixed(step, run) and not UNFIXED.search(step.printed):
             yield from ((step.step, one) for one in run.simples if rewrites_unnamed(one))
+
+
+def may_have_fixed(step: Step, run: Command) -> bool:
+    """Whether a formatter or fixer of a line may have rewritten files, also where it failed."""
+    code = step.told.exit_code if step.told else None
+    return run.fixes and not never_ran(step) and code != NO_SUCH_COMMAND
 
 
 def rewrites_unnamed(simple: Simple) -> bool:
     """Whether a command rewrites files, and names none."""
-    return simple.role in ("fix", "format") and not simple.writes
+    return simple.role in REWRITES and not simple.writes
 
 
 BACK = ("pop", "apply", "branch")

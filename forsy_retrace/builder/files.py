@@ -13,13 +13,13 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
 
 from .classify import command, patch_of
-from .edits import EDITS, NO_SUCH_COMMAND, rewrites_unnamed
+from .edits import EDITS, may_have_fixed, rewrites_unnamed
 from .gaps import is_cut
 from .outcome import never_ran
 from .printed import bare_output, shows_none, unread
 from .ranges import read_in_parts
 from .tools import PLAN_EXITS, path_of
-from .touches import absolute, before_of, shown, touches, whole
+from .touches import absolute, base_of, before_of, shown, touches, whole
 from .variants import Lines
 from .verdicts import read_summary
 
@@ -167,8 +167,8 @@ class Contents:
             elif touch.kind != "read":
                 self.held.pop(touch.path, None)
         run = command(step)
-        if run is not None and not never_ran(step) and any(map(rewrites_unnamed, run.simples)):
-            self.fixed = step.step
+        if run is not None and may_have_fixed(step, run):
+            self.fixed = step.step if any(map(rewrites_unnamed, run.simples)) else self.fixed
         for path in run.writes if run is not None else ():
             self.named[posixpath.basename(path.replace("\\", "/"))] = step.step
         return " ".join(dict.fromkeys(said))
@@ -392,9 +392,9 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     if run is not None:  # it may do more to a file than it shows
         unseen = {t.path for t in touched if t.kind != "read" and t not in asked}
         asked = [t for t in asked if t.path not in unseen]
-    if step.success is False and not asked and _may_have_fixed(step, run):
-        return "", ""
     if step.success is False and not asked:
+        if run is not None and may_have_fixed(step, run):
+            return "", ""
         code = step.told.exit_code if step.told else None
         how = f" with exit code {code}" if code else ""
         return f"No change recorded: the call failed{how}.", "failed"
@@ -412,12 +412,6 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
             return _gained(step, touched), "context-gained"
         return f"{_context(step)} gained its matches.", "context-gained"
     return "", ""
-
-
-def _may_have_fixed(step: Step, run: Command | None) -> bool:
-    """Whether a failed line may have rewritten files before it failed."""
-    code = step.told.exit_code if step.told else None
-    return run is not None and run.fixes and code != NO_SUCH_COMMAND
 
 
 GOES_ON = frozenset(["git rebase", "git merge", "git cherry-pick", "git revert"])
@@ -450,8 +444,7 @@ def _lines(count: int) -> str:
 def _gained(step: Step, touched: list[Touch]) -> str:
     """What a read put before its actor."""
     run = command(step)
-    base = absolute(run.cwd or ".", step.cwd) if run is not None else None
-    parts = {absolute(path, base) for path in read_in_parts(run)} if run is not None else set()
+    parts = {absolute(path, base_of(step)) for path in read_in_parts(run)} if run else set()
     was_cut = run is not None and is_cut(bare_output(step))
     names = []
     for touch in touched:

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from forsy_retrace.events import SHELL
+from forsy_retrace.evidence import Evidence
 from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step, Tokens
@@ -24,8 +25,8 @@ from .distinctive import SHORTEST, values
 from .gaps import only_reads
 from .outcome import never_ran
 from .tools import path_of
-from .touches import absolute, line_changes, replacements, shown
-from .wanted import MAX_TEXT, MODULE, Asked, Wanted, base_of, edited, last_part, ways_to_show
+from .touches import absolute, base_of, line_changes, replacements, shown
+from .wanted import MAX_TEXT, MODULE, Asked, Wanted, edited, last_part, ways_to_show
 
 HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 BLAMED = re.compile(
@@ -67,6 +68,7 @@ class Brought(NamedTuple):
 
     text: str
     folder: str | None
+    here: Evidence
 
 
 class Flow:

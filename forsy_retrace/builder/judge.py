@@ -38,10 +38,11 @@ class Hindsight:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.meant = meant(trace)
-        self.answers = _answers(trace)
-        self.reported = _reported(trace)
-        self.cited = _cited(trace)
-        self.commits = _commits(trace)
+        heard = _Heard(trace)
+        self.answers = _answers(trace, heard)
+        self.reported = _reported(trace, heard)
+        self.cited = _cited(trace, heard)
+        self.commits = _commits(trace, heard)
         self.retried = _retried(trace)
         self.accepted = _accepted(trace)
         self.beside = beside(trace)
@@ -89,12 +90,31 @@ def _thumb(step: Step, later: Hindsight, rating: str) -> str:
     return f"The user gave it a thumbs {rating}" + (f': "{words}"' if words else ".")
 
 
-def _answers(trace: Trace) -> dict[int, int]:
+class _Heard:
+    """Whose steps stand behind words: an answer's actor's own, a report's subagents'."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.delegations = trace.delegations
+        self.started: dict[int, list[str]] = {}
+        for actor, start in trace.delegations.items():
+            self.started.setdefault(start, []).append(actor)
+
+    def by(self, step: Step) -> Sequence[str]:
+        """The actors whose steps an answer or a report may repeat."""
+        if not reports(step):
+            return (step.actor,)
+        return self.started.get(self.start(step) or 0, ())
+
+    def start(self, report: Step) -> int | None:
+        """The call that started what a report tells of."""
+        return report.step if report.call else self.delegations.get(report.actor, report.answers)
+
+
+def _answers(trace: Trace, heard: _Heard) -> dict[int, int]:
     """Step to the first later answer, or subagent's report, that repeats what only it showed."""
     said_by_words = _Telling(trace.tokens)
     told = {s.step: said_by_words.of(s.output or "", words=True) for s in trace.steps if _tells(s)}
     wanted = _Telling(trace.tokens, set().union(*told.values()))
-    heard = _Heard(trace)
     first: dict[str, dict[str, int]] = {}
     """What each actor was shown, and by which step; 0 where several did, each in its own way."""
     said: set[str] = set()
@@ -117,22 +137,6 @@ def _answers(trace: Trace) -> dict[int, int]:
                 if before and trace.steps[before - 1].input != step.input:
                     shown[value] = 0
     return found
-
-
-class _Heard:
-    """Whose steps stand behind words: an answer's actor's own, a report's subagents'."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.delegations = trace.delegations
-        self.started: dict[int, list[str]] = {}
-        for actor, start in trace.delegations.items():
-            self.started.setdefault(start, []).append(actor)
-
-    def by(self, step: Step) -> Sequence[str]:
-        if not reports(step):
-            return (step.actor,)
-        start = step.step if step.call else self.delegations.get(step.actor, step.answers)
-        return self.started.get(start or 0, ())
 
 
 def _in_time(trace: Trace) -> Iterator[tuple[Step, bool]]:
@@ -161,9 +165,8 @@ BRIEF = 5_000
 """Characters of a text in which such names are looked for: git says no more of one commit."""
 
 
-def _commits(trace: Trace) -> dict[int, int]:
+def _commits(trace: Trace, heard: _Heard) -> dict[int, int]:
     """Calls to the first later answer, or report, that names a commit which they showed first."""
-    heard = _Heard(trace)
     first: dict[str, dict[str, int]] = {}
     said: set[str] = set()
     found: dict[int, int] = {}
@@ -206,9 +209,8 @@ MOST_READS = 20
 """Reads of files of one name among which a line is looked for, the latest first."""
 
 
-def _cited(trace: Trace) -> dict[int, int]:
+def _cited(trace: Trace, heard: _Heard) -> dict[int, int]:
     """Reads to the first later answer, or report, that names a line which they showed last."""
-    heard = _Heard(trace)
     reads: dict[tuple[str, str], list[Touch]] = {}
     """By their actor and the file's name."""
     touched = edits_of(trace)
@@ -251,13 +253,12 @@ def _tells(step: Step) -> bool:
     return step.action == "output" or reports(step)
 
 
-def _reported(trace: Trace) -> dict[int, int]:
+def _reported(trace: Trace, heard: _Heard) -> dict[int, int]:
     """Reads by subagents to the report that names the file."""
     reads = _reads_by_subagents(trace)
     found: dict[int, int] = {}
     for step in filter(reports, trace.steps):
-        start = step.step if step.call else trace.delegations.get(step.actor, step.answers)
-        for number, name in reads.get(start, ()):
+        for number, name in reads.get(heard.start(step), ()):
             if name in (step.output or ""):
                 found.setdefault(number, step.step)
     return found
@@ -309,7 +310,7 @@ THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 """A number as people write it; a program prints it without the commas."""
 COUNT = re.compile(r"(?:\b([A-Za-z]+)\W{1,3})?(?<![\w.:/#-])(\d{2,3})\+?\*{0,2} [A-Za-z]")
 """How words say a count: what of is told behind it."""
-NUMBERED = re.compile(
+NUMBERED = later(
     r"(?i)(?:lines?|rows?|columns?|steps?|pages?|ports?|codes?|status|exit|http|issues?|pr|no|v|versions?"
     r"|items?|chapters?|sections?|node|python|java|ruby|php|go|ubuntu|debian|fedora|postgres"
     r"|jan\w*|feb\w*|mar(?:ch)?|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*)"
@@ -559,16 +560,17 @@ def _is_launched(step: Step) -> bool:
 def _directive(step: Step, later: Hindsight, bad: Bad) -> tuple[str, tuple[int, ...]] | None:
     """What failed and what was done instead, with the steps that it names."""
     trace = later.trace
-    successor = named = bad.successor
-    if successor is None or named is None:
+    if bad.successor is None:
         return None
+    successor = bad.successor
     while never_ran(trace.steps[successor - 1]) and successor in later.retried:
         successor = later.retried[successor]
     line = first_error(step) if step.success is False else ""
-    went = "It never ran" if never_ran(step) else "It failed"
+    ran = not never_ran(step)
+    went = "It failed" if ran else "It never ran"
     what = f"{went}: {line.rstrip(':')}" if line else bad.reason
     # After work that had gone well, what came between was no answer to the user's words.
-    is_tried = step.success is False and not never_ran(step)
+    is_tried = step.success is False and ran
     tried = trace.steps[step.step : successor - 1] if is_tried else ()
     between = [
         s.step
@@ -590,7 +592,7 @@ def _directive(step: Step, later: Hindsight, bad: Bad) -> tuple[str, tuple[int, 
         text = f"{what}{end} {word} {steps} {verb} done instead, then step {successor} tried again."
         return text, (*between[:5], successor)
     if not line and bad.rule in NAMING:
-        return f"{what}{end}", (named,)
+        return f"{what}{end}", (bad.successor,)
     other = trace.steps[successor - 1]
     how = "was done instead"
     if (other.tool, other.input) == (step.tool, step.input):

@@ -6,6 +6,7 @@ subagent's inside, an abandoned branch, what lay before a cleared or compacted c
 
 import posixpath
 from collections.abc import Iterator
+from itertools import chain
 
 import msgspec
 
@@ -117,12 +118,11 @@ class _Linker:
         self.uses: dict[int, int] = {}
         self.variants = variants(trace)
         self.tells = bool(trace.session.facts("replaces"))
-        told = trace.session.facts("brought")
         self.brought = {
-            value["call"]: Brought(value["text"], value.get("folder"))
-            for value in (fact.value for fact in told)
+            told["call"]: Brought(told["text"], told.get("folder"), fact.origin.evidence)
+            for fact in trace.session.facts("brought")
+            for told in [fact.value]
         }
-        self.brought_at = {fact.value["call"]: fact.origin.evidence for fact in told}
         self.left_behind: Step | None = None
         """The first message of a line that the user went back on."""
 
@@ -427,7 +427,8 @@ class _Linker:
         step = self.steps[source.step]
         if step.call is None or source.value in (step.output or ""):
             return None
-        return self.brought_at.get(step.call.call)
+        more = self.brought.get(step.call.call)
+        return more.here if more is not None else None
 
     def _beside(self, other: int, step: Step) -> bool:
         """Whether a step is a call of the same message: none of them was caused by another."""
@@ -479,14 +480,15 @@ class _Linker:
 
 def _in_progress(sent: object) -> tuple[str, ...]:
     """The items that a plan tool's call marks as in progress."""
-    match sent:
-        case {"status": "in_progress", **item}:
-            return (compact(item),)
-        case dict():
-            return tuple(one for value in sent.values() for one in _in_progress(value))
-        case list():
-            return tuple(one for value in sent for one in _in_progress(value))
-    return ()
+    if not isinstance(sent, dict):
+        return ()
+    listed = [value for value in sent.values() if isinstance(value, list)]
+    items = [sent, *chain.from_iterable(listed)]
+    return tuple(
+        compact(one)
+        for one in items
+        if isinstance(one, dict) and one.get("status") == "in_progress"
+    )
 
 
 WEAK = ("parallel_work", "dependency_on_tool_result", "dependency_on_multiple_prior_steps")

@@ -173,16 +173,15 @@ def _config(trace: Trace, shows: Shows, told: Told) -> dict[str, Any]:
     config: dict[str, Any] = {"harness": words(*named, shows.harness, trace.adapter)}
     for name, key in ONE_VALUE.items():
         facts = told.get(name, [])
-        own = [one for one in facts if not one.origin.actor.startswith("subagent")]
-        values = list(dict.fromkeys(strings([one.value for one in own or facts])))
+        mains = [one for one in facts if not one.origin.actor.startswith("subagent")]
+        values = list(dict.fromkeys(strings([one.value for one in mains or facts])))
         if values:
             config[key] = values[0]
         if len(values) > 1:
             config[f"{key}_later"] = values[1:50]
-    models = _models(trace, told)
+    models, own = _models(trace, told)
     if models:
-        its_own = _models(trace, told, own=True)
-        steps = its_own if any(its_own.values()) else models
+        steps = own if any(own.values()) else models
         config["model"] = max(steps, key=lambda name: steps[name])
         if any(models.values()):  # else the log names a model, and not what it did
             config["models"] = models
@@ -201,24 +200,22 @@ def _config(trace: Trace, shows: Shows, told: Told) -> dict[str, Any]:
     return config
 
 
-def _models(trace: Trace, told: Told, *, own: bool = False) -> dict[str, int]:
-    """Steps by the model that issued them; `own` are those of no subagent."""
+def _models(trace: Trace, told: Told) -> tuple[dict[str, int], dict[str, int]]:
+    """Steps by the model that issued them: all, and those of no subagent."""
     by_message = {
         fact.origin.message: fact.value
         for fact in told.get("model", ())
         if isinstance(fact.value, str)
     }
-    counts: Counter[str] = Counter()
-    for name in by_message.values():
-        counts.setdefault(name, 0)
+    counts = dict.fromkeys(by_message.values(), 0)
+    own = dict(counts)
     for step in trace.steps:
-        if step.actor == "system" or step.origin is None:
+        if step.actor == "system" or step.origin is None or step.origin.message not in by_message:
             continue
-        if own and step.actor.startswith("subagent"):
-            continue
-        if step.origin.message in by_message:
-            counts[by_message[step.origin.message]] += 1
-    return dict(counts)
+        name = by_message[step.origin.message]
+        counts[name] += 1
+        own[name] += not step.actor.startswith("subagent")
+    return counts, own
 
 
 def _usage(told: Told) -> dict[str, int]:

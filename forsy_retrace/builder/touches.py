@@ -77,6 +77,12 @@ def absolute(path: str, cwd: str | None) -> str:
     return posixpath.normpath(posixpath.join(cwd.replace("\\", "/"), path))
 
 
+def base_of(step: Step) -> str | None:
+    """The folder in which a call's paths lie: where its line goes, else the working directory."""
+    run = command(step)
+    return absolute(run.cwd, step.cwd) if run is not None and run.cwd else step.cwd
+
+
 def shown(path: str, cwd: str | None) -> str:
     """The path for a sentence: relative to the logged working directory where it lies below it."""
     base = (cwd or "").replace("\\", "/").rstrip("/")

@@ -11,7 +11,7 @@ from . import distinctive
 from .classify import command, patched_files
 from .ranges import spans_asked
 from .tools import path_of
-from .touches import absolute, replacements, shown
+from .touches import absolute, base_of, replacements, shown
 
 MAX_TEXT = 400_000
 """Characters of one text that are read: past this a value is no longer distinctive."""
@@ -103,12 +103,6 @@ class Parts(dict[str, tuple[str, ...]]):
 def ways_to_show(step: Step, path: str) -> tuple[str, ...]:
     """A path as an output may print it: below the working directory, or whole."""
     return shown(path, step.cwd), path.strip("/")
-
-
-def base_of(step: Step) -> str | None:
-    """The folder in which a call's paths lie: where its line goes, else the working directory."""
-    run = command(step)
-    return absolute(run.cwd, step.cwd) if run is not None and run.cwd else step.cwd
 
 
 def edited(step: Step) -> frozenset[str]:

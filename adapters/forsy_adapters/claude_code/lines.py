@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from forsy_retrace.events import ToolResult
-from forsy_retrace.sdk import text_of, when
+from forsy_retrace.sdk import later, text_of, when
 from forsy_retrace.source import Evidence, Record, Source
 
 from .results import ends, structured
@@ -23,9 +23,7 @@ NESTED = "/data/message"
 """Where a subagent's message stands in a progress record."""
 LAUNCHED = ("async_launched", "teammate_spawned", "remote_launched")
 CHANGED = "unreadable: changed while it was read"
-
-
-PLANNED_IN = re.compile(
+PLANNED_IN = later(
     r"read the full transcript at: [^\n]*[/\\]"
     r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl\s*\Z"
 )
