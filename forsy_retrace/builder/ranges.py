@@ -49,10 +49,8 @@ def lines_shown(step: Step) -> tuple[int, int | None] | None:
 
 def spans_asked(run: Command) -> Iterator[tuple[str, int, int]]:
     """The files of which a shell line prints lines from the middle, with the first and the last."""
-    for before, one in pairwise((None, *run.simples)):
-        asked = _asked(one) if one else None
-        source = one if one and one.reads else before
-        if asked and asked[0] > 1 and source and source.shows and len(source.reads) == 1:
+    for source, asked in _sources(run):
+        if asked and asked[0] > 1 and len(source.reads) == 1:
             yield source.reads[0], *asked
 
 
@@ -60,15 +58,20 @@ def read_in_parts(run: Command) -> frozenset[str]:
     """The files of which a shell line leaves lines out: before what it prints, or in between."""
     spans: dict[str, list[tuple[int, int]]] = {}
     wholes = set[str]()
+    for source, asked in _sources(run):
+        if asked is None:
+            wholes.update(source.reads)
+            continue
+        for path in source.reads:
+            spans.setdefault(path, []).append(asked)
+    return frozenset(path for path, held in spans.items() if path not in wholes and _skips(held))
+
+
+def _sources(run: Command) -> Iterator[tuple[Simple, tuple[int, int] | None]]:
+    """The commands that print their files, with the lines that they or a filter behind them let by."""
     for one, after in pairwise((*run.simples, None)):
         if one is not None and one.shows:
-            asked = _asked(one) or (_asked(after) if after and not after.reads else None)
-            if asked is None:
-                wholes.update(one.reads)
-                continue
-            for path in one.reads:
-                spans.setdefault(path, []).append(asked)
-    return frozenset(path for path, held in spans.items() if path not in wholes and _skips(held))
+            yield one, _asked(one) or (_asked(after) if after and not after.reads else None)
 
 
 def _skips(spans: list[tuple[int, int]]) -> bool:
