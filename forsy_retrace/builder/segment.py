@@ -104,7 +104,7 @@ class _Segments:
 
     def finish(self) -> None:
         """What was still unsaid when the log ended; what a subagent said stands where it did."""
-        is_alone = all(map(is_of_a_subagent, self.steps))
+        is_alone = all(step.actor.startswith("subagent") for step in self.steps)
         late: list[tuple[int, Step]] = []
         for actor in list(self.pending):
             count = len(self.steps)
@@ -371,10 +371,6 @@ class _Segments:
             origin=here,
             via="" if ends else "cut off",
         )
-
-
-def is_of_a_subagent(step: Step) -> bool:
-    return step.actor.startswith("subagent")
 
 
 def _renumbered(step: Step, number: int, moved: Callable[[int], int]) -> Step:
