@@ -7,9 +7,9 @@ from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step
 
-from .classify import command, patched_files
+from .classify import command, patch_of, patched_files
 from .tools import path_of
-from .touches import absolute, base_of
+from .touches import EDITORS, READERS, WRITERS, absolute, base_of
 
 
 class Attempt(NamedTuple):
@@ -29,6 +29,8 @@ class Attempt(NamedTuple):
     url: str | None
     """The first that its arguments name."""
     check: Check | None
+    side: str | None
+    """`change` of a call that changes a file, `read` of one that reads it."""
     before: "Sequence[Attempt]" = ()
     """The actor's last calls before it."""
     task: int = 0
@@ -52,7 +54,14 @@ def attempt(step: Step, order: int, check: Check | None) -> Attempt:
         url = URL.search(step.input or "")
     shown = url[0].rstrip("/") if url else None
     files = frozenset(paths), frozenset(written)
-    return Attempt(step, order, run, path, *files, terms, shown, check)
+    return Attempt(step, order, run, path, *files, terms, shown, check, _side(step))
+
+
+def _side(step: Step) -> str | None:
+    tool = step.like
+    if tool in EDITORS or tool in WRITERS or patch_of(step):
+        return "change"
+    return "read" if tool in READERS else None
 
 
 URL = later(r"https?://[^\s\"'\\]+")

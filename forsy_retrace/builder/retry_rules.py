@@ -13,12 +13,11 @@ from forsy_retrace.sdk import text_of
 from forsy_retrace.trace import Step
 
 from .attempts import LOOKS, WORD, Attempt, operands, searches_of, words_of
-from .classify import patch_of
 from .likeness import are_alike
 from .outcome import never_ran
 from .places import between_slashes
 from .tools import AGENT_TOOLS, PLAN_EXITS
-from .touches import EDITORS, READERS, WRITERS, absolute, only_takes_out, replacements
+from .touches import absolute, only_takes_out, replacements
 from .untold import is_mended
 from .verdicts import NO_PROGRAM, SEARCHES
 
@@ -91,8 +90,7 @@ def _same_file(old: Attempt, new: Attempt) -> bool:
     """The same file by the same kind of tool: edit or write after edit or write, read after read."""
     if not old.paths & new.paths:
         return False
-    side = _side(old.step)
-    if side is None or side != _side(new.step):
+    if old.side is None or old.side != new.side:
         return False
     if not old.step.success:
         return not _finds_done(old.step, new.step)
@@ -101,14 +99,14 @@ def _same_file(old: Attempt, new: Attempt) -> bool:
 
 def _written_by_a_line(old: Attempt, new: Attempt) -> bool:
     """A file that a tool could not write or edit, written by a shell's line."""
-    if old.step.success is not False or old.run is not None or _side(old.step) != "change":
+    if old.step.success is not False or old.run is not None or old.side != "change":
         return False
     return new.step.operation in ("write", "edit") and not old.paths.isdisjoint(new.written)
 
 
 def is_moot(old: Attempt, new: Attempt) -> bool:
     """Whether an edit shows that a failed one of its file had nothing left to do."""
-    edits = _side(old.step) == _side(new.step) == "change"
+    edits = old.side == new.side == "change"
     return edits and bool(old.paths & new.paths) and _finds_done(old.step, new.step)
 
 
@@ -149,13 +147,6 @@ def _lines_taken(pairs: Iterable[tuple[str, str]]) -> set[str]:
 
 def _lines(text: str) -> set[str]:
     return {line.strip() for line in text.splitlines()}
-
-
-def _side(step: Step) -> str | None:
-    tool = step.like
-    if tool in EDITORS or tool in WRITERS or patch_of(step):
-        return "change"
-    return "read" if tool in READERS else None
 
 
 def _same_name_elsewhere(old: Attempt, new: Attempt) -> bool:
