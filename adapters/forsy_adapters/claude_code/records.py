@@ -147,7 +147,8 @@ class Reader:
         """The same of each subagent."""
         self.tools: dict[str, str] = {}
         self.delegated: set[str] = set()
-        self.last_words = ""
+        self.answers: set[str] = set()
+        """All words of the agent itself."""
 
     def read(self, line: Line) -> Iterator[Event]:
         """At least one event for each record."""
@@ -249,7 +250,8 @@ class Reader:
             case {"type": "text", "text": str(text)}:
                 if text.strip() in ("", "(no content)"):
                     return Skipped(here, "blank text")
-                self.last_words = text
+                if not line.lane:
+                    self.answers.add(text.strip())
                 return self._once(
                     (unit, "text", text), Message(_deeper(here, "text"), "agent", text)
                 )
@@ -581,7 +583,7 @@ class Reader:
             yield Skipped(here, PROGRESS.get(str(kind), "progress"))
 
     def _result(self, line: Line, here: Origin) -> Iterator[Event]:
-        """The end of a `stream-json` run; its text repeats the last answer."""
+        """The end of a `stream-json` run; its text repeats the last answer, if that is there."""
         body = line.body
         facts = {
             key: body[key]
@@ -589,15 +591,16 @@ class Reader:
             if isinstance(body.get(key), (str, int, float, bool))
         }
         yield Fact(here, "run_end", facts)
-        subtype = words(body.get("subtype"))
+        subtype, text = words(body.get("subtype")), words(body.get("result"))
+        is_known = text.strip() in self.answers
         if subtype.startswith("error_max"):
             yield Notice(_deeper(here, "subtype"), "limit", subtype)
         elif subtype.startswith("error") or body.get("is_error") is True:
-            path = "result" if words(body.get("result")) else "subtype"
-            text = words(body.get("result"), body.get("subtype"))
-            if text.strip() == self.last_words.strip():
-                return  # the run's end repeats the last answer, which says it all
-            yield Notice(_deeper(here, path), "model error", text)
+            if not is_known:
+                path = "result" if text else "subtype"
+                yield Notice(_deeper(here, path), "model error", text or subtype)
+        elif text.strip() and not is_known:
+            yield Message(_deeper(here, "result"), "agent", text)
 
 
 class Queue:
