@@ -264,7 +264,7 @@ def unwritten(content: Draft, logs: Sequence[Source]) -> Iterator[tuple[str, str
         small = places.get(one.name, [])
         spans = one.spans((here.start, here.end) for here in small)
         for here, data in zip(small, spans, strict=True):
-            yield from leaves(reread(data, here).value)
+            yield from leaves(reread(data, here).value, ours=False)
 
 
 def origins_of(content: Draft, logs: Sequence[Source], options: Options) -> list[Mapping[str, Any]]:

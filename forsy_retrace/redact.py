@@ -8,7 +8,7 @@ import hashlib
 import io
 import operator
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -21,7 +21,9 @@ from forsy_retrace.document import Draft, Json
 from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.redaction import Leak, Masker
 from forsy_retrace.redaction import mask as mask
+from forsy_retrace.redaction.masker import RANK
 from forsy_retrace.source import text_in
+from forsy_retrace.tokens import ESTIMATE, EXACT, LOGGED
 
 __all__ = ["Redacted", "Rules", "mask", "redact"]
 
@@ -74,8 +76,14 @@ class Redacted:
         return self._leaks(data, (text for part in _parts(data) for text, _ in leaves(part)))
 
     def leaks_of_rows(self, data: bytes) -> Sequence[Leak]:
-        """The same of JSON lines of figures and few texts."""
-        return self._leaks(data, texts_of(io.BytesIO(data)))
+        """The same of JSON lines of figures and few texts.
+
+        A quick reading takes names and the format's own words for texts; what it finds, a reading
+        of the log's texts alone has to bear out.
+        """
+        found = self._leaks(data, texts_of(io.BytesIO(data)))
+        rows = map(msgspec.json.decode, io.BytesIO(data))
+        return found and self._leaks(data, (text for row in rows for text, _ in leaves(row)))
 
     def leaks_of_text(self, data: bytes) -> Sequence[Leak]:
         """The same of a text file."""
@@ -87,7 +95,9 @@ class Redacted:
 
 _TOKEN = object()
 
-STRUCTURAL: dict[str, re.Pattern[str]] = {
+Shapes = Mapping[str, re.Pattern[str]]
+
+STRUCTURAL: Shapes = {
     "schema_version": re.compile(r"forsy-trace-v0\.1"),
     "trace_id": re.compile(r"forsy_trace_[0-9a-f]{16}"),
     "prior_trace_id": re.compile(r"forsy_trace_[0-9a-f]{16}"),
@@ -97,6 +107,12 @@ STRUCTURAL: dict[str, re.Pattern[str]] = {
     "actor": re.compile(r"user|agent|system|subagent:[a-z0-9-]+_\d+"),
     "call": re.compile(r"(?:srv)?toolu_01[A-Za-z0-9]{22}|call_[A-Za-z0-9]{24}"),
     "message": re.compile(r"msg_01[A-Za-z0-9]{22}"),
+    "generator": re.compile(r"forsy-retrace [0-9][0-9a-z.+]*"),
+    "audit": re.compile(r"forsy-retrace [0-9][0-9a-z.+]*"),
+    "method": re.compile("|".join(map(re.escape, (ESTIMATE, EXACT, LOGGED)))),
+    "hash": re.compile(r"sha256:[0-9a-f]{64}"),
+    "memory_hash": re.compile(r"sha256:[0-9a-f]{64}"),
+    "system_prompt_hash": re.compile(r"sha256:[0-9a-f]{64}"),
 }
 """Fields that pass unread where their value has its one shape; a name alone exempts nothing."""
 
@@ -105,6 +121,7 @@ JSON_IDS = re.compile(
     "|".join(f'"{name}":"(?:{STRUCTURAL[name].pattern})"' for name in ("call", "message")).encode()
 )
 WORDS = re.compile(r"[a-z_-]{1,40}")
+NAMES = re.compile("|".join((WORDS.pattern, *RANK)))
 FORMAT_WORDS = frozenset(
     [
         "action",
@@ -124,11 +141,19 @@ FORMAT_WORDS = frozenset(
         "surface",
         "release_sensitivity",
         "name",
+        "adapter",
+        "formats_available",
+        "field",
+        "verdict",
     ]
 )
 """Fields that hold one of the format's own words, or a rule's name."""
 
-SHAPES = {**STRUCTURAL, **dict.fromkeys(FORMAT_WORDS, WORDS)}
+SHAPES: Shapes = {
+    **STRUCTURAL,
+    **dict.fromkeys(FORMAT_WORDS, WORDS),
+    "claim": re.compile(r"[a-z_.]{1,80}(?:\[\d+\])?"),
+}
 
 HASHED = ("memory_hash", "system_prompt_hash")
 
@@ -204,45 +229,52 @@ def _texts_of_rows(rows: Sequence[Json]) -> list[str]:
         return [text for text, _ in leaves(rows)]
 
 
-def leaves(value: Any, key: str = "") -> list[tuple[str, str]]:
-    """Every text of a JSON value with the name of its field; odd names are texts too."""
+def leaves(value: Any, key: str = "", *, ours: bool = True) -> list[tuple[str, str]]:
+    """Every text of a JSON value with the name of its field; odd names are texts too.
+
+    Only what is ours has fields that hold the format's own words.
+    """
     found: list[tuple[str, str]] = []
-    _gather(value, key, found)
+    _gather(value, key, found, SHAPES if ours else STRUCTURAL)
     return found
 
 
-def _gather(value: Any, key: str, found: list[tuple[str, str]]) -> None:
+def _gather(value: Any, key: str, found: list[tuple[str, str]], shapes: Shapes) -> None:
     match value:
         case str():
-            if not _is_structural(key, value):
+            if not _is_structural(key, value, shapes):
                 found.append((value, key))
         case dict():
             for name, item in value.items():
                 if not _is_plain_name(name):
                     found.append((name, ""))
                 if item.__class__ not in WORDLESS:
-                    _gather(item, name, found)
+                    _gather(item, name, found, shapes)
         case list() | tuple():
             for item in value:
-                _gather(item, key, found)
+                _gather(item, key, found, shapes)
 
 
-def masked(value: Any, masker: Masker, key: str = "") -> Any:
+def masked(value: Any, masker: Masker, key: str = "", *, ours: bool = True) -> Any:
     """The value with every text masked; the same object where nothing in it is."""
+    return _masked(value, masker, key, SHAPES if ours else STRUCTURAL)
+
+
+def _masked(value: Any, masker: Masker, key: str, shapes: Shapes) -> Any:
     match value:
         case str():
-            return value if _is_structural(key, value) else masker.mask(value, key)
+            return value if _is_structural(key, value, shapes) else masker.mask(value, key)
         case dict():
             new = {}
             is_same = True
             for name, item in value.items():
                 shown = name if _is_plain_name(name) else masker.mask(name)
-                told = item if item.__class__ in WORDLESS else masked(item, masker, name)
+                told = item if item.__class__ in WORDLESS else _masked(item, masker, name, shapes)
                 new[shown] = told
                 is_same = is_same and told is item and shown is name
             return value if is_same else new
         case list() | tuple():
-            told = [masked(item, masker, key) for item in value]
+            told = [_masked(item, masker, key, shapes) for item in value]
             is_same = all(map(operator.is_, told, value))
             return value if is_same else told
     return value
@@ -254,11 +286,11 @@ WORDLESS = frozenset((int, bool, float, type(None)))
 
 @lru_cache(maxsize=4096)
 def _is_plain_name(name: str) -> bool:
-    return WORDS.fullmatch(name) is not None
+    return NAMES.fullmatch(name) is not None
 
 
-def _is_structural(key: str, value: str) -> bool:
-    shape = SHAPES.get(key)
+def _is_structural(key: str, value: str, shapes: Shapes) -> bool:
+    shape = shapes.get(key)
     return shape is not None and shape.fullmatch(value) is not None
 
 

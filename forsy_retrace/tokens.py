@@ -44,6 +44,7 @@ PATTERN = "|".join(
 
 ESTIMATE = "estimate: utf-8 bytes / 3.5"
 EXACT = f"tiktoken o200k_base; texts over 4 MB: {ESTIMATE}"
+LOGGED = "the log's own usage; of several figures for one message, the largest"
 EXACT_UP_TO = 4_000_000  # bytes
 PIECE = 250_000  # characters, at most 1 MB
 BLANKS = 100_000  # tiktoken's regex overflows its stack on longer runs of white space

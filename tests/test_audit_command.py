@@ -205,6 +205,15 @@ def test_a_thousand_equal_steps_are_told_apart_by_their_number() -> None:
     assert counts.count("unsupported") == 1000
 
 
+def test_a_secret_that_is_a_word_of_the_format_stops_no_audit() -> None:
+    claim = told(PUSH)
+    claim["steps"][2]["output"] = "DB_PASSWORD=validation_level"
+    found = audited(claim, PUSH)
+    data = encoded(found, as_json(found))
+    assert b'"validation_level"' in data
+    assert b"DB_PASSWORD=validation_level" not in data
+
+
 def test_control_characters_of_a_claim_are_never_printed(tmp_path: Path) -> None:
     claim = told(PUSH)
     claim["steps"][2]["tool"] = "\x1b]0;owned\x07\u202eBash"

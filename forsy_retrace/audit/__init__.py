@@ -64,7 +64,7 @@ def audit(
         raise UnreadableInput(f"{source.name}: no session with steps in it")
     content = draft(trace)
     hidden = list(unwritten(content, files_of(module, source)))
-    also = chain(hidden, leaves(told.whole))
+    also = chain(hidden, leaves(told.whole, ours=False))
     masked = redact(content, rules, also)
     bench = Bench(told, trace, module.SHOWS, (text for text, _ in hidden))
     found = findings(bench)

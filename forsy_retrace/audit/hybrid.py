@@ -23,7 +23,7 @@ def write_hybrid(audit: Audit, target: Path) -> Written:
     module = load(audit.adapter)
     made = _hybrid(audit)
     logs = files_of(module, audit.source)
-    also = chain(unwritten(made, logs), leaves(audit.claimed.whole))
+    also = chain(unwritten(made, logs), leaves(audit.claimed.whole, ours=False))
     origins = origins_of(made, logs, Options(rules=audit.rules))
     redacted = redact(made, audit.rules, also)
     return write_folder(redacted, target, origins, module.SHOWS)

@@ -96,7 +96,7 @@ def _around(text: str | None, place: int) -> str | None:
 def encoded(audit: Audit, told: Json) -> bytes:
     """The bytes of audit.json; none leave with a known secret in them."""
     data = orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    leak = next(iter(audit.masked.leaks(data)), None)
+    leak = next(iter(audit.masked.leaks_of_document(data)), None)
     if leak is not None:
         raise RetraceError(f"withheld: the audit would still hold a secret (rule {leak.rule})")
     return data

@@ -18,11 +18,11 @@ def event_lines(events: Iterable[Event], rules: Rules = Rules()) -> Iterator[str
         return
     masker = masker_of(rules)
     for value in values:
-        for text, key in leaves(value):
+        for text, key in leaves(value, ours=False):
             masker.learn(text, key)
     masker.seal()
     for value in values:
-        yield compact(masked(value, masker))
+        yield compact(masked(value, masker, ours=False))
 
 
 def _trimmed(value: Any) -> Any:

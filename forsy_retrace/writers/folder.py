@@ -16,7 +16,7 @@ from forsy_retrace.events import SHELL
 from forsy_retrace.memory import LARGE, give_back, let_go
 from forsy_retrace.redact import Redacted
 from forsy_retrace.sdk import Shows
-from forsy_retrace.tokens import head_and_tail
+from forsy_retrace.tokens import LOGGED, head_and_tail
 from forsy_retrace.validate import problems
 from forsy_retrace.version import VERSION
 from forsy_retrace.writers.atomic import (
@@ -228,10 +228,7 @@ def _tokens(trace: Redacted) -> Json:
     """The log's own figures where it has any; else a count or estimate of the trace's texts."""
     usage = trace.manifest.get("token_usage")
     if usage:
-        return {
-            "method": "the log's own usage; of several figures for one message, the largest",
-            **usage,
-        }
+        return {"method": LOGGED, **usage}
     from forsy_retrace.tokens import count, method
 
     texts = [
