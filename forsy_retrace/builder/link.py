@@ -210,10 +210,15 @@ class _Linker:
             self.left_behind = left or step
             return step
         self.left_behind = None
-        if left is None:
+        if left is None or self._went_on(left):
             return step
         ground = derived("typed-anew", steps=(left.step,))
         return put(step, {"retry_of": ground}, retry_of=left.step)
+
+    def _went_on(self, left: Step) -> bool:
+        """Whether the line at hand went on from where another left it, before the step at hand."""
+        above, done = self.lines.forks.get(left.step), self.line.done
+        return above is not None and done is not None and done.step > above
 
     def _reacts_to(self, step: Step) -> Step | None:
         """The call that a message rejects, interrupts or answers; else the last output.

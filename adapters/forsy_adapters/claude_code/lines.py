@@ -4,6 +4,8 @@ A session is read twice, so that one record at a time is held: the first reading
 when, which only the whole can tell; the second what each says.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -68,6 +70,12 @@ class Line(msgspec.Struct, gc=False):
     """Where its body stands in the record."""
     lane: str = ""
     branch: str = ""
+    is_fork: bool = False
+    """Its branch begins with it."""
+    follows: Line | None = None
+    """The answer from which its branch goes on."""
+    message: str | None = None
+    """The id of the answer that it is a part of, once it was read."""
     skip: str = ""
     """Why it is left out; empty where it counts."""
     brief: bool = False

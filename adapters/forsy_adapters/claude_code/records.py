@@ -159,6 +159,9 @@ class Reader:
         if not line.prefix and self._is_copy(line):
             yield Skipped(here, "repeated history")
             return
+        if line.is_fork:
+            above = line.follows.message if line.follows is not None else None
+            yield Fact(_at(here, pointer("parentUuid")), "follows", {"message": above})
         yield from self._session_facts(line, here)
         if line.lane and not line.brief and line.lane not in self.delegated:
             yield from self._unbriefed(line, here)
@@ -212,7 +215,7 @@ class Reader:
 
     def _assistant(self, line: Line, message: Json) -> Iterator[Event]:
         model, uid = message.get("model"), message.get("id")
-        ident = uid if isinstance(uid, str) else None
+        line.message = ident = uid if isinstance(uid, str) else None
         here = self._origin(line, "agent", "/message", ident)
         content = message.get("content")
         blocks = content if isinstance(content, list) else []

@@ -209,24 +209,37 @@ def _link(
 
 
 def _mark_branches(main: list[Line]) -> None:
-    """Where a human typed anew at an earlier place, what hung on the first try was left behind.
+    """What hung on a human's words was left behind where the session goes on along another line.
 
-    A replayed history has the same parent and the same time; a rewind another time.
+    Of several tries at one place, the last goes on, unless the session's last message hangs on
+    another. A replayed history has the same parent and the same time; a rewind another time.
     """
+    by_name: dict[str, Line] = {}
     children: dict[str, list[Line]] = defaultdict(list)
     prompts: dict[str, list[Line]] = defaultdict(list)
     for line in main:
-        if line.parent is not None and not line.lane and not line.skip:
+        if line.lane or line.skip:
+            continue
+        by_name.setdefault(line.uuid or "", line)
+        if line.parent is not None:
             children[line.parent].append(line)
             if line.is_prompt:
                 prompts[line.parent].append(line)
+    last = next((line for line in reversed(main) if _is_said(line)), None)
+    kept = {line.uuid for line in _up(last, by_name)}
     number = 0
-    for tries in prompts.values():
-        times = {line.at for line in tries}
-        if len(tries) < 2 or len(times) < len(tries):
+    for place, tries in prompts.items():
+        times = [line.at for line in children[place]]
+        if any(times.count(line.at) > 1 for line in tries):
             continue
-        for dead in tries[:-1]:
+        left = [line for line in tries if line.uuid not in kept]
+        for dead in left if place in kept else tries[:-1]:
             number += 1
+            above = by_name.get(place)
+            dead.follows = next(
+                (one for one in _up(above, by_name) if one.kind == "assistant"), None
+            )
+            dead.is_fork = True
             held = [dead]
             while held:
                 line = held.pop()
@@ -234,6 +247,20 @@ def _mark_branches(main: list[Line]) -> None:
                     continue
                 line.branch = f"b{number}"
                 held.extend(children.get(str(line.uuid), ()))
+
+
+def _is_said(line: Line) -> bool:
+    """A message of the conversation itself."""
+    return line.kind in ("user", "assistant") and not line.lane and not line.skip
+
+
+def _up(line: Line | None, by_name: dict[str, Line]) -> Iterator[Line]:
+    """A record, what it hangs on, and so on to the first; each once."""
+    seen: set[int] = set()
+    while line is not None and id(line) not in seen:
+        seen.add(id(line))
+        yield line
+        line = by_name.get(line.parent) if line.parent is not None else None
 
 
 def _merged(
