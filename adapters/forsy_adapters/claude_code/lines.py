@@ -102,6 +102,8 @@ class Survey:
         """The folder of a workflow's agents to the call that ran it."""
         self.mates: dict[str, str] = {}
         """Member of a team, by name, to the call that started it."""
+        self.polls: dict[str, str] = {}
+        """Call that looks at a background command to the name of the command."""
         self.said: set[str] = set()
         """All words of human turns: a queued prompt that stands here came by another way."""
         self.ends: dict[str, ToolResult] = {}
@@ -130,7 +132,7 @@ class Survey:
                 if found := PLANNED_IN.search(text_of(content)[-1000:]):
                     line.planned_in = found[1]
         self._look_for_subagents(body)
-        for task, told in ends(body, record.here):
+        for task, told in ends(body, record.here, self.polls):
             held = self.ends.get(task)
             if held is None or held.output is None:  # a notification tells no output
                 self.ends[task] = told
@@ -157,13 +159,16 @@ class Survey:
         return line
 
     def _look_for_subagents(self, body: Json) -> None:
-        """The calls that start subagents, and which call each agent id came back to."""
+        """The calls that start subagents or poll a command, and what each agent id came back to."""
         for block in _blocks(body):
             match block:
                 case {"type": "tool_use", "name": str(name), "id": str(call), "input": dict(sent)}:
                     if name in AGENT_TOOLS:
                         kind = str(sent.get("subagent_type") or "agent")
                         self.launches.append(Launch(call, slug(kind), text_of(sent.get("prompt"))))
+                    match sent:
+                        case {"bash_id": str(task)} | {"task_id": str(task)}:
+                            self.polls[call] = task
                 case {"type": "tool_result", "tool_use_id": str(call)}:
                     match structured(body):
                         case {"status": "teammate_spawned", "name": str(name)}:

@@ -476,7 +476,7 @@ class Reader:
             exit_code(text, extra),
             tuple(replace(one, pointer=kept(line.body, one.pointer)) for one in changes(extra)),
             (*_pictures(block.get("content"), f"{base}/content"), *self._spilled(text)),
-            end=self.found.ends.get(background(extra)),
+            end=self.found.ends.get(background(extra, text)),
             amended=is_amended(extra),
             commit=commit(extra),
         )

@@ -6,11 +6,11 @@ its shapes differ by tool and version, so each is met by its shape.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from forsy_retrace.events import Origin, Outcome, ToolResult
-from forsy_retrace.sdk import between, later, when
+from forsy_retrace.sdk import between, later, text_of, when
 from forsy_retrace.source import Evidence
 
 
@@ -71,6 +71,12 @@ RUNS_ON = later(
     r"(?:\s+<timestamp>[^<]{0,80}</timestamp>)?\s*"
 )
 """What a poll of a background command shows that has printed nothing new; it may have waited."""
+POLLED = later(
+    r"(?:<(retrieval_status|task_id|task_type)>[^<]{0,80}</\1>\s+){0,3}"
+    r"<status>(?:completed|failed|killed)</status>\s+<exit_code>(\d{1,10})</exit_code>"
+)
+"""How a poll of a background command begins that shows its end."""
+RUNS_AS = later(r"Command running in background with ID: ([\w-]{1,80})")
 LAUNCHED = frozenset({"async_launched", "teammate_spawned", "remote_launched"})
 
 
@@ -162,8 +168,13 @@ def kept(body: dict[str, Any], pointer: str) -> str:
     return pointer.replace("/toolUseResult", "/tool_use_result", 1)
 
 
-def ends(body: dict[str, Any], here: Evidence) -> Iterator[tuple[str, ToolResult]]:
-    """The ends of background commands that a record tells, by the names of the commands."""
+def ends(
+    body: dict[str, Any], here: Evidence, polls: Mapping[str, str]
+) -> Iterator[tuple[str, ToolResult]]:
+    """The ends of background commands that a record tells, by the names of the commands.
+
+    `polls` are the calls that look at one: the text of their results need not name it.
+    """
     match structured(body):
         case {"task": {"task_id": str(task), "exitCode": int(code), **seen}}:
             where = here.at(kept(body, "/toolUseResult/task/exitCode"))
@@ -183,6 +194,11 @@ def ends(body: dict[str, Any], here: Evidence) -> Iterator[tuple[str, ToolResult
                 match block:
                     case {"type": "text", "text": str(text)} if NOTIFICATION in text[:1000]:
                         yield from _notified(body, here.at(f"/message/content/{index}/text"), text)
+                    case {"type": "tool_result", "tool_use_id": str(call), "content": content} if (
+                        call in polls and structured(body) is None
+                    ):
+                        where = here.at(f"/message/content/{index}/content")
+                        yield from _polled(body, where, polls[call], text_of(content))
         case {"type": "user", "message": {"content": str(text)}} if NOTIFICATION in text:
             yield from _notified(body, here.at("/message/content"), text)
         case {"attachment": {"type": "queued_command", "prompt": str(text)}} if (
@@ -191,6 +207,17 @@ def ends(body: dict[str, Any], here: Evidence) -> Iterator[tuple[str, ToolResult
             yield from _notified(body, here.at("/attachment/prompt"), text)
         case {"type": "queue-operation", "content": str(text)} if NOTIFICATION in text:
             yield from _notified(body, here.at("/content"), text)
+
+
+def _polled(
+    body: dict[str, Any], here: Evidence, name: str, text: str
+) -> Iterator[tuple[str, ToolResult]]:
+    """The end that the text of a poll shows, with what the command printed."""
+    if found := POLLED.match(text):
+        tags = ("output", "stdout", "stderr")
+        parts = (between(text, f"<{tag}>", f"</{tag}>") for tag in tags)
+        shown = "\n".join(part.strip("\n") for part in parts if part)
+        yield name, _ended(body, here, int(found[2]), shown)
 
 
 NOTIFICATION = "<task-notification>"
@@ -222,7 +249,7 @@ def _ended(body: dict[str, Any], here: Evidence, code: int, shown: Any) -> ToolR
     return ToolResult(origin, "", output, outcome, "background-exit-code", here.pointer, code)
 
 
-def background(extra: Any) -> str:
+def background(extra: Any, text: str) -> str:
     """The name of the command or agent that a result says runs on; empty without one."""
     match extra:
         case (
@@ -231,4 +258,6 @@ def background(extra: Any) -> str:
             | {"status": "async_launched", "agentId": str(task)}
         ):
             return task
+        case None if found := RUNS_AS.match(text):
+            return found[1]
     return ""
