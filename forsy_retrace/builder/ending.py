@@ -183,6 +183,9 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
     graded = _graded(trace)
     if graded is not None:
         return graded
+    flagged = _flagged(trace, steps)
+    if flagged is not None:
+        return flagged
     last_edit = _last_edit(trace, steps)
     humans = [s for s in steps if s.action == "user_message"]
     approval = next((s for s in reversed(humans) if accepts(s, steps)), None)
@@ -241,6 +244,21 @@ def _graded(trace: Trace) -> tuple[bool, str | None, str] | None:
                     return True, "The grader gave the full reward of 1.", "grader-passed"
                 return False, f"The grader gave a reward of {reward:g}, not 1.", "grader-failed"
     return None
+
+
+def _flagged(trace: Trace, steps: list[Step]) -> tuple[bool, str | None, str] | None:
+    """What the harness of a challenge made of the last flag that the agent handed in."""
+    words = [fact.value for fact in trace.session.facts("flag")]
+    handed = [step.step for step in steps if _finishes(step)]
+    if not words or not handed:
+        return None
+    if words[-1] == "taken":
+        return (
+            True,
+            f"The harness took the flag of step {handed[-1]} and ended the run.",
+            "flag-taken",
+        )
+    return False, f"The harness refused the flag of step {handed[-1]}.", "flag-refused"
 
 
 def _asks_for_more(approval: Step, steps: list[Step], last_edit: Edit | None) -> bool:

@@ -246,6 +246,8 @@ JUDGE = (
 ENDING = {
     "grader-passed": "Yes: a grader outside of the session gave the full reward (Fact `reward`); it outranks every other rule.",
     "grader-failed": "No: a grader outside of the session gave less than the full reward.",
+    "flag-taken": "Yes: the harness of a challenge took the last flag that the agent handed in (Fact `flag`).",
+    "flag-refused": "No: it refused it.",
     "bare-commands": "No: a shell's history, whose commands do not tell what they were for.",
     "user-approved": "Yes: the user approved the result after the last edit and any correction.",
     "checks-passed": "Yes: the last check after the last edit passed, and the closing words speak of no failure.",

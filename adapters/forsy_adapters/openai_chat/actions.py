@@ -49,6 +49,8 @@ def shown(seen: Seen, here: Origin) -> Iterator[Told]:
         yield Told(None, Fact(here, "shows", FILES))
     if seen.taken:
         yield Told(None, Fact(here, "submission", seen.taken))
+    if seen.refused:
+        yield Told(None, Fact(here, "flag", "refused"))
 
 
 def moved(cwd: str, here: Place) -> Iterator[Told]:

@@ -17,7 +17,7 @@ from forsy_retrace.events import Change, Hunk, Meant
 from forsy_retrace.sdk import later, number
 
 from .place import text_in
-from .swe_words import EDITS, HANDED_IN, SHOWS, told
+from .swe_words import EDITS, HANDED_IN, SHOWS, WRONG_FLAG, told
 
 PLACE, FILES = "the working directory", "what a call changed in files"
 """What this harness logs and others do not."""
@@ -92,6 +92,8 @@ class Seen(NamedTuple):
     moved: str = ""
     taken: str = ""
     """The work that it takes from the agent."""
+    refused: bool = False
+    """It refuses the flag of a challenge."""
 
 
 class Window:
@@ -117,6 +119,15 @@ class Window:
         return Change(self.path, "shown", after="\n".join(lines), start=self.first, total=total)
 
 
+def flag_in(action: str) -> str:
+    """The flag that a line hands in; empty where it hands in files, or is another."""
+    try:
+        words = shlex.split(action) if len(action) <= LONGEST else []
+    except ValueError:  # a quote that does not close
+        return ""
+    return words[1].strip() if len(words) == 2 and words[0] == "submit" else ""
+
+
 def ends_in_prompt(text: str) -> bool:
     """Whether the harness's prompt stands behind a text."""
     return _behind(text) is not None
@@ -130,7 +141,9 @@ def _behind(text: str) -> re.Match[str] | None:
 class SweAgent:
     """Follows one run: what it does, which file is open, what is known of its lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, end: Verdict = Verdict()) -> None:  # noqa: B008 (a Verdict is a tuple)
+        self.end = end
+        """What the run's writer says of handing in, where nothing came back of it."""
         self.act: Act | None = None
         self.open = ""
         self.cwd = ""
@@ -146,10 +159,13 @@ class SweAgent:
         act, self.act = self.act or Act(), None
         bare, moved = self.stands(text)
         verdict = told(act.name, bare, base)
+        if act.name == "submit" and verdict.outcome == "unknown":
+            verdict = self.end
         if not act.name:
             self.window = Window()  # any other command may have changed the file
         changes = self._changes(act, bare) if verdict.outcome == "ok" else ()
-        return Seen(verdict, changes, moved, bare if verdict.rule == HANDED_IN else "")
+        taken = bare if verdict.rule == HANDED_IN else ""
+        return Seen(verdict, changes, moved, taken, verdict.rule == WRONG_FLAG)
 
     def stands(self, text: str) -> tuple[str, str]:
         """A text without what the harness wrote behind it; the working directory if it is new."""

@@ -22,6 +22,7 @@ EDITS = ("edit", "insert")
 SHOWS = ("open", "goto", "scroll_down", "scroll_up", "create")
 SEARCHES = ("find_file", "search_dir", "search_file")
 HANDED_IN = "handed-in"
+WRONG_FLAG = "wrong-flag"
 TAIL = 600
 TIMED_OUT = later(r"(?m)^EXECUTION TIMED OUT\b.*(?:\n.*){0,2}\s*\Z")
 """Stands behind what was printed until then."""
@@ -67,7 +68,7 @@ SAYS: tuple[Says, ...] = (
         ),
     ),
     Says(HANDED_IN, ("submit",), "ok", later(r"diff --git ")),
-    Says("wrong-flag", ("submit",), "failed", later(r"Wrong flag!")),
+    Says(WRONG_FLAG, ("submit",), "failed", later(r"Wrong flag!")),
 )
 """What stands at the beginning of an observation; the first row that holds counts."""
 

@@ -15,7 +15,7 @@ from .replies import about, body, instructions, is_completion, is_response
 from .search import searched
 from .speech import offered
 from .streams import is_chunk, is_stream_event
-from .trajectories import named, place, rest
+from .trajectories import flag, named, place, rest, submitted
 from .usage import spent
 
 LISTS = ("messages", "history", "traj", "trajectory", "conversation", "dialogue", "conversations")
@@ -118,7 +118,9 @@ def _asked(value: Json, here: Place) -> Iterator[Talk]:
                 told += place(value.get("trajectory"), here.deeper("trajectory"))
             told += read_list(listed, here.deeper(key))
             if key == "history":
-                told += rest(listed, value.get("trajectory"), here.deeper("trajectory"))
+                end = submitted(value.get("info"), here.deeper("info"))
+                told += rest(listed, value.get("trajectory"), here.deeper("trajectory"), end)
+                told += flag(value.get("trajectory"), value.get("info"), here.deeper("info"))
             found = True
             break
     if not found:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import calls
 from forsy_retrace.events import Fact, Skipped
 
@@ -10,15 +11,18 @@ from .actions import acted, moved, observed
 from .chat import AGENT
 from .place import Json, Place, Told, opened, text_in
 from .speech import idea, said
-from .swe_agent import SweAgent
+from .swe_agent import SweAgent, flag_in
 
 
-def rest(history: list[Any], steps: Any, here: Place) -> Iterator[Told]:
-    """What the steps tell behind the history's last action; nothing where the two do not agree."""
+def rest(history: list[Any], steps: Any, here: Place, end: Verdict) -> Iterator[Told]:
+    """What the steps tell behind the history's last action; nothing where the two do not agree.
+
+    `end` is what the run's writer says of handing in.
+    """
     done = [message for message in history if _acts(message)]
     if not isinstance(steps, list) or not done or len(steps) < len(done):
         return
-    last, run = len(done) - 1, SweAgent()
+    last, run = len(done) - 1, SweAgent(end)
     if text_in(steps[last], "action") != done[last]["action"]:
         return
     if history[-1] is done[last]:
@@ -29,6 +33,24 @@ def rest(history: list[Any], steps: Any, here: Place) -> Iterator[Told]:
     for index, step in enumerate(steps[len(done) :], len(done)):
         where = here.deeper(index)
         yield from _step(run, step, where._replace(message=where.name))
+
+
+def submitted(info: Any, here: Place) -> Verdict:
+    """What a run's writer says of the call that handed its work in, and so ended it."""
+    if text_in(info, "exit_status") != "submitted":
+        return Verdict()
+    return Verdict("ok", "submitted", here.deeper("exit_status").pointer)
+
+
+def flag(steps: Any, info: Any, here: Place) -> Iterator[Told]:
+    """The flag that the run's last action handed in, where it ended the run.
+
+    The harness goes on behind a wrong one (SWE-agent 0.7).
+    """
+    work, done = text_in(info, "submission").strip(), _dicts(steps)
+    is_last = bool(work and done) and flag_in(text_in(done[-1], "action")) == work
+    if is_last and submitted(info, here).outcome == "ok":
+        yield Told(None, Fact(here.deeper("submission").origin("system"), "flag", "taken"))
 
 
 def named(history: list[Any], here: Place) -> Iterator[Told]:
