@@ -416,10 +416,13 @@ class Reader:
         pictures = attachments(content, "/message/content")
         why = _injected(text) or self.nobodys
         self.nobodys = self.nobodys and LATER
+        where = here.below(f"/message/content{path}")
+        if why == BRIEF and text.strip():
+            yield Fact(_by(where, "system"), "brief", text)
+            return
         if why or not (text.strip() or pictures):
             yield Skipped(here, why or "empty message")
             return
-        where = here.below(f"/message/content{path}")
         if skill := SKILL.fullmatch(text):
             yield Fact(where, "skills", [skill[1]])
             # The log lacks `/skill:NAME` itself: what stands in it is its name and what followed.

@@ -208,10 +208,13 @@ def _borne_out(told: Told) -> dict[int, float]:
     wanted = set().union(*values.values())
     lanes: dict[str, _Lane] = {}
     found: dict[int, float] = {}
+    alone = (fact.origin.actor for fact in told.trace.session.facts("brief"))
+    briefed = {"agent" if actor == "system" else actor for actor in alone}
+    briefed |= told.trace.delegations.keys()
     for step in told.trace.steps:
         by_user = step.action == "user_message"
         actor = "agent" if by_user else step.actor
-        lane = lanes.setdefault(_lane(actor), _Lane(actor in told.trace.delegations))
+        lane = lanes.setdefault(_lane(actor), _Lane(actor in briefed))
         if step.call is not None:
             found[step.step] = lane.call(step.parallel_group, values[step.step])
             if told.has_result(step):

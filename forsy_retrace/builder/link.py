@@ -123,6 +123,8 @@ class _Linker:
             for fact in trace.session.facts("brought")
             for told in [fact.value]
         }
+        self.brief = next(iter(trace.session.facts("brief")), None)
+        """What a subagent was asked whose log is all there is, until it acts."""
         self.left_behind: Step | None = None
         """The first message of a line that the user went back on."""
 
@@ -310,16 +312,31 @@ class _Linker:
     def _briefed(self, step: Step, lane: _Lane) -> Step:
         """A subagent's first step takes its input from the brief."""
         start = self._start(step)
-        if lane.started or start is None:
+        if lane.started:
+            return step
+        ground = (
+            derived("brief", steps=(start,))
+            if start is not None
+            else self._asked_elsewhere(step, lane)
+        )
+        if ground is None:
             return step
         source = {
             "actor": "agent",
             "source_step": start,
-            "source_field": "input",
+            "source_field": "external" if start is None else "input",
             "note": "The brief with which this subagent was started.",
         }
-        ground = derived("brief", steps=(start,))
         return put(step, {"input_source": ground}, input_source=source)
+
+    def _asked_elsewhere(self, step: Step, lane: _Lane) -> Ground | None:
+        """The ground of a brief whose sender's log is not here."""
+        brief = self.brief
+        if brief is None or brief.origin.actor not in ("system", step.actor):
+            return None
+        self.brief = None
+        lane.flow.given |= values_given(str(brief.value))
+        return derived("brief", brief.origin.evidence)
 
     def _position(self, step: Step, lane: _Lane, first: Step | None) -> Position:
         """Causes by what the actor had just received."""

@@ -204,7 +204,7 @@ LINK = (
               "A distinctive value that an earlier output showed first: the rarer, the surer. For the name of a skill, an output just received, or another skill's text.", 0.6, 0.9),
     _inferred("position", "What the actor had just received; derived behind a message or a brief.", 0.6, 1.0),
     _derived("reacts-to", "A message reacts to the call that it rejects or answers, else to the last words."),
-    _derived("brief", "A subagent's first step takes its input from the call that started it."),
+    _derived("brief", "A subagent's first step takes its input from the call that started it, or from the brief that its log alone holds."),
     _derived("notification", "A report belongs to the call that started its subagent."),
 )  # fmt: skip
 

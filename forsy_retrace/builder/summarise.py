@@ -115,7 +115,10 @@ def _prior(trace: Trace) -> str | None:
 
 
 def _task(trace: Trace) -> str:
-    """The first direct request, or the plan taken up before any, in its own words."""
+    """The first direct request, or the plan taken up before any, in its own words.
+
+    Of a subagent whose log is all there is, the brief that it was started with.
+    """
     humans = [step for step in trace.steps if step.action == "user_message"]
     asks = (s for s in humans if s.message_role == "direct_request" or s.via == "plan accepted")
     others = (
@@ -124,6 +127,8 @@ def _task(trace: Trace) -> str:
     first = next(asks, None) or next(others, None)
     if first is not None and first.input:
         return first.input
+    if brief := next((fact.value for fact in trace.session.facts("brief") if fact.value), None):
+        return str(brief)
     called = [_called(step) for step in trace.steps if step.call is not None]
     noun = called[0] if len(set(called)) == 1 else "tool call"
     return f"No request recorded: {counted(len(called), noun)}."

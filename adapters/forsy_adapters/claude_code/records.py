@@ -22,7 +22,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import between, later, media_of, named, pointer, strings, text_of, words
 
 from .changes import changes
-from .lines import AGENT_TOOLS, Json, Line
+from .lines import AGENT_TOOLS, Json, Line, content_of
 from .results import background, commit, exit_code, is_amended, kept, structured, verdict
 from .threads import Threads
 from .words import (
@@ -147,6 +147,7 @@ class Reader:
         """The same of each subagent."""
         self.tools: dict[str, str] = {}
         self.delegated: set[str] = set()
+        self.briefed = False
         self.answers: set[str] = set()
         """All words of the agent itself."""
 
@@ -349,6 +350,9 @@ class Reader:
 
     def _brief(self, line: Line, here: Origin) -> Event:
         call = self.found.calls.get(line.lane)
+        if call is None and self.found.is_alone and not self.briefed:
+            self.briefed = True
+            return Fact(here, "brief", text_of(content_of(line.body)))
         if call is None or line.lane in self.delegated:
             return Skipped(here, "a subagent's brief")
         self.delegated.add(line.lane)

@@ -35,6 +35,8 @@ class Threads(msgspec.Struct):
     """Files that hold outputs which the client cut: name to size in bytes."""
     mates: dict[str, tuple[str, str]] = {}
     """Agent that may report, by name or id, to its actor and to the call that started it."""
+    is_alone: bool = False
+    """Nothing is told of who started the subagents: no message of the main agent is here."""
     repeated: set[tuple[str, str | None]] = set()
     """Uuid and time of records that share them."""
 
@@ -67,6 +69,7 @@ def threads(source: Source, companions: list[Source]) -> Threads:
     spilled = {one.path.name: one.size for one in companions if one.path.suffix == ".txt"}
     merged = list(_merged(main, others, calls))
     found = Threads(merged, {}, calls, survey.said, survey.ends, spilled)
+    found.is_alone = not any(map(_is_said, merged))
     known = {launch.call: launch.kind for launch in launches}
     numbers: Counter[str] = Counter()
     keys: set[tuple[str, str | None]] = set()

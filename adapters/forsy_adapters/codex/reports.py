@@ -152,7 +152,7 @@ class Reports:
         if key(text) in state.found.texts or not text.strip():
             yield Skipped(state.here(unit, path), "repeats an item")
         elif state.found.subagent:
-            yield Skipped(state.here(unit, path), "a subagent's brief")
+            yield state.briefed(unit, path, text)
         elif why := injected(text):
             yield Skipped(state.here(unit, path), why)
         else:

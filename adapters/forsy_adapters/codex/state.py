@@ -79,6 +79,11 @@ class State:
             self.facts[name] = value
             yield Fact(self.here(unit, path), name, value)
 
+    def briefed(self, unit: Unit, path: str, text: str) -> Event:
+        """The brief of a subagent; what it is told later in a human's role adds to it."""
+        told = list(self.fact(unit, path, "brief", text)) if "brief" not in self.facts else []
+        return told[0] if told else Skipped(self.here(unit, path), "a subagent's brief")
+
     def speaks(self, unit: Unit, path: str, name: Any) -> None:
         """From here on this model answers."""
         if isinstance(name, str) and name:

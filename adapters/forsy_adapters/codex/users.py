@@ -52,7 +52,7 @@ class Users:
             else:
                 kept.append((path, text))
         if state.found.subagent and (kept or pictures):
-            yield Skipped(state.here(unit, ""), "a subagent's brief")
+            yield state.briefed(unit, *(kept[0] if len(kept) == 1 else ("", "")))
             return
         if not kept and not pictures:
             return
