@@ -40,6 +40,7 @@ class Hindsight:
         self.meant = meant(trace)
         heard = _Heard(trace)
         self.answers = _answers(trace, heard)
+        self.given = _given(trace)
         self.reported = _reported(trace, heard)
         self.cited = _cited(trace, heard)
         self.commits = _commits(trace, heard)
@@ -197,6 +198,29 @@ GIT = frozenset(["git", "gh", "glab", "hub", "jj"])
 def _hashes(text: str | None) -> set[str]:
     return {name[:7] for name in HASH.findall(text[:BRIEF])} if text else set()
 
+
+def _given(trace: Trace) -> dict[int, int]:
+    """Step to the first later answer that is its whole output, where the user had not said it."""
+    shown: dict[tuple[str, str], int] = {}
+    """By the actor and the words."""
+    asked: list[str] = []
+    found: dict[int, int] = {}
+    for step in trace.steps:
+        output = step.output or ""
+        text = shown_of(output).strip() if len(output) <= BRIEF else ""
+        if step.action == "user_message":
+            asked.append(step.input or "")
+        elif step.call is not None and step.success is not False:
+            shown[step.actor, text] = step.step
+        elif step.action == "output" and len(text) >= LEAST_GIVEN:
+            number = shown.get((step.actor, text))
+            if number is not None and not any(text in words for words in asked):
+                found.setdefault(number, step.step)
+    return found
+
+
+LEAST_GIVEN = 3
+"""Characters of an answer below which it may be like a result by chance."""
 
 CITED = re.compile(
     r"(?P<file>[\w.-]{1,80}\.[A-Za-z]\w{0,9})\b(?::(?P<at>\d{1,6})(?!\w|\.\d))?"
@@ -523,6 +547,10 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
     if number is not None and not _is_launched(step):
         reason = f"Step {number} took its arguments from what it showed."
         yield Good(reason, "used-later", 0.85, (number,))
+    number = later.given.get(step.step)
+    if number is not None:
+        reason = f"The answer in step {number} is what it showed, word for word."
+        yield Good(reason, "given-as-the-answer", 0.8, (number,))
     if is_untold:
         return
     number = later.answers.get(step.step) or later.commits.get(step.step)

@@ -239,6 +239,7 @@ JUDGE = (
     _inferred("accepted", "+1: the user approved the edit, took up the plan or answered the question.", 0.8),
     _inferred("used-later", "+1: a later call took its arguments from what it showed.", 0.85),
     _inferred("repeated-later", "+1: a later answer or report repeats what only this step had shown.", 0.7),
+    _inferred("given-as-the-answer", "+1: a later answer is the whole of what it showed, and the user had not said it.", 0.8),
     _inferred("named-in-a-report", "+1: the report of the subagent that read a file names it.", 0.55),
     _inferred("cited-later", "+1: a later answer or report names a line (`total.py:120`) that this read was the last to show.", 0.8),
 )  # fmt: skip
