@@ -9,7 +9,7 @@ import pytest
 from forsy_adapters.claude_code.changes import changes
 from forsy_adapters.claude_code.results import verdict
 
-from forsy_retrace.events import Event, Message, Skipped
+from forsy_retrace.events import Event, Fact, Message, Skipped
 from forsy_retrace.registry import load
 from forsy_retrace.source import Source
 
@@ -150,3 +150,29 @@ POLLS = {
 @pytest.mark.parametrize("text", POLLS)
 def test_a_poll_of_what_runs_on_tells_of_no_outcome_without_an_output(text: str) -> None:
     assert verdict({}, text, None, {}).outcome == POLLS[text]
+
+
+def briefs(path: Path, *lines: dict[str, object]) -> list[object]:
+    """What a log says a subagent was asked."""
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    events = load("claude-code").read(Source(path))
+    return [event.value for event in events if isinstance(event, Fact) and event.name == "brief"]
+
+
+def told(text: str, **more: object) -> dict[str, object]:
+    """The first record of a subagent's log."""
+    side = {"isSidechain": True, "agentId": "a1", **more}
+    return {**json.loads(turn(0, text)), "uuid": "side-0", **side}
+
+
+def test_the_first_words_of_a_subagent_whose_log_is_alone_are_its_brief(tmp_path: Path) -> None:
+    path = tmp_path / "agent-a1.jsonl"
+    assert briefs(path, told("List the modules.")) == ["List the modules."]
+    reminder = "<system-reminder>\nThe date is late.\n</system-reminder>"
+    assert briefs(path, told(reminder)) == []
+    assert briefs(path, told(f"{reminder}\nList them.")) == ["List them."]
+
+
+def test_no_brief_is_told_where_the_main_agent_has_a_message(tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    assert briefs(path, json.loads(turn(0, "Do it.")), told("List the modules.")) == []

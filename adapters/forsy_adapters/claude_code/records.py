@@ -22,7 +22,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import between, later, media_of, named, pointer, strings, text_of, words
 
 from .changes import changes
-from .lines import AGENT_TOOLS, Json, Line, content_of
+from .lines import AGENT_TOOLS, Json, Line
 from .results import background, commit, exit_code, is_amended, kept, structured, verdict
 from .threads import Threads
 from .words import (
@@ -351,8 +351,10 @@ class Reader:
     def _brief(self, line: Line, here: Origin) -> Event:
         call = self.found.calls.get(line.lane)
         if call is None and self.found.is_alone and not self.briefed:
-            self.briefed = True
-            return Fact(here, "brief", text_of(content_of(line.body)))
+            said = next((one.text for one in pieces(line.words) if one.via == "typed"), "")
+            if said:
+                self.briefed = True
+                return Fact(here, "brief", said)
         if call is None or line.lane in self.delegated:
             return Skipped(here, "a subagent's brief")
         self.delegated.add(line.lane)
