@@ -16,6 +16,7 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +273,67 @@ def test_one_id_for_every_record_loses_none(tmp_path: Path) -> None:
         row["uuid"] = row["parentUuid"] = "u"
     trace = holds(tmp_path, log.bytes())
     assert [step["tool"] for step in trace["steps"]].count("Bash") == 2
+
+
+STAMP = re.compile(rb"\d{4}-\d\d-\d\dT[\d:.]+Z")
+CALL = re.compile(rb"(?:toolu|call)_[A-Za-z0-9]+")
+NAME = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def in_turn(pattern: re.Pattern[bytes], data: bytes, names: list[bytes]) -> bytes:
+    """The data with the names in place of what the pattern finds, one after the other."""
+    turn = cycle(names or [b""])
+    return pattern.sub(lambda match: next(turn), data)
+
+
+def results_first(data: bytes) -> bytes:
+    rows = data.splitlines(keepends=True)
+    return b"".join(
+        sorted(rows, key=lambda row: not re.search(rb"_result|_output|toolResult", row))
+    )
+
+
+DISORDERS: dict[str, Callable[[bytes], bytes]] = {
+    "records out of order": lambda data: b"".join(data.splitlines(keepends=True)[::-1]),
+    "every record twice": lambda data: b"".join(r + r for r in data.splitlines(keepends=True)),
+    "results before calls": results_first,
+    "one id for all calls": lambda data: in_turn(CALL, data, CALL.findall(data)[:1]),
+    "three ids for all records": lambda data: in_turn(NAME, data, NAME.findall(data)[-3:]),
+    "times that run backwards": lambda data: in_turn(STAMP, data, STAMP.findall(data)[::-1]),
+    "line ends of every kind": lambda data: in_turn(
+        re.compile(rb"\n"), data, [b"\n", b"\r\n", b"\n\n", b"\r"]
+    ),
+    "marks of the byte order": lambda data: (
+        b"\xef\xbb\xbf" + data.replace(b"\n", b"\n\xef\xbb\xbf")
+    ),
+    "nul bytes": lambda data: b"\0" * 9 + data.replace(b"\n", b"\0\0\n") + b"\0" * 999,
+    "a hole of nul bytes": lambda data: (
+        data[: len(data) // 2] + b"\0" * 999 + data[len(data) // 2 :]
+    ),
+}
+
+
+@pytest.mark.parametrize("disorder", DISORDERS)
+@pytest.mark.parametrize(
+    "case",
+    [
+        "claude-code/async-agent",
+        "claude-code/asked-on-an-old-line",
+        "codex/two-streams",
+        "openai-chat/message-lines",
+        "pi/subagent-session",
+    ],
+)
+def test_a_log_in_disorder_is_borne_out_by_it(case: str, disorder: str, tmp_path: Path) -> None:
+    data = DISORDERS[disorder](FIXTURES.joinpath(case, "input.jsonl").read_bytes())
+    path = written(tmp_path, data)
+    done = ask(case.partition("/")[0], path, "-o", tmp_path / "out", "-q")
+    assert done.exit_code == 0, done.stderr
+    traces = [found.parent for found in (tmp_path / "out").rglob("trace.json")]
+    assert traces
+    for trace in traces:
+        assert found_problems(trace) == []
+        assert verify(trace, path) == []
 
 
 @pytest.mark.slow

@@ -289,12 +289,29 @@ class Source:
         if record.problem != "unreadable: not JSON":
             yield record
             return
+        bare = body.strip(b"\0 \t\r\n\v\f")
+        if bare and len(bare) < len(body):
+            yield from self._amid_zeros(here, body, bare, whole)
+            return
         values = list(glued(body, here))
         if values and all(not value.problem for value in values):
             yield from values
         else:
             cut = not whole and body[:1] in b"{["
             yield Record(here, problem="unreadable: cut off" if cut else "unreadable: not JSON")
+
+    def _amid_zeros(
+        self, here: Evidence, body: bytes, bare: bytes, whole: bool
+    ) -> Iterator[Record]:
+        """A record before or behind bytes that were never written, as a crash leaves them."""
+        at = body.index(bare[:64])
+        parts = ((0, at), (at, at + len(bare)), (at + len(bare), len(body)))
+        for first, last in parts:
+            place = Evidence(self.name, here.line, here.start + first, here.start + last)
+            if body[first:last] == bare:
+                yield from self._line(here.line, place.start, bare, whole)
+            elif first < last:
+                yield Record(place, problem="unreadable: not JSON")
 
     def _document(self, cutter: Cutter, array: bool) -> Iterator[Record]:
         for piece in cutter.elements() if array else cutter.values():
