@@ -5,7 +5,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from forsy_retrace.commands import Command, Limits, classify
+from msgspec import structs
+
+from forsy_retrace.commands import Command, Limits, Simple, classify
 from forsy_retrace.patterns import later
 
 from .places import GO_TEST, Takes, looks_at
@@ -93,7 +95,7 @@ class Unchecked:
     """The edits that still wait for a check, by its kind and the files that its tool looks at.
 
     What a check of everything has passed over waits no more for any of its kind; what a narrower
-    run has passed over does not wait for one as narrow.
+    run has passed over does not wait for one as narrow, nor for the same part of another.
     """
 
     def __init__(self, takes: Takes) -> None:
@@ -133,17 +135,23 @@ class Unchecked:
         folder where it ran, where the log keeps track of it, and `start` that of the session.
         """
         reach = _reach(kind, run, lines)
-        looks = looks_at(kind, run, place, start, self.takes)
-        covered, others = self._covered(kind, run), 0
+        parts = [
+            (looks_at(kind, part, place, start, self.takes), self._covered(kind, part))
+            for part in _parts(kind, run)
+        ]
+        others = 0
         for edit in reversed(self._waiting(kind, reach)):
             if edit <= since or others == PASSED_BY:
                 return
-            if any(edit in passed for passed in covered) or (
-                looks and not any(reach.holds(f) and looks(f.path) for f in self.made[edit])
+            files = [file.path for file in self.made[edit] if reach.holds(file)]
+            if any(
+                not any(edit in passed for passed in covered)
+                and (looks is None or any(map(looks, files)))
+                for looks, covered in parts
             ):
-                others += 1
-            else:
                 yield edit
+            else:
+                others += 1
 
     def clear(self, kind: str, edits: Iterable[int], run: Command) -> None:
         """The checks of this kind on a line passed over these edits."""
@@ -179,6 +187,27 @@ class Unchecked:
             for whole, edits in self.narrow.get((kind, flag, values[0]), {}).items()
             if all(any(_is_as_wide(one, limits) for one in whole) for limits in asked)
         ]
+
+
+def _parts(kind: str, run: Command) -> list[Command]:
+    """A line as so many as its checks of a kind have operands: each looks at something else."""
+    return [
+        structs.replace(run, simples=(part,))
+        for one in run.simples
+        if one.check == kind
+        for part in _by_operand(one)
+    ] or [run]
+
+
+def _by_operand(check: Simple) -> Iterator[Simple]:
+    named = next((values for flag, values in check.limits if not flag), ())
+    if len(named) < 2 or check.looks_at not in (None, named):
+        yield check
+        return
+    for name in named:
+        limits = tuple((flag, values if flag else (name,)) for flag, values in check.limits)
+        looks = (name,) if check.looks_at else None
+        yield structs.replace(check, limits=limits, looks_at=looks)
 
 
 def _is_as_wide(limits: Limits, asked: Limits) -> bool:
