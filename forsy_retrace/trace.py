@@ -125,6 +125,13 @@ class Check(msgspec.Struct, frozen=True, gc=False):
     confidence: float = 0.9
     more: bool = False
     """Whether it checks earlier edits too, which are too many to be named."""
+    untested: tuple[int, ...] = ()
+    """Those of the edits of which a run of tests says that it tested nothing."""
+
+    @property
+    def over(self) -> tuple[int, ...]:
+        """The edits of which its outcome tells."""
+        return tuple(edit for edit in self.edits if edit not in self.untested)
 
 
 class Artifact(msgspec.Struct, frozen=True, gc=False):

@@ -55,6 +55,8 @@ class _Checker:
         self.loads = Loads()
         self.tasks = Tasks()
         self.checks: dict[int, Check] = {}
+        self.idle: set[int] = set()
+        """The edits for which a run of tests passed that tested nothing of them."""
         self.unseen: dict[tuple[str, str], deque[Touch]] = {}
         """The latest edits that their file's reader has not seen since, by actor and path."""
         self.built: dict[str, Command] = {}
@@ -100,7 +102,7 @@ class _Checker:
         """A line may hold several checks: a build, then a run of what was built."""
         for kind in sorted({found.kind, *_kinds(run)}):
             if not _tells_nothing(kind, step, run):
-                self.unchecked.clear(kind, found.edits, run)
+                self.unchecked.clear(kind, found.over, run)
 
     def _enter(self, step: Step, touched: list[Touch], run: Command | None) -> None:
         work = [t for t in touched if t.kind in EDITS and not self.is_scratch(t.path)]
@@ -163,8 +165,9 @@ class _Checker:
         self.loads.ran(programs, step.printed)
         # A line may hold several checks; it is known by the first that has something to check.
         loaders = (*programs, *self._edited(_given(run))) if programs else ()
+        untested = self._untested(step) if "tests" in kinds else None
         for other in dict.fromkeys(kinds):
-            edits = self._waiting(other, built or run, lines, loaders)
+            edits = self._waiting(other, built or run, lines, loaders, untested)
             if edits:
                 kind = other
                 break
@@ -177,9 +180,14 @@ class _Checker:
         summary = verdict.summary if verdict is not None and verdict.passed == passed else ""
         more = len(edits) > NAMED
         if more and passed and not breadth(kind, run):
-            edits, more = self._waiting(kind, built or run, lines, loaders, None), False
-        found = Check(step.step, kind, edits, passed, bool(edits), summary, rule, confidence)
-        return msgspec.structs.replace(found, edits=edits[-NAMED:], more=True) if more else found
+            edits = self._waiting(kind, built or run, lines, loaders, untested, None)
+            more = False
+        edits = edits[-NAMED:] if more else edits
+        idle = tuple(filter(untested, edits)) if untested is not None and kind == "tests" else ()
+        self.idle.update(idle if passed else ())
+        return Check(
+            step.step, kind, edits, passed, bool(edits), summary, rule, confidence, more, idle
+        )
 
     def _waiting(
         self,
@@ -187,17 +195,28 @@ class _Checker:
         run: Command,
         lines: tuple[str, ...] = (),
         loaders: tuple[str, ...] = (),
+        untested: Callable[[int], bool] | None = None,
         most: int | None = NAMED + 1,
     ) -> tuple[int, ...]:
         """The latest edits that a check of this kind looks at: none that was stashed away.
 
-        Of those only what these programs take in, where any are run.
+        Of those only what these programs take in, where any are run, and none again for which tests
+        passed that did not test it, as these don't.
         """
         start = absolute(self.start, None) if self.start else ""
         edits = self.unchecked.by(kind, run, lines, self.place, start, self.stash.away_since)
         if loaders:
             edits = iter(self._taken_in(loaders, tuple(edits)))
+        if untested is not None and kind == "tests":
+            edits = (edit for edit in edits if edit not in self.idle or not untested(edit))
         return tuple(islice(edits, most))[::-1]
+
+    def _untested(self, step: Step) -> Callable[[int], bool] | None:
+        """Tells of an edit whether a run of tests ran none of its packages, but some of others."""
+        untested = self.packages.untested(step.printed)
+        if step.success and no_test_ran(step.printed):
+            return None
+        return lambda edit: all(map(untested, self.standing.paths[edit]))
 
     def _build_of(self, step: Step, run: Command) -> Command | None:
         """The line that built the program which this one runs from edited files; it may be this."""

@@ -314,7 +314,7 @@ def _by_checks(
             "trouble-told",
         )
     passed = [c for c in known if c.passed]
-    if not any(c.edits for c in passed):
+    if not any(c.over for c in passed):
         bare = f"none is known to have passed over the {last_edit.called}."
         return False, f"The check in step {passed[-1].step} passed; {bare}", "unchecked"
     return True, _success(passed, last_edit), "checks-passed"
@@ -358,12 +358,12 @@ def _failure(failed: Check, after: list[Check]) -> str:
 
 def _success(passed: list[Check], last_edit: Edit) -> str:
     """Which check passed over the last edit, or over which it did."""
-    over = [c for c in passed if last_edit.step in c.edits]
+    over = [c for c in passed if last_edit.step in c.over]
     if over:
         return f"The check in step {over[-1].step} passed over the {last_edit.called}."
-    latest = max((c for c in passed if c.edits), key=lambda c: (c.edits[-1], c.step))
+    latest = max((c for c in passed if c.over), key=lambda c: (c.over[-1], c.step))
     return (
-        f"The check in step {latest.step} passed over the edit of step {latest.edits[-1]};"
+        f"The check in step {latest.step} passed over the edit of step {latest.over[-1]};"
         f" none is known to have passed over the {last_edit.called}."
     )
 

@@ -54,7 +54,7 @@ class Hindsight:
         self.first_passed: dict[int, Check] = {}
         for check in trace.checks.values():
             is_told = check.passed is not None and check.step not in self.meant
-            for edit in check.edits if is_told else ():
+            for edit in check.over if is_told else ():
                 self.checked.setdefault(edit, []).append(check)
                 if check.passed:
                     self.first_passed.setdefault(edit, check)
@@ -530,8 +530,11 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
         seen = (
             "It read back" if check.kind == "read-back" else f"The check{_limit(step)} passed over"
         )
-        reason = f"{seen} the edits of {edits_named(check)}."
-        yield Good(reason, "passed-check", 0.9, check.edits)
+        if not check.over:
+            seen = f"The check{_limit(step)} passed, with no test of"
+        named = edits_named(structs.replace(check, edits=check.over or check.edits))
+        reason = f"{seen} the edits of {named}."
+        yield Good(reason, "passed-check", 0.9, check.over or check.edits)
     over = later.passed(step.step, len(later.trace.steps) + 1)
     if over is not None:
         reason = f"The check in step {over.step} passed over it."

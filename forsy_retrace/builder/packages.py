@@ -1,12 +1,14 @@
-"""Which packages of Go does a check of some of them compile, as far as the log shows?
+"""Which packages of Go does a check of some of them compile or test, as far as the log shows?
 
 What the files of these were shown to import. Where none of their imports was shown it may be any,
-but for programs, and those that import them: packages never import each other in a circle.
+but for programs, and those that import them: packages never import each other in a circle. A run of
+tests says itself which packages have none.
 """
 
 import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Touch
@@ -18,6 +20,11 @@ IMPORT = later(r'(?m)^(?:import)?[ \t]+(?:[\w.]+ )?"([\w~.-]+(?:/[\w~.-]+)+)"[ \
 PROGRAM = later(r"(?m)^package main\b")
 WHOLE = later(r"[/_-](?:e2e|tests?|integration)(?:[_-][^/]*)?/$")
 """A folder of tests that run the program from without."""
+TESTED = later(
+    r"(?m)^(?:(?:ok|FAIL|(\?))\s+([\w~./-]+)(?=\s)[^\n]*?(\[no tests to run\])?"
+    r"|\s+([\w~./-]+)\s+(coverage: 0\.0% of statements))$"
+)
+"""How a run of tests names a package: one that has none begins with a question mark."""
 
 
 class Packages:
@@ -30,6 +37,8 @@ class Packages:
         self.called: dict[str, set[str]] = defaultdict(set)
         """The last part of a folder to the folders that end so."""
         self.programs: set[str] = set()
+        self.has_tests: dict[str, bool] = {}
+        """What the latest run of tests said of a package."""
 
     def see(self, touch: Touch) -> None:
         """What a step put into a file, or saw of it."""
@@ -57,6 +66,25 @@ class Packages:
             folder not in self.programs and self._behind(self.imports[folder]).isdisjoint(inside)
         )
 
+    def untested(self, printed: str) -> Callable[[str], bool]:
+        """Tells of a file whether the package that it is of has no test, or none that a run chose.
+
+        Of a package that the run does not name counts what an earlier one said, as long as no test
+        of it was seen.
+        """
+        said = dict[str, bool]()
+        for none, name, idle, bare, _ in TESTED.findall(printed):
+            self.has_tests[name or bare] = not (none or bare)
+            said[name or bare] = not (none or bare or idle)
+
+        def is_untested(path: str) -> bool:
+            folder = posixpath.dirname(path)
+            known = {**({} if folder in self.by_tests else self.has_tests), **said}
+            name = _called(folder, known) if path.endswith(".go") else None
+            return name is not None and not known[name]
+
+        return is_untested
+
     def _folders(self) -> list[str]:
         return [one for held in self.called.values() for one in held]
 
@@ -79,3 +107,16 @@ def _may_be(folder: str, name: str) -> bool:
     """Whether a folder may be that of a package; at its root a module may have another name."""
     parts = name.split("/")
     return len(parts) < 4 or folder.split("/")[-2:] == parts[-2:]
+
+
+def _called(folder: str, names: Iterable[str]) -> str | None:
+    """The package in a folder: that whose path ends like it the furthest; None where none does."""
+    ends = {name: _alike(folder.split("/"), name.split("/")) for name in names}
+    found = min(ends, key=lambda name: (-ends[name], len(name)), default=None)
+    return found if found is not None and ends[found] else None
+
+
+def _alike(one: list[str], other: list[str]) -> int:
+    """How many parts two paths end with alike."""
+    pairs = zip(reversed(one), reversed(other), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
