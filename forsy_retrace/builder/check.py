@@ -24,7 +24,8 @@ from .edits import EDITS, Standing, Stash, edits_of, scratch
 from .loads import FILE, Loads
 from .outcome import never_ran
 from .packages import Packages
-from .printed import bare_output, scripts, unreached
+from .printed import bare_output, unreached
+from .scripts import Scripts
 from .tasks import Tasks
 from .touches import absolute, known_places
 from .unchecked import NAMED, Unchecked, breadth, is_prose
@@ -54,6 +55,7 @@ class _Checker:
         self.unchecked = Unchecked(self.packages.taken_in)
         self.loads = Loads()
         self.tasks = Tasks()
+        self.scripts = Scripts()
         self.checks: dict[int, Check] = {}
         self.idle: set[int] = set()
         """The edits for which a run of tests passed that tested nothing of them."""
@@ -119,6 +121,7 @@ class _Checker:
         for touch in touched:
             self.loads.see(touch)
             self.packages.see(touch)
+            self.scripts.see(touch)
             if touch.kind == "generated" and touch.step in self.checks and run is not None:
                 self.built[touch.path] = run
             if touch.kind == "read" and touch.path:
@@ -157,7 +160,7 @@ class _Checker:
         else:
             return None
         # Whatever an edited task calls, it shows that the task is there.
-        lines = () if rule == "runs-edited-task" else scripts(step)
+        lines = () if rule == "runs-edited-task" else self.scripts.of(step, run)
         kinds = (kind, *_kinds(run))
         if step.success and kind == "run" and run.masked and run.told:
             # `go build -o shop && ./shop | head` shows that the build passed, no more.

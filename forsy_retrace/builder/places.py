@@ -63,7 +63,7 @@ def _by_places(kind: str, run: Command, place: str) -> Looks | None:
     """By the files, folders and patterns that a lint or type-check was given."""
     if kind not in PROJECTS:
         return None
-    base = _base(run, place)
+    base = base_of(run, place)
     found: list[tuple[str, str]] = []
     for one in run.simples:
         if one.check != kind:
@@ -90,7 +90,7 @@ def _files(kind: str, covers: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _base(run: Command, place: str) -> str:
+def base_of(run: Command, place: str) -> str:
     """The folder where a run looks, as far as it is known."""
     base = posixpath.join(place.replace("\\", "/"), (run.cwd or "").replace("\\", "/"))
     return "" if "$" in base else base

@@ -10,7 +10,9 @@ from msgspec import structs
 from forsy_retrace.commands import Command, Limits, Simple, classify
 from forsy_retrace.patterns import later
 
-from .places import GO_TEST, Takes, looks_at
+from .places import GO_TEST, Looks, Takes, base_of, looks_at
+from .scripts import script_of
+from .suites import told_of
 
 PROSE = (
     *(".md", ".mdx", ".txt", ".rst", ".adoc", ".log", ".csv", ".example", "license"),
@@ -136,8 +138,8 @@ class Unchecked:
         """
         reach = _reach(kind, run, lines)
         parts = [
-            (looks_at(kind, part, place, start, self.takes), self._covered(kind, part))
-            for part in _parts(kind, run)
+            (self._looks(kind, ways, place, start), self._covered(kind, ways[-1]))
+            for ways in _parts(kind, run, lines)
         ]
         others = 0
         for edit in reversed(self._waiting(kind, reach)):
@@ -146,7 +148,7 @@ class Unchecked:
             files = [file.path for file in self.made[edit] if reach.holds(file)]
             if any(
                 not any(edit in passed for passed in covered)
-                and (looks is None or any(map(looks, files)))
+                and (not looks or any(all(look(path) for look in looks) for path in files))
                 for looks, covered in parts
             ):
                 yield edit
@@ -169,6 +171,14 @@ class Unchecked:
                 for edit in edits:
                     waiting.pop(edit, None)
 
+    def _looks(self, kind: str, ways: tuple[Command, ...], place: str, start: str) -> list[Looks]:
+        """What tells the files at which a check looks, by each way to write it."""
+        held = [looks_at(kind, way, place, start, self.takes) for way in ways]
+        if kind == "tests":
+            ran = ((base_of(way, place), one) for way in ways for one in way.simples)
+            held += (told_of(one, here, start) for here, one in ran)
+        return [one for one in held if one is not None]
+
     def _waiting(self, kind: str, reach: Reach) -> dict[int, None]:
         if (kind, reach) not in self.waiting:
             self.waiting[kind, reach] = {
@@ -189,14 +199,30 @@ class Unchecked:
         ]
 
 
-def _parts(kind: str, run: Command) -> list[Command]:
-    """A line as so many as its checks of a kind have operands: each looks at something else."""
-    return [
-        structs.replace(run, simples=(part,))
-        for one in run.simples
-        if one.check == kind
-        for part in _by_operand(one)
-    ] or [run]
+def _parts(kind: str, run: Command, lines: Iterable[str]) -> list[tuple[Command, ...]]:
+    """A line as so many as its checks of a kind have operands: each looks at something else.
+
+    Each is told by its command, and by what this runs where it is a script that shows it.
+    """
+    found = list[tuple[Simple, ...]]()
+    for one in run.simples:
+        if one.check == kind:
+            shown = _shown(kind, one, lines)
+            found += [(one, held) for held in shown] or [(held,) for held in _by_operand(one)]
+    parts = [tuple(structs.replace(run, simples=(way,)) for way in ways) for ways in found]
+    return parts or [(run,)]
+
+
+def _shown(kind: str, script: Simple, lines: Iterable[str]) -> list[Simple]:
+    """The checks of a kind that a package's script runs in its folder; none where they go away."""
+    if not script_of(script):
+        return []
+    ran = [classify(line) for line in lines]
+    found = [one for run in ran for one in run.simples if one.check == kind]
+    found = [one for one in found if not one.rule.startswith("script")]
+    if any(run.cwd for run in ran):
+        return []
+    return [part for one in found for part in _by_operand(one)]
 
 
 def _by_operand(check: Simple) -> Iterator[Simple]:
