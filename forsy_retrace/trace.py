@@ -126,7 +126,7 @@ class Check(msgspec.Struct, frozen=True, gc=False):
     more: bool = False
     """Whether it checks earlier edits too, which are too many to be named."""
     untested: tuple[int, ...] = ()
-    """Those of the edits of which a run of tests says that it tested nothing."""
+    """Those of the edits of which a run of tests is not known to have tested anything."""
 
     @property
     def over(self) -> tuple[int, ...]:

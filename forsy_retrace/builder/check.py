@@ -34,7 +34,8 @@ from .verdicts import lists_unformatted, no_test_ran, read_summary, says_it_neve
 
 def check(trace: Trace) -> Trace:
     """Each check with the edits that it covers; running the edited program becomes `verify`."""
-    checker = _Checker(edits_of(trace), scratch(trace))
+    touched = edits_of(trace)
+    checker = _Checker(touched, scratch(trace), Scripts(trace.steps, touched))
     steps = tuple(checker.take(step) for step in trace.steps)
     standing = checker.standing
     return msgspec.structs.replace(
@@ -47,7 +48,12 @@ def check(trace: Trace) -> Trace:
 
 
 class _Checker:
-    def __init__(self, touched: dict[int, list[Touch]], is_scratch: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        touched: dict[int, list[Touch]],
+        is_scratch: Callable[[str], bool],
+        scripts: Scripts,
+    ) -> None:
         self.touched, self.is_scratch = touched, is_scratch
         self.standing = Standing()
         self.stash = Stash()
@@ -55,7 +61,7 @@ class _Checker:
         self.unchecked = Unchecked(self.packages.taken_in)
         self.loads = Loads()
         self.tasks = Tasks()
-        self.scripts = Scripts()
+        self.scripts = scripts
         self.checks: dict[int, Check] = {}
         self.idle: set[int] = set()
         """The edits for which a run of tests passed that tested nothing of them."""
@@ -121,7 +127,6 @@ class _Checker:
         for touch in touched:
             self.loads.see(touch)
             self.packages.see(touch)
-            self.scripts.see(touch)
             if touch.kind == "generated" and touch.step in self.checks and run is not None:
                 self.built[touch.path] = run
             if touch.kind == "read" and touch.path:
@@ -168,7 +173,7 @@ class _Checker:
         self.loads.ran(programs, step.printed)
         # A line may hold several checks; it is known by the first that has something to check.
         loaders = (*programs, *self._edited(_given(run))) if programs else ()
-        untested = self._untested(step) if "tests" in kinds else None
+        untested = self._untested(step, run) if "tests" in kinds else None
         for other in dict.fromkeys(kinds):
             edits = self._waiting(other, built or run, lines, loaders, untested)
             if edits:
@@ -214,12 +219,16 @@ class _Checker:
             edits = (edit for edit in edits if edit not in self.idle or not untested(edit))
         return tuple(islice(edits, most))[::-1]
 
-    def _untested(self, step: Step) -> Callable[[int], bool] | None:
-        """Tells of an edit whether a run of tests ran none of its packages, but some of others."""
+    def _untested(self, step: Step, run: Command) -> Callable[[int], bool] | None:
+        """Tells of an edit whether a run of tests ran others than its own."""
         untested = self.packages.untested(step.printed)
         if step.success and no_test_ran(step.printed):
             return None
-        return lambda edit: all(map(untested, self.standing.paths[edit]))
+        lines = self.scripts.found_later(step, run)
+        told = set(self._waiting("tests", run, lines, most=None)) if lines else None
+        return lambda edit: (
+            (told is not None and edit not in told) or all(map(untested, self.standing.paths[edit]))
+        )
 
     def _build_of(self, step: Step, run: Command) -> Command | None:
         """The line that built the program which this one runs from edited files; it may be this."""

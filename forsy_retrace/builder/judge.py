@@ -531,7 +531,7 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
             "It read back" if check.kind == "read-back" else f"The check{_limit(step)} passed over"
         )
         if not check.over:
-            seen = f"The check{_limit(step)} passed, with no test of"
+            seen = f"The check{_limit(step)} passed, and is not known to test"
         named = edits_named(structs.replace(check, edits=check.over or check.edits))
         reason = f"{seen} the edits of {named}."
         yield Good(reason, "passed-check", 0.9, check.over or check.edits)

@@ -424,7 +424,8 @@ class _Linker:
                 kind = "retry_after_failure"
         kind = self._under(step, lane, kind, notes)
         if check is not None and check.edits:
-            none = f", with none for {steps_named(check.untested)}" if check.untested else ""
+            none = f", not known to test {steps_named(check.untested)}" if check.untested else ""
+            none = none if check.over else ", not known to test them"
             notes.append(f"Checks the edits of {edits_named(check)} ({check.kind}{none}).")
             if edits := [edit for edit in check.edits if not self._beside(edit, step)]:
                 causes, rule = edits, check.rule
