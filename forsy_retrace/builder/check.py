@@ -13,7 +13,7 @@ from itertools import islice
 
 import msgspec
 
-from forsy_retrace.commands import Command, Simple
+from forsy_retrace.commands import Command, Simple, classify
 from forsy_retrace.events import Change
 from forsy_retrace.evidence import inferred
 from forsy_retrace.patterns import later
@@ -110,7 +110,7 @@ class _Checker:
         """A line may hold several checks: a build, then a run of what was built."""
         for kind in sorted({found.kind, *_kinds(run)}):
             if not _tells_nothing(kind, step, run):
-                self.unchecked.clear(kind, found.over, run)
+                self.unchecked.clear(kind, found.over if kind == "tests" else found.edits, run)
 
     def _enter(self, step: Step, touched: list[Touch], run: Command | None) -> None:
         work = [t for t in touched if t.kind in EDITS and not self.is_scratch(t.path)]
@@ -173,7 +173,7 @@ class _Checker:
         self.loads.ran(programs, step.printed)
         # A line may hold several checks; it is known by the first that has something to check.
         loaders = (*programs, *self._edited(_given(run))) if programs else ()
-        untested = self._untested(step, run) if "tests" in kinds else None
+        untested = self._untested(step, run, lines) if "tests" in kinds else None
         for other in dict.fromkeys(kinds):
             edits = self._waiting(other, built or run, lines, loaders, untested)
             if edits:
@@ -219,13 +219,19 @@ class _Checker:
             edits = (edit for edit in edits if edit not in self.idle or not untested(edit))
         return tuple(islice(edits, most))[::-1]
 
-    def _untested(self, step: Step, run: Command) -> Callable[[int], bool] | None:
+    def _untested(
+        self, step: Step, run: Command, lines: tuple[str, ...]
+    ) -> Callable[[int], bool] | None:
         """Tells of an edit whether a run of tests ran others than its own."""
-        untested = self.packages.untested(step.printed)
+        runs = (run, *map(classify, lines))
+        ran = [" ".join(simple.words) for one in runs for simple in one.simples]
+        go = " ".join(line for line in ran if line.startswith("go test "))
+        go = "" if "…" in go else f"{go} {step.input}" if go else ""
+        untested = self.packages.untested(step.printed, go)
         if step.success and no_test_ran(step.printed):
             return None
-        lines = self.scripts.found_later(step, run)
-        told = set(self._waiting("tests", run, lines, most=None)) if lines else None
+        later = self.scripts.found_later(step, run)
+        told = set(self._waiting("tests", run, later, most=None)) if later else None
         return lambda edit: (
             (told is not None and edit not in told) or all(map(untested, self.standing.paths[edit]))
         )

@@ -25,6 +25,10 @@ TESTED = later(
     r"|\s+([\w~./-]+)\s+(coverage: 0\.0% of statements))$"
 )
 """How a run of tests names a package: one that has none begins with a question mark."""
+NEEDS = later(r"(?m)^//go:build (?!(?:unix|linux|darwin|windows|cgo|race|amd64|arm64)$)(\w+)$")
+"""The tag without which a file is left out; one that a platform sets is no matter of the line."""
+TAGS = later(r"-tags[= ]['\"]?([\w,]+)")
+"""The tags that a line sets."""
 
 
 class Packages:
@@ -39,6 +43,8 @@ class Packages:
         self.programs: set[str] = set()
         self.has_tests: dict[str, bool] = {}
         """What the latest run of tests said of a package."""
+        self.needs: dict[str, str] = {}
+        """A file to the tag without which it is left out."""
 
     def see(self, touch: Touch) -> None:
         """What a step put into a file, or saw of it."""
@@ -52,6 +58,8 @@ class Packages:
             held[folder].update(IMPORT.findall(text))
             if PROGRAM.search(text):
                 self.programs.add(folder)
+            if found := NEEDS.search(text):
+                self.needs[touch.path] = found[1]
 
     def taken_in(self, given: Iterable[str]) -> Callable[[str], bool]:
         """Tells whether a check of the given folders, between slashes, compiles another folder."""
@@ -66,12 +74,14 @@ class Packages:
             folder not in self.programs and self._behind(self.imports[folder]).isdisjoint(inside)
         )
 
-    def untested(self, printed: str) -> Callable[[str], bool]:
+    def untested(self, printed: str, ran: str) -> Callable[[str], bool]:
         """Tells of a file whether the package that it is of has no test, or none that a run chose.
 
         Of a package that the run does not name counts what an earlier one said, as long as no test
-        of it was seen.
+        of it was seen. Nor is a file tested that needs a tag which `ran` does not set, the lines of
+        Go that are run; empty where these are not known.
         """
+        tags = {tag for tags in TAGS.findall(ran) for tag in tags.split(",")}
         said = dict[str, bool]()
         for none, name, idle, bare, _ in TESTED.findall(printed):
             self.has_tests[name or bare] = not (none or bare)
@@ -79,6 +89,8 @@ class Packages:
 
         def is_untested(path: str) -> bool:
             folder = posixpath.dirname(path)
+            if ran and self.needs.get(path, "") not in ("", *tags):
+                return True
             known = {**({} if folder in self.by_tests else self.has_tests), **said}
             name = _called(folder, known) if path.endswith(".go") else None
             return name is not None and not known[name]
