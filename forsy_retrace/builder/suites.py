@@ -16,7 +16,7 @@ from .touches import absolute
 RUNNERS = later(r"^(?:bun test|deno test|vitest|jest|mocha|pytest|rspec|phpunit|mix test)\b")
 """Runners of tests that are given the files and folders of these."""
 BY_PART = later(r"^(?:bun|vitest|jest)\b")
-"""Those that run all tests whose paths hold a word."""
+"""Those that run all tests whose paths hold a word: `src/` stands for any folder of that name."""
 UNSURE = frozenset("$`*?{[…")
 """Marks of a word that does not tell the path itself."""
 TESTS = later(r"[/_-](?:e2e|tests?|specs?|integration)(?:[_-][^/]*)?/")
@@ -50,15 +50,17 @@ def _of_word(word: str, home: str, run: Simple) -> Looks | None:
     if not UNSURE.isdisjoint(word) or not path.startswith(home):
         return None
     top = path.removeprefix(home).partition("/")[0]
-    is_part = "/" not in word and BY_PART.match(run.name) is not None
-    is_open = is_part or posixpath.splitext(top)[1] or TESTS.search(f"/{top}/")
+    is_part = word[:1] not in "./" and BY_PART.match(run.name) is not None
+    is_name = is_part and "/" not in word
+    is_open = is_name or posixpath.splitext(top)[1] or TESTS.search(f"/{top}/")
     root = "" if is_open else f"{home}{top}/"
+    inner = f"/{top}/" if is_part else root
     part = word if is_part else path.rstrip("/")
 
     def is_told_of(path: str) -> bool:
         if TEST.search(path):
             return part in between_slashes(path)
-        return not root or _is_around(path, root)
+        return not root or inner in between_slashes(path) or _is_around(path, root)
 
     return is_told_of
 
