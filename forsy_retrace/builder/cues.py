@@ -99,19 +99,21 @@ OPENERS = later(
 
 def cues_of(text: str, context: Context) -> Cues:
     said = FENCES.sub(" ", text)[:2000].replace("\u2019", "'").strip()
-    failure = FAILURE.search(text[-600:]) if PASTE.match(text) else None
-    spans = {} if failure else phrases().first(said, partial(_meant, said))
+    printed = PASTE.match(text) is not None
+    failure = FAILURE.search((text if printed else _fenced(text))[-600:])
+    pasted = printed and failure is not None
+    spans = {} if pasted else phrases().first(said, partial(_meant, said))
     opens = _opens(said, spans)
     question = (
-        "?" in (text.rstrip()[-1:] if failure else said[-120:])
+        "?" in (text.rstrip()[-1:] if pasted else said[-120:])
         or "？" in said[-60:]
         or _asks(said, spans)
         or ASKED.search(said) is not None
     )
     _drop_what_only_seems(said, spans, opens, question)
     found = {kind: said[start:end].lower() for kind, (start, end) in spans.items()}
-    if failure:
-        found["symptom"] = failure[0].lower()
+    if failure and "request" not in found:
+        found.setdefault("symptom", failure[0].lower())
     if context.options and _is_offered(text, context.options):
         found["option"] = "option"
     words = _words(said)
@@ -134,8 +136,14 @@ def cues_of(text: str, context: Context) -> Cues:
         suits=SUITS.search(context.last_words[-300:]) is not None,
         conceded=CONCEDES.match(context.reply) is not None,
         states=STATES.match(said) is not None and not found.keys() & STEERS,
+        printed=failure is not None,
         takes_up=words <= 4 and _takes_up(context.last_words, found.get("request", "")),
     )
+
+
+def _fenced(text: str) -> str:
+    """The last block between fences."""
+    return "".join(FENCES.findall(text)[-1:])
 
 
 def _is_offered(text: str, options: Sequence[str]) -> bool:
@@ -289,9 +297,16 @@ STATES = later(
 """How words begin that tell what is so, and not of a wish."""
 STEERS = {"constrain", "forbid", "prefer", "next", "symptom"}
 """Phrases of words that say how the work shall be, or is not."""
-PASTE = later(r"\s*[❯➜$%] ?\S[^\n]*\n")
-"""A command behind its prompt at the head of a message: what follows was printed."""
-FAILURE = later(r"(?i)\b(?:npm error|error:|exit code:? [1-9])")
+PASTE = later(
+    r"\s*(?:[❯➜$%] ?\S[^\n]*\n|`[^`\n]+`\n|[{\[]*\"?\w+\\*\"\s*:"
+    r"|(?:\S+:\d+ )?(?:\[\S+\] )?(?:Uncaught )?\w*Error: )"
+)
+"""What a machine printed at the head of a message: a command behind its prompt or between backticks,
+JSON, an error behind its place."""
+FAILURE = later(
+    r"(?i)(?:\bnpm err\w*\b|error:(?! *(?:null|none|nil|false|undefined|0)\b)|\bexit[ _]code\W{1,4}[1-9]"
+    r"|\bsuccess\W{1,4}false\b)"
+)
 """What tells there, near the end, of a failure."""
 
 

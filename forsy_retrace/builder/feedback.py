@@ -67,6 +67,8 @@ class _Before:
         """Its last outputs that asked something, while nothing has answered."""
         self.acted = False
         """Whether the last turn did or proposed anything beyond looking."""
+        self.built = False
+        """Whether any turn did."""
 
     def take(self, step: Step) -> None:
         self.last = step
@@ -82,6 +84,7 @@ class _Before:
             if step.operation == "ask_user":
                 self.asked = (*self.asked[-2:], step)
         self.acted = self.acted or (step.call is not None and step.operation in ACTS)
+        self.built = self.built or self.acted
 
     def menu(self, text: str) -> Step | None:
         """Whose options a label alone picks from, where the last words list none."""
@@ -109,6 +112,7 @@ class _Before:
             and (last.via == "interrupted" or (last.call is not None and last.success is False)),
             worked=worked is not None,
             acted=self.acted,
+            built=self.built,
             under_way=last is not None and (step.via == "queued" or _is_under_way(last)),
             rejected=step.via == "rejection"
             or (last is not None and last.operation == "plan" and never_ran(last)),

@@ -29,6 +29,8 @@ class Context(NamedTuple):
     worked: bool
     acted: bool
     """The agent changed or ran something since the user last spoke, or was about to."""
+    built: bool
+    """It did so at any time."""
     under_way: bool
     """The message came in the middle of a turn."""
     rejected: bool
@@ -62,6 +64,8 @@ class Cues(NamedTuple):
     """A sentence behind the praise holds none."""
     states: bool
     """It tells what is so in the user's world, and sets nothing for the work."""
+    printed: bool
+    """What a program printed is pasted in it, and tells of a failure."""
     takes_up: bool
     """A few words that order what the agent offered."""
     suits: bool
@@ -243,8 +247,8 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.under_way and not c.question and "correct" not in c.found
          and not _informs(c, x)),
     Rule("tells-how-it-fails", "correction", "correction", 0.72,
-         "After work that changed something, it tells how that fails, or pastes what a shell printed of it.",
-         lambda c, x, via: x.acted and "symptom" in c.found and not x.asked
+         "After work that changed something, it tells how that fails, or pastes what was printed of it.",
+         lambda c, x, via: (x.acted or (x.built and c.printed)) and "symptom" in c.found and not x.asked
          and not c.question and c.opens not in ("request", "praise")),
     Rule("asks-again", "correction", "correction", 0.7,
          "After work that changed something, a few words that want the same once more.",
