@@ -46,9 +46,10 @@ GOES_ON = later(
     r"(?i)\s+(?:basically |only |just )?(?:the same|like|by|if|when|morning|afternoon|evening|to have)\b"
 )
 """What makes plain words of a word of praise before it."""
-NOUNS = later(r"(?i)\b(?:an?|the|and|or|to|of|can i|do i)\s+$")
-UNDOES = frozenset(["undo", "revert", "rollback", "roll back"])
-"""Orders to take back what was done, unless they stand as nouns or in a question."""
+TO_COME = later(r"(?i)\s+to\b")
+"""What tells behind a `still` of a plan: `I still have to look`."""
+NOUNS = later(r"(?i)\b(?:an?|the|and|or|to|of|can i|do i|don'?t)\s+$")
+"""What makes a noun, a question or a ban of an order to undo."""
 EXCEPTS = later(
     r"(?i)\b(?:but|except|apart from|however|though|aber|außer|pero|excepto|mais|sauf|mas|exceto|но)\b|但|不过"
 )
@@ -72,6 +73,8 @@ DENSE = later(r"(?![\u3040-\u30ff\ua000-\uabff])[\u2e80-\ud7af]")
 """Letters of scripts that set no spaces: two make about a word."""
 KANA = later(r"[\u3040-\u30ff]")
 """Letters of which three make about a word."""
+BLAMES = ("correct", "still", "undo")
+"""Kinds of phrases that each say that something done is wrong."""
 PRIORITY = (
     "permit",
     "praise",
@@ -103,6 +106,9 @@ def cues_of(text: str, context: Context) -> Cues:
     failure = FAILURE.search((text if printed else _fenced(text))[-600:])
     pasted = printed and failure is not None
     spans = {} if pasted else phrases().first(said, partial(_meant, said))
+    blames = [spans[kind] for kind in BLAMES if kind in spans]
+    if blames:
+        spans["correct"] = min(blames, key=lambda span: (span[0], -span[1]))
     opens = _opens(said, spans)
     question = (
         "?" in (text.rstrip()[-1:] if pasted else said[-120:])
@@ -160,16 +166,18 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
     phrase = said[start:end].lower()
     if phrase == "no need to" and _is_aside(said[max(0, start - 200) : start]):
         return None
-    if kind not in ("praise", "correct", "symptom"):
+    if kind not in ("praise", "symptom", *BLAMES):
         return kind
     before = said[max(0, start - 60) : start]
     if SUPPOSED.search(before):
         return None
     if kind != "praise":
         is_denied = NOT_WRONG.search(before) or NO_MORE.match(said, end)
-        is_noun = phrase in UNDOES and NOUNS.search(before)
+        is_noun = kind == "undo" and NOUNS.search(before)
         names = kind == "symptom" and NAMES.match(said, end)
-        return None if is_denied or is_noun or names else kind
+        if is_denied or is_noun or names:
+            return None
+        return "correct" if kind == "still" and TO_COME.match(said, end) else kind
     if NEGATED.search(before) or DENIED.match(said, end):
         return "correct"
     is_weak = start > 3 and phrase in WEAK and len(said) > 30

@@ -99,7 +99,9 @@ COMMAND = later(r"\s*/[A-Za-z][\w:-]*(?=\s|$)")
 
 def _wrong(cues: Cues, context: Context) -> bool:
     """It says that something is wrong, and not only in answer to a question of taste."""
-    return context.worked and "correct" in cues.found and (context.acted or not context.asked)
+    is_old = context.built and not {"still", "undo"}.isdisjoint(cues.found)
+    is_of_work = context.acted or is_old or not context.asked
+    return context.worked and "correct" in cues.found and is_of_work
 
 
 def _informs(cues: Cues, context: Context) -> bool:
@@ -175,6 +177,9 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.asked and c.suits and c.opens in ("yes", "permit", "praise")
          and _short(c) and not c.question and not c.yes_but
          and not {"request", "correct", "constrain"} & set(c.found)),
+    Rule("no-and-undo", "answer_to_agent_question", "correction", 0.9,
+         "A no to the agent's question that has what was done undone.",
+         lambda c, x, via: (x.asked or x.offered) and c.opens == "no" and "undo" in c.found and _wrong(c, x)),
     Rule("yes-to-a-question", "answer_to_agent_question", None, 0.9,
          "A yes or no after the agent's question or offer.",
          lambda c, x, via: (x.asked or x.offered) and c.opens in ("yes", "permit", "no")
