@@ -113,6 +113,7 @@ def cues_of(text: str, context: Context) -> Cues:
     question = (
         "?" in (text.rstrip()[-1:] if pasted else said[-120:])
         or "？" in said[-60:]
+        or (not pasted and PUT.search(said) is not None)
         or _asks(said, spans)
         or ASKED.search(said) is not None
     )
@@ -143,6 +144,7 @@ def cues_of(text: str, context: Context) -> Cues:
         conceded=CONCEDES.match(context.reply) is not None,
         states=STATES.match(said) is not None and not found.keys() & STEERS,
         printed=failure is not None,
+        orders=opens == "request" and _orders(said, spans.get("request", (0, 0))[1]),
         takes_up=words <= 4 and _takes_up(context.last_words, found.get("request", "")),
     )
 
@@ -202,6 +204,8 @@ def _opens(said: str, spans: Mapping[str, Span]) -> str:
         opens = "report" if spans["report"][1] >= len(said.rstrip(" 。.!！")) else ""
     if opens in ("", "yes", "unsure") and LATE_NO.match(said):
         return "no"
+    if opens == "yes" and MOVES_ON.match(said):
+        return ""
     return "but" if not opens and re.match(r"(?i)but\b", said) else opens
 
 
@@ -229,6 +233,8 @@ LATE_NO = later(
     r"(?i)(?:ok(?:ay)?|uh+|um+|hm+|ah+|well|sorry)[.,! ]+(?:uh+[.,! ]+)?no\b(?! (?:problem|worries))"
 )
 """A no behind a filler."""
+MOVES_ON = later(r"(?i)(?:ok(?:ay)?|right|yeah)[.,! ]+so\b")
+"""A yes that only leads over to what comes next."""
 LABEL = later(
     r"(?i)(?:(?:let'?s )?(?:go|do|use|take|start|implement|apply|address|fix)(?: (?:for|with))? "
     r"|i(?:'d)? (?:think|prefer|like|choose|say|go with) )?(?:option |number |#)?([a-f]|\d{1,2})"
@@ -242,6 +248,8 @@ ASKED = later(
     r"|(?:ます|です|ません|でしょう|した|んだ|ん)か[。\s]*$"
 )
 """A question in Chinese or Japanese that ends without a mark."""
+PUT = later(r"[?？][ \t]*\n")
+"""A line that ends in a question."""
 PROPOSES = later(r"(?i)(?:how|what) about\b|why (?:not|don'?t)\b")
 """What opens like a question and proposes something."""
 
@@ -298,9 +306,11 @@ CONCEDES = later(
 )
 """How words begin that own up to a fault. `Good catch, let me check` has yet to look for one."""
 STATES = later(
-    r"(?is)(?!.*\b(?:should|must|needs?|want|ought)\b)(?:(?:and|btw|by the way|oh|so)\W+)?"
+    r"(?is)(?!.*\b(?:should|must|needs?|want|ought)\b)(?:(?:and|btw|by the way|oh|so)\W+)?(?:"
     r"(?:my (?!bet|concern|guess|idea|opinion|point|preference|question|suggestion|take|worry)|our |there\b)"
     r"[^.,!?\n]{0,60}?(?:\b(?:is|are|has|have)\b|'s\b|'re\b)(?! to\b)"
+    r"|(?!(?:\w+ )?(?:what|which|that|who|only)\b)(?:(?:the|this|these|those) )?\w+(?: \w+)?"
+    r" _?already_? (?:is|are|has|have|does|do|was|were|had|did)\b)"
 )
 """How words begin that tell what is so, and not of a wish."""
 STEERS = {"constrain", "forbid", "prefer", "next", "symptom"}
@@ -344,6 +354,15 @@ def _goes_on(behind: str) -> bool:
     return any(
         _words(one) > 2 and "praise" not in phrases().first(one) for one in sentences[is_same:]
     )
+
+
+BACK = later(r"(?i)\s*(?:them|it|that|this|those|these|both|all|each|only|just|us)\b")
+"""What refers back to what was asked: `fix them all`."""
+
+
+def _orders(said: str, end: int) -> bool:
+    """Whether an order stands for itself: more than a sentence, and none that refers back."""
+    return len(SENTENCE.findall(said)) > 1 and BACK.match(said, end) is None
 
 
 def _takes_up(text: str, verb: str) -> bool:

@@ -66,6 +66,8 @@ class Cues(NamedTuple):
     """It tells what is so in the user's world, and sets nothing for the work."""
     printed: bool
     """What a program printed is pasted in it, and tells of a failure."""
+    orders: bool
+    """It opens with an order, in more than one sentence, that refers to nothing said before."""
     takes_up: bool
     """A few words that order what the agent offered."""
     suits: bool
@@ -193,7 +195,7 @@ RULES: tuple[Rule, ...] = (
     Rule("short-answer", "answer_to_agent_question", None, 0.8,
          "A short statement after the agent's question.",
          lambda c, x, via: x.asked and c.words <= 25 and not c.question and not _wrong(c, x)
-         and c.opens != "constrain"
+         and c.opens != "constrain" and not (c.orders and c.words > 12)
          and not c.found.get("request", "").startswith(("can you", "could you"))),
     Rule("yes-alone", "approval", None, 0.8,
          "A yes by itself, where nothing was asked.",
@@ -242,8 +244,9 @@ RULES: tuple[Rule, ...] = (
          "It names another way than the one just taken.",
          lambda c, x, via: x.acted and "prefer" in c.found and not c.question),
     Rule("adds-while-working", "new_constraint", "new_instruction", 0.7,
-         "It opens with an addition while the work is under way or was cut.",
-         lambda c, x, via: x.worked and c.opens == "constrain" and (x.cut or via == "queued")),
+         "It opens with an addition, and no mere question, while the work is under way or was cut.",
+         lambda c, x, via: x.worked and c.opens == "constrain" and (x.cut or via == "queued")
+         and not (c.question and "request" not in c.found)),
     Rule("narrows-after-a-cut", "new_constraint", "new_instruction", 0.7,
          "It narrows the work after a cut: `only …`, `just …`, an ask and `but don't …`.",
          lambda c, x, via: x.cut and _narrows(c) and not c.question),
