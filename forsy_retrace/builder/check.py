@@ -404,7 +404,10 @@ def _builds_and_runs(simple: Simple) -> bool:
 
 
 def _shown(read: Touch, edits: Sequence[Touch]) -> Sequence[Touch]:
-    """The edits of which a read shows half of the lines that they put in, or what stood around them."""
+    """The edits of which a read shows half of the lines that they put in, or what stood around them.
+
+    One that shows fewer lines than they put in has to show little else.
+    """
     if read.change is None or read.change.after is None:
         return edits if read.first is None else []
     lines = {line.strip() for line in read.change.after.splitlines()}
@@ -412,7 +415,7 @@ def _shown(read: Touch, edits: Sequence[Touch]) -> Sequence[Touch]:
     for edit in edits:
         new = _telling(edit.added) - {line.strip() for line in (edit.old or "").splitlines()}
         new = new or _telling(edit.added) or _telling((edit.new or "").splitlines())
-        if not new or 2 * len(new & lines) >= len(new):
+        if not new or 2 * len(new & lines) >= min(len(new), len(lines)):
             found.append(edit)
     return found
 
