@@ -282,22 +282,43 @@ def _reported(trace: Trace, heard: _Heard) -> dict[int, int]:
     reads = _reads_by_subagents(trace)
     found: dict[int, int] = {}
     for step in filter(reports, trace.steps):
-        for number, name in reads.get(heard.start(step), ()):
-            if name in (step.output or ""):
-                found.setdefault(number, step.step)
+        told = (step.output or "").replace("\\", "/")
+        for number, path in reads.get(heard.start(step), ()):
+            if number not in found and _names(told, path):
+                found[number] = step.step
     return found
 
 
+BESIDE = later(r"""[\s"'`()\[\]{}<>|,;:*=]""")
+"""What stands beside a path in running words, and in none."""
+ROOT = later(r"(?:\.{0,3}/|[@~…])*")
+"""How a path may begin whose upper folders are left out."""
+GOES_ON = later(r"\w|[./-]\w")
+"""How a name goes on that only begins with another."""
+MAX_FOLDERS = 400
+"""Characters of the folders before a name."""
+
+
+def _names(text: str, path: str) -> bool:
+    """Whether a text names a file: by its name alone, or with the last of its folders before it."""
+    name, at = path.rpartition("/")[2], -1
+    while (at := text.find(name, at + 1)) >= 0:
+        before = ROOT.sub("", BESIDE.split(text[max(0, at - MAX_FOLDERS) : at])[-1], 1)
+        ends_there = GOES_ON.match(text, at + len(name)) is None
+        if ends_there and f"/{path}".endswith(f"/{before}{name}"):
+            return True
+    return False
+
+
 def _reads_by_subagents(trace: Trace) -> dict[int | None, list[tuple[int, str]]]:
-    """For each call that started subagents, the steps in which they read a file, and its name."""
+    """For each call that started subagents, the steps in which they read a file, and its path."""
     found: dict[int | None, list[tuple[int, str]]] = {}
     for touch in trace.touches:
         here = trace.steps[touch.step - 1]
-        name = touch.path.rsplit("/", 1)[-1]
-        if touch.kind != "read" or not here.success or len(name) < 6:
+        if touch.kind != "read" or not here.success or len(touch.path.rpartition("/")[2]) < 6:
             continue
         if here.actor in trace.delegations:
-            found.setdefault(trace.delegations[here.actor], []).append((touch.step, name))
+            found.setdefault(trace.delegations[here.actor], []).append((touch.step, touch.path))
     return found
 
 
