@@ -105,14 +105,23 @@ KNOWN = frozenset(
 """Names of Go's and Python's libraries, of HTTP and of Git, and of files, to the letter."""
 
 
+SILENCES = later(
+    r"(?i)@?(?:nolint|noqa|nosec|nosemgrep)(?:[:-].*)?|@?ts-(?:ignore|expect-error|nocheck)"
+    r"|(?:mypy|phpcs|phpstan|pyre|pyright|type):(?:ignore|disable)[\w-]*|@phpstan-ignore[\w-]*"
+    r"|[a-z-]*lint[:-](?:disable|enable|ignore)[\w:-]*|(?:revive|rubocop):(?:disable|enable)[\w:-]*"
+    r"|(?:biome|prettier)-ignore[\w-]*"
+)
+"""How a comment tells a linter or a type checker to be silent, each in its own words."""
+
+
 def tells(value: str, *, alone: bool) -> bool:
     """Whether a value says where it may have come from.
 
-    A name of a language's own library tells nothing, nor does a word, nor several joined by
-    hyphens unless they stand alone: in running words they are any text's. What each value of a
-    language has tells no more than the value's name.
+    A name of a language's own library tells nothing, nor does a checker's word for silence, nor
+    a word, nor several joined by hyphens unless they stand alone: in running words they are any
+    text's. What each value of a language has tells no more than the value's name.
     """
-    if value in KNOWN or BUILT_IN.fullmatch(value):
+    if value in KNOWN or BUILT_IN.fullmatch(value) or SILENCES.fullmatch(value):
         return False
     if member := MEMBER.fullmatch(value):
         owner = member["owner"] or ""
