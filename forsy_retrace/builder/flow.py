@@ -64,7 +64,7 @@ class Source(NamedTuple):
 
 
 class Brought(NamedTuple):
-    """A text that came with a call beside its result, and the folder in which its paths lie."""
+    """A text that came beside a call's result or behind a human's words, and its paths' folder."""
 
     text: str
     folder: str | None
@@ -403,9 +403,19 @@ def values_given(text: str) -> set[str]:
     A file may be named as a mention (`@src/a.py`) or from where one is (`./src/a.py`).
     """
     text = text[:MAX_TEXT]
-    files = NAME.findall(text.replace("\\", "/"))
-    named = {*values(text), *(file.removeprefix("@").removeprefix("./") for file in files)}
+    named = {*values(text), *_files_named(text)}
     return named | {part for path in named if "/" in path for part in path.split("/") if part}
+
+
+def brought_values(more: Brought) -> set[str]:
+    """The same of a text that came behind a human's words, with the files of its folder."""
+    files = _files_named(more.text[:MAX_TEXT]) if more.folder else ()
+    return values_given(more.text) | {absolute(file, more.folder) for file in files}
+
+
+def _files_named(text: str) -> Iterator[str]:
+    for file in NAME.findall(text.replace("\\", "/")):
+        yield file.removeprefix("@").removeprefix("./")
 
 
 def _placed(path: str, folder: str | None, cwd: str | None) -> str:

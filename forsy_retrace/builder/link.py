@@ -10,13 +10,13 @@ from itertools import chain
 
 import msgspec
 
-from forsy_retrace.events import SHELL
+from forsy_retrace.events import SHELL, Fact, Message, Origin
 from forsy_retrace.evidence import Evidence, Ground, derived, inferred
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import compact
 from forsy_retrace.trace import Step, Trace, edits_named, put, steps_named
 
-from .flow import Brought, Flow, Source, values_given
+from .flow import Brought, Flow, Source, brought_values, values_given
 from .meant import meant
 from .outcome import never_ran
 from .retries import Again, Retries
@@ -118,15 +118,28 @@ class _Linker:
         self.uses: dict[int, int] = {}
         self.variants = variants(trace)
         self.tells = bool(trace.session.facts("replaces"))
-        self.brought = {
-            told["call"]: Brought(told["text"], told.get("folder"), fact.origin.evidence)
-            for fact in trace.session.facts("brought")
-            for told in [fact.value]
-        }
+        self.brought: dict[str, Brought] = {}
+        """Call to what came with it."""
+        self.behind: dict[Origin, Brought] = {}
+        """The place of a human's words to what they brought."""
+        self._bring()
         self.brief = next(iter(trace.session.facts("brief")), None)
         """What a subagent was asked whose log is all there is, until it acts."""
         self.left_behind: Step | None = None
         """The first message of a line that the user went back on."""
+
+    def _bring(self) -> None:
+        said: Origin | None = None
+        for event in self.trace.session.events:
+            match event:
+                case Message(role="user"):
+                    said = event.origin
+                case Fact(name="brought", value=dict(told)):
+                    more = Brought(told["text"], told.get("folder"), event.origin.evidence)
+                    if call := told.get("call"):
+                        self.brought[call] = more
+                    elif said is not None:
+                        self.behind[said] = more
 
     def take(self, step: Step) -> Step:
         step = self._again(step)
@@ -172,6 +185,8 @@ class _Linker:
         self.users += 1
         self._named("agent ")
         named = values_given(step.input or "")
+        if step.origin in self.behind:
+            named |= brought_values(self.behind[step.origin])
         for lane in self.lanes.values():
             lane.flow.given |= named
         self._corrected(step, before)

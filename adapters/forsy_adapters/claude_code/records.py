@@ -28,6 +28,7 @@ from .threads import Threads
 from .words import (
     ELSEWHERE,
     OTHER_AGENT,
+    SKILL_BODY,
     SKILL_IN,
     answered,
     answered_in_part,
@@ -150,6 +151,8 @@ class Reader:
         self.briefed = False
         self.answers: set[str] = set()
         """All words of the agent itself."""
+        self.command: str | None = None
+        """The record of the last human words, where they are a command."""
 
     def read(self, line: Line) -> Iterator[Event]:
         """At least one event for each record."""
@@ -387,7 +390,7 @@ class Reader:
             elif part.notice == "cleared":
                 yield Notice(here, "cleared")
             elif is_meta(line.body, part):
-                yield self._injected(line, here, text, part.reason)
+                yield from self._injected(line, here, text, part.reason)
             elif part.reason == "notice: background task ended":
                 yield self._notification(here, text)
             elif part.reason == OTHER_AGENT and not line.lane:
@@ -404,17 +407,27 @@ class Reader:
                 if part.notice == "plan":
                     yield Notice(here, "cleared")
                 self.queue.said.add(part.text.strip())
+                self.command = line.uuid if part.via == "command" else None
                 within = part.text != text
                 yield Message(here, "user", part.text, part.via, pictures, within=within)
 
-    def _injected(self, line: Line, here: Origin, text: str, reason: str) -> Event:
-        """What the client put in by itself; a skill's text came with the call that names it."""
-        call = line.body.get("sourceToolUseID")
-        if not isinstance(call, str) or self.tools.get(call) != "Skill":
-            return Skipped(here, reason or "injected: text")
+    def _injected(self, line: Line, here: Origin, text: str, reason: str) -> Iterator[Event]:
+        """What the client put in by itself; a skill's text came with the call that names it.
+
+        One that the user invoked, and any command's text, stands right behind the command.
+        """
         first = text.partition("\n")[0].strip()
         folder = first.removeprefix(SKILL_IN).strip() if first.startswith(SKILL_IN) else None
-        return Fact(here, "brought", {"call": call, "text": text, "folder": folder})
+        brought = {"text": text, "folder": folder}
+        call = line.body.get("sourceToolUseID")
+        if isinstance(call, str) and self.tools.get(call) == "Skill":
+            yield Fact(here, "brought", {"call": call, **brought})
+        elif self.command and line.parent == self.command and reason in ("", SKILL_BODY):
+            if folder:
+                yield Fact(here, "skills", [folder.replace("\\", "/").rpartition("/")[2]])
+            yield Fact(here, "brought", brought)
+        else:
+            yield Skipped(here, reason or "injected: text")
 
     def _of_agent(self, here: Origin, name: str, said: str) -> Iterator[Event]:
         """What a subagent or a member of a team reports, if it was started here.

@@ -32,6 +32,7 @@ OTHER_AGENT = "message of another agent"
 STOPPED = "notice: subagents stopped"
 SKILL_IN = "Base directory for this skill:"
 """How the text of a skill begins, with the folder of its files on the same line."""
+SKILL_BODY = "injected: skill body"
 CONTINUE = "injected: continuation"
 INJECTED: tuple[tuple[str, str], ...] = (
     ("<system-reminder>", "injected: reminder"),
@@ -67,7 +68,7 @@ INJECTED: tuple[tuple[str, str], ...] = (
         "This session is being continued from a previous conversation",
         "injected: compaction summary",
     ),
-    (SKILL_IN, "injected: skill body"),
+    (SKILL_IN, SKILL_BODY),
     ("[Image: source:", "injected: picture's place"),
     ("[Image: original", "injected: picture's place"),
 )
