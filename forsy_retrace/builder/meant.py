@@ -1,15 +1,19 @@
 """Which failures were the point, by the agent's own words?
 
-A test that is to fail before the code is there, told before it runs; and a bug that was to be seen,
-told right behind the run that showed it, before any file was changed that stood there already.
+A test that is to fail before the code is there, told before it runs. And, before any file was
+changed that stood there already: a bug that was to be seen, told right behind the run that showed
+it, and tests known to fail whose error was to be seen, told before the runs that showed it.
 """
 
 import re
+from collections.abc import Iterator
+from itertools import takewhile
 
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace
 
 from .edits import EDITS
+from .files import first_error
 from .verdicts import says_it_never_began
 
 TO_FAIL = re.compile(
@@ -31,6 +35,11 @@ SHOWED_THE_BUG = later(
     r"|\breproduced (?:the|it)\b"
 )
 """How an agent says that a run showed the bug that it was after."""
+TO_SEE_THE_ERROR = later(
+    r"(?i)\bto (?:see|get|view|show|capture|reveal) (?:the|its|their|actual|exact|real|full) "
+    r"(?:(?!(?:if|any|no|without)\b)[\w-]{1,30} ){0,3}(?:errors?|failures?)\b"
+)
+"""How an agent says that a run is to show an error which it knows of."""
 STILL = later(r"(?i)\b(?:still|again|not|never|cannot|yet|unable|fail(?:ed|s)? to)\b|n['’]t\b")
 """What makes other words of them."""
 BEGINNING = 400
@@ -49,16 +58,37 @@ def meant(trace: Trace) -> frozenset[int]:
             if is_bug or (step.step in trace.checks and _is_to_fail(step)):
                 found.add(step.step)
         said[step.actor] = step.reasoning or (step.output or "" if step.action == "output" else "")
-    return frozenset(found)
+    return frozenset(found.union(_showed_the_error(trace, worked)))
+
+
+def _showed_the_error(trace: Trace, worked: int) -> Iterator[int]:
+    """Runs of tests that showed their error since their actor said, in that turn, it is to see it."""
+    sought: dict[str, int] = {}
+    for step in takewhile(lambda step: step.step < worked, trace.steps):
+        check = trace.checks.get(step.step)
+        if check is None or check.kind != "tests":
+            continue
+        if TO_SEE_THE_ERROR.search(_said_before(step)):
+            sought[step.actor] = step.turn
+        failed = step.success is False and check.summary and not _never_began(step)
+        if failed and sought.get(step.actor) == step.turn and first_error(step) != check.summary:
+            yield step.step
 
 
 def _is_to_fail(step: Step) -> bool:
-    if says_it_never_began(step.printed) or NO_TEST.search(step.printed[-MOST_OF_A_FAILURE:]):
-        return False
+    return not _never_began(step) and TO_FAIL.search(_said_before(step)) is not None
+
+
+def _never_began(step: Step) -> bool:
+    printed = step.printed
+    return says_it_never_began(printed) or NO_TEST.search(printed[-MOST_OF_A_FAILURE:]) is not None
+
+
+def _said_before(step: Step) -> str:
+    """What the agent says of a call before it, the end of it where it is long."""
     sent = step.call.input if step.call else None
     said = sent.get("description") if isinstance(sent, dict) else None
-    words = f"{step.reasoning or ''}\n{said or ''}"
-    return TO_FAIL.search(words[-2000:]) is not None
+    return f"{step.reasoning or ''}\n{said or ''}"[-2000:]
 
 
 def _shows_the_bug(said: str) -> bool:
