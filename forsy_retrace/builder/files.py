@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 import msgspec
 
@@ -40,6 +41,12 @@ PLACED = later(
     r"| (?=.{0,2000}\b(?:want(?:ed)?|expected|should)\b))"
 )
 """A complaint behind its place: a compiler's or linter's, or a test's of what it had wanted."""
+MARKED = later(
+    r"(?:at )?(\S{1,300} (?:(?:assist|lint)/\S{1,100}|format|organizeImports|parse))(?: +FIXABLE)? +━"
+)
+"""How Biome heads what it has to say of a file: with the place, and the rule."""
+AN_ERROR = "× "
+"""How the line behind it begins where that is an error."""
 LATE = later(r"(?i)\btim(?:ed|e) ?out\b")
 """Words for a limit of time."""
 BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
@@ -332,9 +339,17 @@ def first_error(step: Step) -> str:
 
 def _of_check(lines: list[str], telling: str, text: str) -> str:
     """What a check complains of first, or the words with which its runner says that it failed."""
-    found = next((line for line in lines if line == telling or PLACED.match(line)), "")
+    told = (_complaint(line, then, telling) for line, then in pairwise((*lines, "")))
+    found = next(filter(None, told), "")
     verdict = None if found else read_summary(text)
     return verdict.summary if verdict is not None and not verdict.passed else found
+
+
+def _complaint(line: str, then: str, telling: str) -> str:
+    """What a line complains of, by the one behind it too; empty where it does not."""
+    if then.startswith(AN_ERROR) and (marked := MARKED.match(line)):
+        return marked[1]
+    return line if line == telling or PLACED.match(line) else ""
 
 
 STOPPED = {
