@@ -19,12 +19,12 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .classify import command
-from .edits import SCRATCH, fixers, may_rewrite, rewrites, scratch
+from .edits import SCRATCH, fixers, may_rewrite, put_back_by, rewrites, scratch
 from .files import edited
 from .touches import absolute, base_of, before_of, shown, whole
 from .unchecked import endings_of, is_log, is_plan, is_prose
 
-CHANGES = ("edit", "write", "delete", "changed", "generated", "removed")
+CHANGES = ("edit", "write", "delete", "changed", "generated", "removed", "put back")
 GONE = {"delete": "The log shows that it is gone.", "removed": "A command removed it."}
 """What is deleted; behind a command that removed it, others on its line may have made it anew."""
 TESTS = frozenset(["test", "tests", "spec", "specs", "__tests__", "e2e"])
@@ -52,6 +52,7 @@ def artifacts(trace: Trace) -> Trace:
     for touch in trace.touches:
         if touch.path and touch.actor != "system":
             by_path.setdefault(touch.path, []).append(touch)
+    _put_back(by_path, trace)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
     fixed = tuple((number, endings_of(simple.name)) for number, simple in fixers(trace))
@@ -69,6 +70,31 @@ def artifacts(trace: Trace) -> Trace:
         is not None
     ]
     return msgspec.structs.replace(trace, artifacts=tuple(found))
+
+
+def _put_back(by_path: Mapping[str, list[Touch]], trace: Trace) -> None:
+    """Adds to the touches of a file each step in which Git took back what edits had put into it.
+
+    One that names no file, or its folder alone, leaves alone what the session itself made.
+    """
+    replaced = (trace.steps[number - 1] for number in sorted(set(trace.replaced.values())))
+    lines = [(here, back) for here in replaced if here.success and (back := put_back_by(here))]
+    for path, touched in by_path.items() if lines else ():
+        is_made = _is_made(touched)
+        for here, back in lines:
+            lost = any(trace.replaced.get(touch.step) == here.step for touch in touched)
+            own = any(touch.step == here.step for touch in touched)
+            folders = (base_of(here) or "",) if back.whole else back.paths
+            below = not is_made and any(path.startswith(f"{folder}/") for folder in folders)
+            if lost and not own and (below or path in back.paths):
+                touched.append(Touch(here.step, here.actor, path, "put back"))
+        touched.sort(key=lambda touch: touch.step)
+
+
+def _is_made(touched: list[Touch]) -> bool:
+    """Whether the session itself made a file."""
+    changes = [touch for touch in touched if touch.kind in CHANGES]
+    return next(_verbs(touched, changes), "") == "created"
 
 
 LISTED = later(
@@ -202,7 +228,7 @@ def replay(touched: list[Touch]) -> str | None:
         elif touch.kind == "edit":
             before = before_of(touch.change)
             text = edited(text if before is None else before, touch)
-        elif touch.kind in ("delete", "changed", "generated", "removed"):
+        elif touch.kind in CHANGES:
             text = None
         elif touch.kind == "read" and (held := whole(touch.change)) is not None:
             text = held
@@ -215,7 +241,7 @@ def _tells_before(touch: Touch) -> bool:
 
 
 def _verbs(touched: list[Touch], changes: list[Touch]) -> Iterator[str]:
-    """What each change does to the file: created, modified, generated or deleted.
+    """What each change does to the file: created, modified, generated, put back or deleted.
 
     What an earlier step read was there, unless the harness says that the write made it.
     """
@@ -228,8 +254,8 @@ def _verbs(touched: list[Touch], changes: list[Touch]) -> Iterator[str]:
         since = 0 if stands else touch.step
         if not stands:
             yield "deleted"
-        elif touch.kind == "generated":
-            yield "generated"
+        elif touch.kind in ("generated", "put back"):
+            yield touch.kind
         else:
             made = fresh and (touch.change is None or touch.change.kind == "created")
             yield "created" if made else "modified"
@@ -338,8 +364,10 @@ def _is_for(endings: tuple[str, ...] | None, path: str) -> bool:
 
 def _state(changes: list[Touch], trace: Trace, grade: str, back: int | None, doubt: str) -> str:
     last = changes[-1]
-    undone = {touch.step for touch in changes} & set(trace.replaced)
-    parts = [f"Last changed in step {last.step}."]
+    back_again = last.kind == "put back"
+    lost = {touch.step for touch in changes} & set(trace.replaced)
+    undone = {step for step in lost if not back_again or trace.replaced[step] != last.step}
+    parts = [f"Last changed in step {last.step}{', where Git put it back' if back_again else ''}."]
     if undone:
         parts.append(f"What {_listed(tuple(sorted(undone)))} wrote was mostly replaced later.")
     if last.kind not in GONE:

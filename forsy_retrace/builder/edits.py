@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
+from typing import NamedTuple
 
 from forsy_retrace.commands import REWRITES, Command, Simple
 from forsy_retrace.patterns import later
@@ -201,23 +202,13 @@ class Standing:
             return
         if any(simple.name == "git commit" for simple in run.simples):
             self.committed = step.step
-        if not RESTORES.search(run.normal):
+        back = put_back_by(step)
+        if back is None:
             return
-        cwd = base_of(step)
-        named = [
-            absolute(word, cwd)
-            for simple in run.simples
-            if simple.words[:1] == ("git",)
-            for word in simple.words[2:]
-            if not word.startswith("-") and word != "HEAD"
-        ]
-        whole = "--hard" in run.normal or any(
-            word in ("git checkout .", "git restore .") for word in [run.normal]
-        )
         since = 0 if any(map(self._from_elsewhere, run.simples)) else self.committed
-        if whole:
+        if back.whole:
             self._put_back(list(takewhile(since.__lt__, reversed(self.in_effect))), step.step)
-        for path in named if not whole else ():
+        for path in back.paths if not back.whole else ():
             steps = self.by_path.get(path, [])
             at = bisect_right(steps, since)
             self._put_back(steps[at:], step.step)
@@ -230,7 +221,7 @@ class Standing:
 
     def _from_elsewhere(self, simple: Simple) -> bool:
         """Whether a command of Git takes files from another place than the last commit."""
-        if simple.words[:1] != ("git",) or not RESTORES.search(" ".join(simple.words)):
+        if not _puts_back(simple):
             return False
         words = simple.words[2:]
         given = words[: words.index("--")] if "--" in words else words
@@ -241,6 +232,34 @@ class Standing:
             for word in given
             if word
         )
+
+
+class PutBack(NamedTuple):
+    """What a line of Git puts back as it was committed."""
+
+    paths: tuple[str, ...]
+    whole: bool
+    """Whether it is all that Git knows, from its folder on."""
+
+
+def put_back_by(step: Step) -> PutBack | None:
+    """What a step puts back, unless it failed; None where it puts back nothing."""
+    run = command(step)
+    if run is None or step.success is False or not RESTORES.search(run.normal):
+        return None
+    cwd = base_of(step)
+    named = (
+        absolute(word, cwd)
+        for simple in filter(_puts_back, run.simples)
+        for word in simple.words[2:]
+        if not word.startswith("-") and word != "HEAD"
+    )
+    whole = "--hard" in run.normal or run.normal in ("git checkout .", "git restore .")
+    return PutBack(tuple(named), whole)
+
+
+def _puts_back(simple: Simple) -> bool:
+    return simple.words[:1] == ("git",) and RESTORES.search(" ".join(simple.words)) is not None
 
 
 BY_GIT = frozenset(
