@@ -20,7 +20,7 @@ from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .classify import command
 from .edits import SCRATCH, fixers, may_rewrite, put_back_by, rewrites, scratch
-from .files import edited
+from .files import after_edit
 from .touches import absolute, base_of, before_of, shown, whole
 from .unchecked import endings_of, is_log, is_plan, is_prose
 
@@ -227,7 +227,7 @@ def replay(touched: list[Touch]) -> str | None:
             text = touch.new
         elif touch.kind == "edit":
             before = before_of(touch.change)
-            text = edited(text if before is None else before, touch)
+            text = after_edit(text if before is None else before, touch)
         elif touch.kind in CHANGES:
             text = None
         elif touch.kind == "read" and (held := whole(touch.change)) is not None:

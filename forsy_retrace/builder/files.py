@@ -192,10 +192,10 @@ def _sides(touch: Touch) -> tuple[str | None, str | None]:
         text = whole(change)
         return text, text
     before = before_of(change)
-    return before, edited(before, touch)
+    return before, after_edit(before, touch)
 
 
-def edited(base: str | None, touch: Touch) -> str | None:
+def after_edit(base: str | None, touch: Touch) -> str | None:
     """A text after an edit; None where neither what it replaces nor its patch fits.
 
     A text that was only taken out may have taken the end of its line along, as the patch shows.

@@ -26,7 +26,7 @@ from .gaps import only_reads
 from .outcome import never_ran
 from .tools import path_of
 from .touches import absolute, base_of, line_changes, replacements, shown
-from .wanted import MAX_TEXT, MODULE, Asked, Wanted, edited, last_part, ways_to_show
+from .wanted import MAX_TEXT, MODULE, Asked, Wanted, files_edited, last_part, ways_to_show
 
 HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 BLAMED = re.compile(
@@ -182,7 +182,7 @@ class Flow:
         asked = self.wanted.asked.pop(step.step)  # no other step asks for it
         if step.cwd is not None and step.cwd not in self.given:
             self.given |= {step.cwd, *values(step.cwd)}
-        files = edited(step)
+        files = files_edited(step)
         found = [source for lines in asked.replaced for source in self._of_edit(lines, files)]
         found += [source for old in asked.short for source in self._of_short(old, files)]
         for path, first, last in asked.spans:
@@ -220,7 +220,7 @@ class Flow:
     def _known(self, step: Step, asked: Asked) -> Iterator[str]:
         """Files that are read whole, or edited: the hits in them have led there, or hold no more."""
         if step.operation in ("edit", "write"):
-            yield from edited(step)
+            yield from files_edited(step)
         elif step.operation == "read" or step.grounds["operation"].rule == "read-back":
             spans = {path for path, _, _ in asked.spans}
             yield from (path for path in asked.paths if path not in spans)

@@ -82,7 +82,7 @@ class Wanted:
                         self.names.add(last_part(folder))
                 for lines in asked.replaced:
                     self.lines.update(lines)
-                for file in edited(step) if asked.short else ():
+                for file in files_edited(step) if asked.short else ():
                     self.short.setdefault(file, {}).update(dict.fromkeys(asked.short))
 
 
@@ -105,7 +105,7 @@ def ways_to_show(step: Step, path: str) -> tuple[str, ...]:
     return shown(path, step.cwd), path.strip("/")
 
 
-def edited(step: Step) -> frozenset[str]:
+def files_edited(step: Step) -> frozenset[str]:
     """The files that an edit names."""
     target = path_of(step.call.input) if step.call else None
     named = [*patched_files(step), *([target] if target else [])]
