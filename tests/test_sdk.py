@@ -87,6 +87,27 @@ def test_steps_are_counted_by_model_only_where_the_log_ties_them(
     assert (config["model"], config.get("models")) == ("z-1", models)
 
 
+MODE = Fact(HERE, "permission_mode", "plan")
+ASK = Message(HERE, "user", "Round the total.")
+ACT = ToolCall(HERE, "c0", "look", {})
+
+
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        ((MODE, ASK, ACT), ("plan", None)),
+        ((ASK, MODE, ACT), ("plan", None)),
+        ((ASK, ACT, MODE, ASK, ACT), (None, ["plan"])),
+        ((Fact(HERE, "permission_mode", "default"), ASK, ACT, MODE), ("default", ["plan"])),
+    ],
+)
+def test_a_setting_told_first_after_an_act_is_not_said_of_the_whole_session(
+    events: tuple[Event, ...], told: tuple[str | None, list[str] | None]
+) -> None:
+    config = build(Session("s", None, events), "my-tool", Shows()).agent_config
+    assert (config.get("permission_mode"), config.get("permission_mode_later")) == told
+
+
 def test_a_tool_that_no_adapter_explains_is_other() -> None:
     (step,) = traced(Shows(), ("run", {"command": "pytest -q"})).steps
     assert (step.operation, step.surface) == ("other", "other_tool")

@@ -3,6 +3,7 @@
 import hashlib
 import posixpath
 from collections import Counter
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -35,7 +36,7 @@ ONE_VALUE = {
     "platform": "os_platform",
     "operator": "operator",
 }
-"""Facts of which the first value is the session's, and what the format calls them."""
+"""Facts of which the value that the session began with is its own, and what the format calls them."""
 
 Told = dict[str, list[Fact]]
 """The session's facts by name."""
@@ -176,14 +177,15 @@ def _config(trace: Trace, shows: Shows, told: Told) -> dict[str, Any]:
     """Only logged facts; what the log does not say is absent."""
     named = _values(told, "harness")
     config: dict[str, Any] = {"harness": words(*named, shows.harness, trace.adapter)}
+    at_first = _told_at_first(trace.session)
     for name, key in ONE_VALUE.items():
         facts = told.get(name, [])
         mains = [one for one in facts if not one.origin.actor.startswith("subagent")]
         values = list(dict.fromkeys(strings([one.value for one in mains or facts])))
+        if values and name in at_first:
+            config[key] = values.pop(0)
         if values:
-            config[key] = values[0]
-        if len(values) > 1:
-            config[f"{key}_later"] = values[1:50]
+            config[f"{key}_later"] = values[:50]
     models, own = _models(trace, told)
     if models:
         steps = own if any(own.values()) else models
@@ -203,6 +205,18 @@ def _config(trace: Trace, shows: Shows, told: Told) -> dict[str, Any]:
     if memory:
         config["memory_hash"] = "\n\n".join(dict.fromkeys(memory))
     return config
+
+
+def _told_at_first(session: Session) -> frozenset[str]:
+    """The names of the facts that the log tells before the agent's first act."""
+    before = takewhile(lambda event: not _is_act(event), session.events)
+    return frozenset(event.name for event in before if isinstance(event, Fact))
+
+
+def _is_act(event: Event) -> bool:
+    if isinstance(event, Message):
+        return event.role != "user"
+    return isinstance(event, Thinking | ToolCall)
 
 
 def _models(trace: Trace, told: Told) -> tuple[dict[str, int], dict[str, int]]:
