@@ -1,6 +1,7 @@
 """What did the agent itself write about options that it did not take? Verbatim, or nothing."""
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -51,13 +52,16 @@ ROWS: tuple[Row, ...] = (
         0.65,
     ),
 )
-"""Sentences of these shapes are copied, in their order; nothing is made up of them."""
+"""Sentences of these shapes are copied, in their order and as they stand together."""
 
 SENTENCE = later(
     r"[^.!?\n]+(?:[.!?](?!['\"”’)]?(?:\s|$))[^.!?\n]*)*(?:[.!?](?:['\"”’)](?=\s|$))?)?", re.M
 )
 NAMED = later(r"`([^`\n]{2,80})`|\b([a-z]\w*[A-Z]\w*|\w+_\w+|\d{4,})\b")
 """What a sentence calls by its name: code, an identifier, a long number."""
+
+LEFT_OUT = "\n[…]\n"
+"""What stands in a quote for the sentences between."""
 
 
 def alternatives(trace: Trace) -> Trace:
@@ -70,19 +74,34 @@ def _weighed(step: Step) -> Step:
         return step
     small = step.reasoning.lower()
     likely = [row for row in ROWS if any(word in small for word in row.words)]
-    found: list[str] = []
+    found: list[re.Match[str]] = []
     rows: list[Row] = []
-    for sentence in SENTENCE.findall(step.reasoning) if likely else ():
-        row = next((row for row in likely if row.pattern.search(sentence)), None)
-        if row is not None and not (row.rule == "weighs-options" and _is_done(step, sentence)):
-            found.append(sentence.strip())
+    for sentence in SENTENCE.finditer(step.reasoning) if likely else ():
+        row = next((row for row in likely if row.pattern.search(sentence[0])), None)
+        if row is not None and not (row.rule == "weighs-options" and _is_done(step, sentence[0])):
+            found.append(sentence)
             rows.append(row)
     if not found:
         return step
     weakest = min(rows, key=lambda row: row.confidence)
     evidence = step.grounds["reasoning"].evidence
     ground = inferred(weakest.rule, weakest.confidence, *evidence)
-    return put(step, {"alternatives_considered": ground}, alternatives_considered="\n".join(found))
+    quoted = _quoted(step.reasoning, found)
+    return put(step, {"alternatives_considered": ground}, alternatives_considered=quoted)
+
+
+def _quoted(text: str, sentences: Iterable[re.Match[str]]) -> str:
+    """Sentences as they stand in a text, with a mark where others are between them."""
+    runs: list[str] = []
+    end = 0
+    for sentence in sentences:
+        between = text[end : sentence.start()]
+        if runs and not between.strip():
+            runs[-1] += between + sentence[0]
+        else:
+            runs.append(sentence[0])
+        end = sentence.end()
+    return LEFT_OUT.join(map(str.strip, runs))
 
 
 def _is_done(step: Step, sentence: str) -> bool:
