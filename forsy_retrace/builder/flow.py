@@ -18,14 +18,14 @@ from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import without
-from forsy_retrace.trace import Step, Tokens
+from forsy_retrace.trace import Step, Tokens, Touch
 
 from .classify import command, reports
 from .distinctive import SHORTEST, values
 from .gaps import only_reads
 from .outcome import never_ran
 from .tools import path_of
-from .touches import absolute, base_of, line_changes, replacements, shown
+from .touches import absolute, base_of, shown
 from .wanted import MAX_TEXT, MODULE, Asked, Wanted, files_edited, last_part, ways_to_show
 
 HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
@@ -82,6 +82,7 @@ class Flow:
         tokens: Tokens,
         wanted: Wanted,
         read: Mapping[int, list[str]],
+        wrote: Mapping[int, list[Touch]],
         brought: Mapping[str, Brought],
     ) -> None:
         self.tokens, self.wanted = tokens, wanted
@@ -89,6 +90,8 @@ class Flow:
         """Call to what came with it."""
         self.read = read
         """Step to the files that it read."""
+        self.wrote = wrote
+        """Step to what it wrote and edited."""
         self.first: dict[str, int] = {}
         """Value to the first step whose output held it."""
         self.count: dict[str, int] = {}
@@ -113,8 +116,10 @@ class Flow:
         """A line to the last steps that showed it in each file; None where any may be meant."""
         self.short: dict[tuple[str, str], int] = {}
         """A file with a text of short lines to the last step that showed it; 0 where it stood twice."""
-        self.written: dict[str, int] = {}
-        """A line that the actor itself put into a file, and when."""
+        self.written: dict[str, dict[str, int]] = {}
+        """A line to the files that the actor's edits put it into, with the last step that did."""
+        self.made: dict[str, int] = {}
+        """File to the last step by which the actor wrote all of it."""
 
     def forget(self) -> None:
         """The context was cleared: what lay before is out of sight."""
@@ -171,6 +176,8 @@ class Flow:
     def _files(self, step: Step) -> list[str | None]:
         """The files whose lines an output shows; None stands for any."""
         named, run = self.read.get(step.step, []), command(step)
+        if run is None and (wrote := self.wrote.get(step.step)):
+            return list(dict.fromkeys(touch.path for touch in wrote))
         told = step.operation != "search" and (run is None or only_reads(run))
         return [*named] if named and told else [*named, None]
 
@@ -213,8 +220,8 @@ class Flow:
         self.paths.update(dict.fromkeys(paths, step.step))
         self.through.update(part for path in (*paths, *asked.said) for part in _above(path))
         self.used.update(part for path in paths for part in last_part(path).split("."))
-        for old, new in replacements(step):
-            self.written.update((line.strip(), step.step) for line in line_changes(old, new)[1])
+        for touch in self.wrote.get(step.step, ()):
+            self._put_in(touch)
         return [best[number] for number in sorted(best)]
 
     def _known(self, step: Step, asked: Asked) -> Iterator[str]:
@@ -321,8 +328,8 @@ class Flow:
             return
         counts = Counter(seen for seen, _ in seen_in)
         step = max(counts, key=lambda seen: (counts[seen], seen))
-        own = sum(line in self.written for line in lines)
-        if 2 * counts[step] >= len(lines) - own:
+        others = sum(not self._own(line, files) for line in lines)
+        if 2 * counts[step] >= (others or len(lines)):
             line = next(line for seen, line in seen_in if seen == step)
             yield Source(step, line, "showed-the-replaced-text", 0.92)
 
@@ -330,21 +337,36 @@ class Flow:
         """The step that showed the only place of a text whose lines are all short."""
         step = max((self.short.get((file, old), 0) for file in files), default=0)
         lines = [line for line in map(str.strip, old.splitlines()) if line]
-        if any(self.written.get(line, 0) < step for line in lines):
+        if any(self._own(line, files) < step for line in lines):
             yield Source(step, lines[0], "showed-the-replaced-text", 0.8)
 
     def _shown(self, line: str, files: frozenset[str]) -> set[int]:
         """The last steps that showed a line of these files, since the actor put it in if it did.
 
-        A file of the same name may be the same, seen from elsewhere: in a container, say.
+        A file of the same name may be the same, seen from elsewhere: in a container, say. It is
+        not where the actor wrote the file as a whole, and only looked elsewhere before.
         """
-        held = self.lines.get(line, {})
-        seen = {step for file in (*files, None) for step in held.get(file, ())}
-        if not seen:
+        held, own = self.lines.get(line, {}), self._own(line, files)
+        made = max((own, *(self.made.get(file, 0) for file in files)))
+        if held.keys().isdisjoint((*files, None)):
             names = frozenset(map(last_part, files))
             alike = (at for file, at in held.items() if not files or last_part(file or "") in names)
-            seen = {step for steps in alike for step in steps}
-        return {step for step in seen if step > self.written.get(line, 0)}
+            return {step for steps in alike for step in steps if step >= made}
+        seen = {step for file in files for step in held.get(file, ()) if step >= own}
+        return seen | {step for step in held.get(None, ()) if step >= made}
+
+    def _own(self, line: str, files: frozenset[str]) -> int:
+        """The last step by which the actor put a line into one of these files; 0 if it never did."""
+        held = self.written.get(line, {})
+        return max((step for file, step in held.items() if not files or file in files), default=0)
+
+    def _put_in(self, touch: Touch) -> None:
+        if touch.kind == "write":
+            self.made[touch.path] = touch.step
+            return
+        for line in map(str.strip, touch.added):
+            if line in self.wanted.lines or len(line) < SHORTEST:
+                self.written.setdefault(line, {})[touch.path] = touch.step
 
     def _of_skill(self, names: Iterable[str]) -> Iterator[Source]:
         """The name of a skill from what was just received, or from the text of another."""

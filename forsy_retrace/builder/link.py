@@ -14,7 +14,7 @@ from forsy_retrace.events import SHELL, Fact, Message, Origin
 from forsy_retrace.evidence import Evidence, Ground, derived, inferred
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import compact
-from forsy_retrace.trace import Step, Trace, edits_named, put, steps_named
+from forsy_retrace.trace import Step, Touch, Trace, edits_named, put, steps_named
 
 from .flow import Brought, Flow, Source, brought_values, values_given
 from .meant import meant
@@ -105,9 +105,12 @@ class _Linker:
         self.wanted = Wanted(trace.steps)
         self.meant = meant(trace)
         self.read: dict[int, list[str]] = {}
+        self.wrote: dict[int, list[Touch]] = {}
         for touch in trace.touches:
             if touch.kind == "read":
                 self.read.setdefault(touch.step, []).append(touch.path)
+            elif touch.kind in ("edit", "write"):
+                self.wrote.setdefault(touch.step, []).append(touch)
         self.steps: dict[int, Step] = {}
         self.turns: dict[int, list[Step]] = {}
         self.lines = Lines(trace, _Line)
@@ -169,7 +172,8 @@ class _Linker:
 
     def _named(self, name: str) -> _Lane:
         if name not in self.lanes:
-            self.lanes[name] = _Lane(Flow(self.trace.tokens, self.wanted, self.read, self.brought))
+            known = (self.trace.tokens, self.wanted, self.read, self.wrote, self.brought)
+            self.lanes[name] = _Lane(Flow(*known))
         return self.lanes[name]
 
     def _boundary(self) -> None:
