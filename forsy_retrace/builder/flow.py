@@ -99,6 +99,8 @@ class Flow:
         """Value to the first skill whose text held it."""
         self.received: dict[str, int] = {}
         """Value to the step that showed it since the last call."""
+        self.latest = 0
+        """The first step of those whose outputs came since the last call."""
         self.asked = False
         """Whether a call came since the last output."""
         self.used: set[str] = set()
@@ -135,6 +137,7 @@ class Flow:
         """Enters a step's output."""
         if self.asked:
             self.received.clear()
+            self.latest = step.step
             self.asked = False
         text = shown_of(step.output or "")
         if not text or (step.result is not None and never_ran(step)):
@@ -285,7 +288,7 @@ class Flow:
             yield Source(near[-1], lines, "range-holds-a-hit", 0.85)
 
     def _of_path(self, step: Step, path: str) -> Iterator[Source]:
-        """A path from a listing or a hit."""
+        """A path from what named it, a listing or a hit: from the first, or the one just received."""
         if path in self.paths:
             return
         name = posixpath.basename(path)
@@ -296,7 +299,8 @@ class Flow:
             for value, told in _as_sent(step, path)
             if len(value) >= SHORTEST and value in self.first and value not in self.used
         ][:1]
-        if path in self.entries:
+        just_named = bool(ways) and ways[0].step >= self.latest
+        if path in self.entries and not (just_named and self.entries[path] < self.latest):
             ways.append(Source(self.entries[path], name, "listed-entry", 0.85))
         yield from sorted(ways)[:1] or self._of_folder(step, path)
 
