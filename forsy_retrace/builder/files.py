@@ -408,7 +408,8 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         unseen = {t.path for t in touched if t.kind != "read" and t not in asked}
         asked = [t for t in asked if t.path not in unseen]
     if step.success is False and not asked:
-        if run is not None and may_have_fixed(step, run):
+        wrote = any(touch.kind != "read" for touch in touched)
+        if run is not None and (wrote or may_have_fixed(step, run)):
             return "", ""
         code = step.told.exit_code if step.told else None
         how = f" with exit code {code}" if code else ""

@@ -36,6 +36,9 @@ ROOTED = later(r"[/~\\]|[A-Za-z]:")
 NO_FILE = later(r"(?i)\s*\Z|/dev/null\Z|(?:env|variable|function|alias|hklm|hkcu):")
 """Nothing, nowhere, and the drives of PowerShell that hold no files."""
 
+Named = tuple[int, str, str]
+"""A file that a line names: in which command, the file, and what that does to it."""
+
 
 def touches(trace: Trace) -> Iterator[Touch]:
     """In order of steps; calls that failed touched what the harness recorded, as far as is known."""
@@ -53,9 +56,14 @@ def touches(trace: Trace) -> Iterator[Touch]:
 
 
 def _ran_in_part(step: Step) -> bool:
-    """A failed shell line may have changed files before it failed: a fixer, then a lint."""
+    """A failed shell line may have changed files before it failed: a fixer, then a lint.
+
+    Where only its output tells that it failed, it ran to its end and showed what it wrote.
+    """
     run = command(step)
-    return run is not None and not never_ran(step) and (run.fixes or _failed_by_a_check(step, run))
+    if run is None or never_ran(step):
+        return False
+    return run.fixes or _failed_by_a_check(step, run) or bool(_kept(step, run, _named(step, run)))
 
 
 def _failed_by_a_check(step: Step, run: Command) -> bool:
@@ -117,7 +125,8 @@ def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[T
     poured = {one.at: one.text for one in run.poured}
     named = list(_named(step, run))
     if step.success is False and not run.fixes:
-        named = [one for one in named if one[0] in poured and one[0] < _first_check(run)]
+        kept, check = _kept(step, run, named), _first_check(run)
+        named = [one for one in named if one[1] in kept or (one[0] in poured and one[0] < check)]
     whole = {path for at, path, kind in named if at in poured and kind == "write"}
     told = {absolute(one.path, step.cwd): one for one in recorded if one.kind != "shown"}
     for change in recorded:
@@ -135,8 +144,25 @@ def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[T
             yield _touch(step, path, kind)
 
 
-def _named(step: Step, run: Command) -> Iterator[tuple[int, str, str]]:
-    """The files that the commands of a line name: which command, the file, what it does to it."""
+def _kept(step: Step, run: Command, named: Iterable[Named]) -> frozenset[str]:
+    """The files into which a line that went through put what it prints, and which it shows as well."""
+    if step.told is None or step.told.outcome != "ok":
+        return frozenset()
+    put = dict[str, int]()
+    kept = set[str]()
+    for at, path, kind in named:
+        one, name = run.simples[at], posixpath.basename(path)
+        if one.name == "tee":
+            kept.add(path)
+        elif kind != "read" and name not in map(posixpath.basename, one.words):
+            put.setdefault(path, at)
+        elif kind == "read" and put.get(path, at) < at:
+            kept.add(path)
+    return frozenset(kept)
+
+
+def _named(step: Step, run: Command) -> Iterator[Named]:
+    """The files that the commands of a line name."""
     ran = unreached(step)
     cwd = absolute(run.cwd, step.cwd) if run.cwd and not ran else step.cwd
     missed, known, unseen = unread(step), known_places(run), lost(step)
