@@ -35,6 +35,10 @@ class Attempt(NamedTuple):
     """The actor's last calls before it."""
     task: int = 0
     """How often the user had asked for another task."""
+    unsaid: bool = False
+    """Whether it is a check that answers a failed one, and of which the log hides how it went."""
+    away: bool = False
+    """Whether all edits were stashed away when it ran."""
 
 
 def attempt(step: Step, order: int, check: Check | None) -> Attempt:
@@ -54,10 +58,11 @@ def attempt(step: Step, order: int, check: Check | None) -> Attempt:
         url = URL.search(step.input or "")
     shown = url[0].rstrip("/") if url else None
     files = frozenset(paths), frozenset(written)
-    return Attempt(step, order, run, path, *files, terms, shown, check, _side(step))
+    return Attempt(step, order, run, path, *files, terms, shown, check, side_of(step))
 
 
-def _side(step: Step) -> str | None:
+def side_of(step: Step) -> str | None:
+    """What a call does with a file; None where it neither changes nor reads one."""
     tool = step.like
     if tool in EDITORS or tool in WRITERS or patch_of(step):
         return "change"
@@ -78,11 +83,16 @@ def _terms(step: Step, run: Command | None) -> frozenset[str]:
             case {"pattern": str(pattern)} | {"query": str(pattern)}:
                 # Of a glob, the folders say where, only its last part what.
                 last = words_of(pattern.rpartition("/")[2])
-                return frozenset(last or words_of(pattern))
+                return frozenset(last or [*words_of(pattern), *_places(pattern)])
         return frozenset()
     place = set((step.cwd or "").replace("\\", "/").split("/"))
     words = [word for simple in searches_of(run) for word in wanted(simple)]
-    return frozenset(word for word in words if word not in place)
+    return frozenset(word for word in words if word.removeprefix("/") not in place)
+
+
+def _places(text: str) -> list[str]:
+    """The words of where a search looks whose pattern has none: no text is looked for by them."""
+    return [f"/{word}" for word in words_of(text)]
 
 
 def searches_of(run: Command) -> Iterator[Simple]:
@@ -97,10 +107,10 @@ LEAVES_OUT = frozenset(["-v", "-vE", "-vi", "-iv", "--invert-match"])
 
 
 def wanted(simple: Simple) -> list[str]:
-    """The words that a search is for: of its pattern, else of where it looks."""
+    """The words that a search is for: of its pattern, or of where it looks if it has none."""
     named = operands(simple)
     pattern = [one for one in named if one not in simple.reads]
-    return words_of(" ".join(pattern)) or words_of(" ".join(named))
+    return words_of(" ".join(pattern or named)) or _places(" ".join(named))
 
 
 def words_of(text: str) -> list[str]:

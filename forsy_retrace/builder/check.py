@@ -20,7 +20,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
 from .classify import command
-from .edits import EDITS, Standing, Stash, edits_of, scratch
+from .edits import EDITS, Standing, Stash, around_its_check, edits_of, scratch
 from .loads import FILE, Loads
 from .outcome import never_ran
 from .packages import Packages
@@ -81,15 +81,14 @@ class _Checker:
         if step.call is None or never_ran(step):
             return step
         run = command(step)
-        simples = run.simples if run else ()
-        first = next((at for at, one in enumerate(simples) if one.check), len(simples))
-        self.stash.take(step.step, simples[:first])
+        before, behind = around_its_check(run)
+        self.stash.take(step.step, before)
         found = self._of_command(step, run) if run else None
         found = found or self._read_back(step, touched)
         if found is not None:
             self.checks[step.step] = found
         self._enter(step, touched, run)
-        self.stash.take(step.step, simples[first:])
+        self.stash.take(step.step, behind)
         if found is None:
             return step
         if found.passed and run is not None:

@@ -329,6 +329,13 @@ BACK = ("pop", "apply", "branch")
 LOOKS_AT = ("list", "show", "drop", "clear")
 
 
+def around_its_check(run: Command | None) -> tuple[Sequence[Simple], Sequence[Simple]]:
+    """The commands of a line before its first check, and those from it on."""
+    simples = run.simples if run is not None else ()
+    first = next((at for at, one in enumerate(simples) if one.check), len(simples))
+    return simples[:first], simples[first:]
+
+
 class Stash:
     """Whether the edits are put away: `git stash` until `git stash pop`, on one line or on several."""
 

@@ -16,12 +16,12 @@ from forsy_retrace.patterns import later
 from forsy_retrace.sdk import compact
 from forsy_retrace.trace import Step, Touch, Trace, edits_named, put, steps_named
 
+from .attempts import side_of
 from .flow import Brought, Flow, Source, brought_values, values_given
 from .meant import meant
 from .outcome import never_ran
 from .retries import Again, Retries
 from .tools import AGENT_TOOLS, path_of
-from .touches import EDITORS, WRITERS
 from .variants import Lines, branch_of, variants
 from .wanted import Wanted
 
@@ -289,7 +289,7 @@ class _Linker:
             for done in (self._work_before(step.turn) if is_wrong else ())
             if done.actor == "agent"
             and done.success is not False
-            and done.like in (*EDITORS, *WRITERS)
+            and side_of(done) == "change"
             and (done.operation == "plan") == sent_back
         ]
         named = [done for done in wrong if _is_named(done, step.input or "")]

@@ -14,14 +14,19 @@ from forsy_retrace.trace import Check, Step
 
 from .attempts import LOOKS, Attempt, attempt
 from .classify import command
+from .edits import Stash, around_its_check
+from .outcome import never_ran
 from .printed import unread
 from .retry_rules import RULES, SOON, Rule, are_elsewhere, is_moot
+from .touches import replacements
 from .untold import Likely, untold
 
 WINDOW = 60
 """How many of the actor's own calls a failure stays in mind."""
 MOST_VOTES = 12
 """How many votes are kept for one step."""
+TELLING = 5
+"""Letters of a term that stands for what was taken out."""
 COMMON = 0.15
 """A term that stands in a larger share of an actor's lookups tells nothing."""
 
@@ -48,25 +53,48 @@ class Retries:
         self.lookups = 0
         self.spread: Counter[str] = Counter()
         """In how many lookups a term stood."""
+        self.stash = Stash()
 
     def take(self, step: Step, check: Check | None, meant: bool = False) -> Again | None:
         """What a call attempts again; enters it as a failure, or closes what it repaired.
 
-        A failure that was meant is none.
+        A failure that was meant is none, nor is a look for what was just taken out. The answer to a
+        failed check that hides how it went is attempted again, if soon.
         """
         self.order += 1
         new = self._rare(attempt(step, self.order, check))
-        new = new._replace(before=self.calls, task=self.tasks)
-        judged = [(old, _rules(old, new)) for old in self.open if new.order - old.order <= WINDOW]
-        if wants_retry(step) and not meant:
+        new = new._replace(before=self.calls, task=self.tasks, away=self._away(new))
+        judged = [(old, _rules(old, new)) for old in self.open if _in_mind(old, new)]
+        if wants_retry(step) and not meant and not self._finds_gone(new):
             self.open.append(new)
             del self.open[:-WINDOW]
         else:
             self.open = [old for old, rules in judged if not rules and not is_moot(old, new)]
+            if _hides(new) and any(rules and old.check for old, rules in judged):
+                self.open.append(new._replace(unsaid=True))
         again = _latest([(old, rules) for old, rules in reversed(judged) if rules])
         self.calls.append(new)
         before, self.last = self.last, step
         return again or _latest_untold(before, step)
+
+    def _away(self, new: Attempt) -> bool:
+        """Whether the edits are stashed away when a call runs, or checks what is left."""
+        before, behind = around_its_check(None if never_ran(new.step) else new.run)
+        self.stash.take(new.order, before)
+        away = self.stash.away_since > 0
+        self.stash.take(new.order, behind)
+        return away
+
+    def _finds_gone(self, new: Attempt) -> bool:
+        """Whether a lookup found nothing of what its actor had just taken out of a file."""
+        recent = [one.step for one in islice(reversed(self.calls), SOON) if one.side == "change"]
+        return new.step.success is True and any(
+            len(term) >= TELLING and term in old and term not in text
+            for step in recent
+            if step.success
+            for old, text in replacements(step)
+            for term in new.terms
+        )
 
     def _rare(self, new: Attempt) -> Attempt:
         """Keeps the terms that tell this lookup from the actor's others."""
@@ -89,14 +117,24 @@ class Retries:
         ]
 
 
+def _in_mind(old: Attempt, new: Attempt) -> bool:
+    return new.order - old.order <= (SOON if old.unsaid else WINDOW)
+
+
+def _hides(new: Attempt) -> bool:
+    """Whether the log hides how a check went."""
+    return new.check is not None and new.check.passed is None
+
+
 def _rules(old: Attempt, new: Attempt) -> list[Rule]:
-    """The rules by which one call attempts another again; never within one message.
+    """The rules by which one call attempts another again; never within one message, nor does one
+    without the edits attempt what failed with them.
 
     Nor does a check in one folder what had failed in another beside it, unless it never began
     there and this came soon after.
     """
     group = new.step.parallel_group
-    if group is not None and group == old.step.parallel_group:
+    if (group is not None and group == old.step.parallel_group) or old.away != new.away:
         return []
     soon = new.order - old.order <= SOON
     if old.check and new.check and (old.check.summary or not soon) and are_elsewhere(old, new):

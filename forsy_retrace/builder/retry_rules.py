@@ -43,7 +43,7 @@ def _same_command(old: Attempt, new: Attempt) -> bool:
 
 def _same_check(old: Attempt, new: Attempt) -> bool:
     """A check of the kind that had failed, by the same tool; a fixer that mends it is none."""
-    if old.check is None or new.check is None or old.step.success is not False:
+    if old.check is None or new.check is None or not (old.step.success is False or old.unsaid):
         return False
     if new.step.operation == "edit" and new.step.success:
         return False
@@ -129,7 +129,8 @@ def _works_on(old: Step, new: Step) -> bool:
     if not before or not after:
         return True
     back = {(new, old) for old, new in before}
-    if any(pair in back for pair in after) or only_takes_out(new):
+    after = [pair for pair in after if pair not in back]
+    if not after or only_takes_out(new):
         return False
     if put := _lines_put(before):
         return not put.isdisjoint(_lines_taken(after))
@@ -508,6 +509,8 @@ def _similar_command(old: Attempt, new: Attempt) -> bool:
         return False
     if old.run.check is not None and old.run.check != new.run.check:
         return False
+    if old.side == new.side == "change":
+        return False  # patches are alike whatever they change
     if _cover_others(old.run, new.run) or _looks_for_others(old, new):
         return False
     if old.run.main in LISTS and _looks_inside(old) != _looks_inside(new):
