@@ -29,7 +29,14 @@ from .scripts import Scripts
 from .tasks import Tasks
 from .touches import absolute, known_places
 from .unchecked import NAMED, Unchecked, breadth, is_prose
-from .verdicts import lists_unformatted, no_test_ran, read_summary, says_it_never_began
+from .verdicts import (
+    KINDS,
+    Verdict,
+    lists_unformatted,
+    no_test_ran,
+    read_summary,
+    says_it_never_began,
+)
 
 
 def check(trace: Trace) -> Trace:
@@ -169,6 +176,9 @@ class _Checker:
         if step.success and kind == "run" and run.masked and run.told:
             # `go build -o shop && ./shop | head` shows that the build passed, no more.
             kind, *_ = kinds = run.told
+        verdict = read_summary(step.printed)
+        if step.success is False:
+            kind, *_ = kinds = _stopped_at(verdict, run) or kinds
         self.loads.ran(programs, step.printed)
         # A line may hold several checks; it is known by the first that has something to check.
         loaders = (*programs, *self._edited(_given(run))) if programs else ()
@@ -178,7 +188,6 @@ class _Checker:
             if edits:
                 kind = other
                 break
-        verdict = read_summary(step.printed)
         passed = None if _never_began(step, run) else step.success
         if passed and _tells_nothing(kind, step, run):
             passed = None
@@ -307,6 +316,13 @@ def _never_began(step: Step, run: Command) -> bool:
     if first < unreached(step) or (step.told is not None and step.told.exit_code == 127):
         return True
     return says_it_never_began(step.printed)
+
+
+def _stopped_at(verdict: Verdict | None, run: Command) -> tuple[str, ...]:
+    """The kind of the check on a line that failed by its own words; empty where none tells that."""
+    kind = KINDS.get(verdict.rule) if verdict is not None and not verdict.passed else None
+    builds = kind == "build" and any(map(_builds_and_runs, run.simples))
+    return (kind,) if kind is not None and (builds or kind in _kinds(run)) else ()
 
 
 def _tells_nothing(kind: str, step: Step, run: Command) -> bool:

@@ -76,9 +76,16 @@ RUNNERS: tuple[Row, ...] = (
         0.93,
     ),
     Row(
+        "rustc-errors",
+        ("error",),
+        _words(r"^error: could not compile|^error\[E\d+\]: "),
+        None,
+        0.97,
+    ),
+    Row(
         "cargo-summary",
-        ("test result", "error", "Finished "),
-        _words(r"^test result: FAILED\.|^error: could not compile|^error\[E\d+\]: "),
+        ("test result", "Finished "),
+        _words(r"^test result: FAILED\."),
         _words(r"^test result: ok\.|^\s+Finished "),
         0.97,
     ),
@@ -327,6 +334,17 @@ RUNNERS: tuple[Row, ...] = (
     ),
 )
 """The closing words of the common runners, read off their public documentation."""
+
+KINDS: Mapping[str, str] = {
+    "tsc-errors": "types",
+    "mypy-summary": "types",
+    "rustc-errors": "build",
+    "eslint-summary": "lint",
+    "biome-summary": "lint",
+    "ruff-summary": "lint",
+    "golangci-summary": "lint",
+}
+"""Rows that tell which kind of check failed on a line of several."""
 
 CRASHES = frozenset(["python-crash", "node-crash", "go-panic", "jvm-crash", "hook-failed"])
 """Rows that tell of any program that was run, not only of a check."""
