@@ -2,7 +2,8 @@
 
 A test that is to fail before the code is there, told before it runs. And, before any file was
 changed that stood there already: a bug that was to be seen, told right behind the run that showed
-it, and tests known to fail whose error was to be seen, told before the runs that showed it.
+it, and tests known to fail whose error was to be seen, told before the runs that showed it. Beyond
+words, a look whether files are gone that an earlier step had removed.
 """
 
 import re
@@ -12,7 +13,8 @@ from itertools import takewhile
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace
 
-from .edits import EDITS
+from .attempts import attempt
+from .edits import EDITS, edits_of
 from .files import first_error
 from .verdicts import says_it_never_began
 
@@ -58,7 +60,7 @@ def meant(trace: Trace) -> frozenset[int]:
             if is_bug or (step.step in trace.checks and _is_to_fail(step)):
                 found.add(step.step)
         said[step.actor] = step.reasoning or (step.output or "" if step.action == "output" else "")
-    return frozenset(found.union(_showed_the_error(trace, worked)))
+    return frozenset(found.union(_showed_the_error(trace, worked), _found_gone(trace)))
 
 
 def _showed_the_error(trace: Trace, worked: int) -> Iterator[int]:
@@ -73,6 +75,27 @@ def _showed_the_error(trace: Trace, worked: int) -> Iterator[int]:
         failed = step.success is False and check.summary and not _never_began(step)
         if failed and sought.get(step.actor) == step.turn and first_error(step) != check.summary:
             yield step.step
+
+
+def _found_gone(trace: Trace) -> Iterator[int]:
+    """Failed looks at nothing but files that a step had removed, and none made since."""
+    touched = edits_of(trace)
+    gone = set[str]()
+    for step in trace.steps if any(touch.kind in REMOVES for touch in trace.touches) else ():
+        looked = attempt(step, 0, None) if step.success is False else None
+        asks = looked and looked.run and {one.name for one in looked.run.simples} <= ASKS_IF_THERE
+        if looked and asks and looked.paths and looked.paths <= gone:
+            yield step.step
+        for touch in touched.get(step.step, ()):
+            if touch.kind in REMOVES:
+                gone.add(touch.path)
+            elif touch.kind != "read":
+                gone.discard(touch.path)
+
+
+REMOVES = ("delete", "removed")
+ASKS_IF_THERE = frozenset(["ls", "stat", "file", "echo"])
+"""Commands with which one asks whether a file is there."""
 
 
 def _is_to_fail(step: Step) -> bool:
