@@ -557,6 +557,23 @@ MARKS = ".,:;'\"`‘’()"
 """What stands about a word that an error quotes."""
 
 
+def _blanks_quoted(old: Attempt, new: Attempt) -> bool:
+    """The same program with one argument in place of several that its blanks had made, soon after."""
+    if old.run is None or new.run is None or new.order - old.order > SOON:
+        return False
+    if old.step.success is not False:
+        return False
+    return any(
+        one.words[:1] == other.words[:1]
+        and word not in one.words
+        and f" {word} " in f"{' '.join(one.words)} "
+        for other in new.run.simples
+        for word in operands(other)
+        if " " in word
+        for one in old.run.simples
+    )
+
+
 def _looks_for_others(old: Attempt, new: Attempt) -> bool:
     """Whether two searches are for words of which none is much like one of the other."""
     if not old.terms or not new.terms:
@@ -750,5 +767,6 @@ RULES: tuple[Rule, ...] = (
     Rule("same-folder-after-missing-file", 0.65, _same_folder),
     Rule("word-mended-after-failure", 0.85, _word_mended),
     Rule("part-mended-after-failure", 0.75, _part_mended),
+    Rule("blanks-quoted", 0.9, _blanks_quoted),
     Rule("similar-command-after-failure", 0.7, _similar_command),
 )
