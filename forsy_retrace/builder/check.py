@@ -36,6 +36,7 @@ from .verdicts import (
     no_test_ran,
     read_summary,
     says_it_never_began,
+    speaks_of_failure,
 )
 
 
@@ -326,9 +327,11 @@ def _stopped_at(verdict: Verdict | None, run: Command) -> tuple[str, ...]:
 
 
 def _tells_nothing(kind: str, step: Step, run: Command) -> bool:
-    """Whether a check that exits with 0 ran no test, or found what it only lists."""
+    """Whether a check that exits with 0 ran no test, found what it only lists, or hid a failure."""
     if kind == "tests":
         return no_test_ran(step.printed)
+    if kind == "run":
+        return run.masked and speaks_of_failure(step.printed)
     return kind == "lint" and lists_unformatted(step.printed, run)
 
 

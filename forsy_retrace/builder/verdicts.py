@@ -459,6 +459,18 @@ def lists_unformatted(text: str, run: Command) -> bool:
     return looks and UNFORMATTED.search(text) is not None
 
 
+FAILURE_TOLD = later(
+    r"(?im)\berror: |\b(?:success|succeeded|passed|ok)[\"']?\s*[:=]\s*false\b"
+    r"|^Traceback \(most recent call last\):|^[^\w\n]{0,8}(?:failed|failure)\b|^panic: "
+)
+"""How a program tells of a failure, its own or that of what it ran."""
+
+
+def speaks_of_failure(text: str) -> bool:
+    """Whether a run tells of a failure: then it passed only by an exit status of its own."""
+    return FAILURE_TOLD.search(text) is not None
+
+
 NO_PROGRAM = later(
     r"(?m): command not found$|command not found: \S+$|\bis not recognized as (?:an internal|the name|a name)"
     r"|^\S*sh(?:\.exe)?: (?:line )?(?:\d+: )?\S+: not found$"
