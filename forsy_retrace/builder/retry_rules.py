@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 
@@ -564,14 +564,18 @@ def _blanks_quoted(old: Attempt, new: Attempt) -> bool:
     if old.step.success is not False:
         return False
     return any(
-        one.words[:1] == other.words[:1]
-        and word not in one.words
-        and f" {word} " in f"{' '.join(one.words)} "
+        one.words[:1] == other.words[:1] and _stands_in(word.split(" "), one.words)
         for other in new.run.simples
         for word in operands(other)
         if " " in word
         for one in old.run.simples
     )
+
+
+def _stands_in(parts: list[str], words: Sequence[str]) -> bool:
+    """Whether words stand one behind the other among others."""
+    ends = range(len(parts), len(words) + 1)
+    return any(list(words[end - len(parts) : end]) == parts for end in ends)
 
 
 def _looks_for_others(old: Attempt, new: Attempt) -> bool:
