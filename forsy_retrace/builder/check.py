@@ -26,6 +26,7 @@ from .outcome import never_ran
 from .packages import Packages
 from .printed import bare_output, unreached
 from .scripts import Scripts
+from .suites import left_out_of
 from .tasks import Tasks
 from .touches import absolute, known_places
 from .unchecked import NAMED, Unchecked, breadth, is_prose
@@ -236,13 +237,14 @@ class _Checker:
         ran = [" ".join(simple.words) for one in runs for simple in one.simples]
         go = " ".join(line for line in ran if line.startswith("go test "))
         go = "" if "…" in go else f"{go} {step.input}" if go else ""
-        untested = self.packages.untested(step.printed, go)
+        untested, left_out = self.packages.untested(step.printed, go), left_out_of(step.printed)
         if step.success and no_test_ran(step.printed):
             return None
         later = self.scripts.found_later(step, run)
         told = set(self._waiting("tests", run, later, most=None)) if later else None
         return lambda edit: (
-            (told is not None and edit not in told) or all(map(untested, self.standing.paths[edit]))
+            (told is not None and edit not in told)
+            or all(untested(path) or left_out(path) for path in self.standing.paths[edit])
         )
 
     def _build_of(self, step: Step, run: Command) -> Command | None:

@@ -6,6 +6,7 @@ tests may take in anything.
 """
 
 import posixpath
+from collections.abc import Callable
 
 from forsy_retrace.commands import Simple
 from forsy_retrace.patterns import later
@@ -26,6 +27,13 @@ TEST = later(
     r"|Test\.php$"
 )
 """A file of tests, by its name."""
+FILES_RUN = later(r"(?m)^ *Test (?:Files +[^\n(]*\((\d+)\)|Suites: +[^\n]*?(\d+) total)$")
+"""How Vitest and Jest count the files of a run."""
+FILE_RUN = later(
+    r"(?m)^ *(?:[✓✔√❯×✗↓]|PASS|FAIL) +(?:\|[^|\n]+\| )?(?:\S+ )?(\S+\.[cm]?[jt]sx?)(?= |$)"
+)
+"""How they name each."""
+OF_JAVASCRIPT = later(r"\.(?:test|spec)\.[cm]?[jt]sx?$")
 
 
 def told_of(run: Simple, here: str, start: str) -> Looks | None:
@@ -43,6 +51,21 @@ def told_of(run: Simple, here: str, start: str) -> Looks | None:
         return None
     inner = f"/{home.removeprefix(between_slashes(start)).strip('/')}/"
     return None if TESTS.search(inner) else lambda path: _is_around(path, home)
+
+
+def left_out_of(printed: str) -> Callable[[str], bool]:
+    """Tells of a file whether it is one of tests, and none of those that a run names.
+
+    Vitest and Jest count the files of a run; where fewer are named, any other may be one of them.
+    """
+    counts = [int(one or other) for one, other in FILES_RUN.findall(printed)]
+    named = set(FILE_RUN.findall(printed)) if len(counts) == 1 else set()
+    if not named or counts != [len(named)]:
+        return lambda path: False
+    ends = tuple(between_slashes(name.lstrip("./")) for name in named)
+    return lambda path: (
+        OF_JAVASCRIPT.search(path) is not None and not between_slashes(path).endswith(ends)
+    )
 
 
 def _of_word(word: str, home: str, run: Simple) -> Looks | None:
