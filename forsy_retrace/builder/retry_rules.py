@@ -377,12 +377,14 @@ MISUSED = later(
 
 
 def _unknown_skill(old: Attempt, new: Attempt) -> bool:
-    """A skill that there is none of; then one whose name holds its name, or a command of that name."""
+    """A skill that there is none of; then one whose name holds its name, its page or its command."""
     name = _skill(old.step).rpartition(":")[2]
     if not name or old.step.success is not False or not UNKNOWN.search(old.step.printed[:SAYS_SO]):
         return False
     if new.run is None:
-        return name in (*_skill(new.step).split(":"), *re.split(r"\W|_", _skill(new.step)))
+        folder, page = posixpath.split(posixpath.splitext(new.path or "")[0])
+        own = "/skills/" in folder and name in (page, posixpath.basename(folder))
+        return own or name in (*_skill(new.step).split(":"), *re.split(r"\W|_", _skill(new.step)))
     names = (one.name.split() or one.words[:1] for one in new.run.simples)
     return any(name in words[-1:] for words in names)
 
