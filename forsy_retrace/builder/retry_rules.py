@@ -621,9 +621,13 @@ def _same_target(old: Attempt, new: Attempt) -> bool:
     if old.step.operation in LOOKS and new.step.operation in LOOKS and old.paths and new.paths:
         return bool(old.paths & new.paths) and not _apart(old.run, new.run)
     a, b = _targets(old.run), _targets(new.run)
-    if not a or not b or a & b:
+    if not a or not b or a & b or any(KEY.fullmatch(x) and x in new.run.normal for x in a):
         return True
     return any(are_alike(x, y, NEARLY) for x in islice(a, 8) for y in islice(b, 8))
+
+
+KEY = later(r"\d{6,}")
+"""A number that names one thing, wherever it stands."""
 
 
 def _targets(run: Command) -> set[str]:
