@@ -549,14 +549,45 @@ def _quoted(run: Command, printed: str) -> Simple | None:
     """The only command of a line of which the last line of an output quotes a word of its own."""
     named = [set(operands(simple)) for simple in run.simples]
     times = Counter(word for words in named for word in words)
-    said = {word.strip(MARKS) for word in printed.strip().rpartition("\n")[2].split()}
+    said = _last_words(printed)
     own = [{word for word in words & said if times[word] == 1} for words in named]
     found = [simple for simple, words in zip(run.simples, own, strict=True) if words]
     return found[0] if len(found) == 1 < len(named) else None
 
 
+def _last_words(printed: str) -> set[str]:
+    """The words of the last line of an output."""
+    return {word.strip(MARKS) for word in printed.strip().rpartition("\n")[2].split()}
+
+
 MARKS = ".,:;'\"`‘’()"
 """What stands about a word that an error quotes."""
+
+
+def _path_mended(old: Attempt, new: Attempt) -> bool:
+    """The same command with a file from another folder, of a name that the last error quotes, soon after."""
+    if old.run is None or new.run is None or new.order - old.order > SOON:
+        return False
+    if old.step.success is not False or old.run.check is not None:
+        return False
+    quoted = {word for word in _last_words(old.step.printed) if "/" in word}
+    wrong = {(one.name, _called(word)) for one in old.run.simples for word in quoted & {*one.words}}
+    again = ((one.name, _called(word)) for one in new.run.simples for word in operands(one))
+    return any(name and (name, called) in wrong for name, called in again)
+
+
+def _base(path: str) -> str:
+    return posixpath.basename(path.rstrip("/"))
+
+
+def _in_a_longer_line(old: Attempt, new: Attempt) -> bool:
+    """The only command of a line among those of a longer one, wherever its files lie, soon after."""
+    if old.run is None or new.run is None or new.order - old.order > SOON:
+        return False
+    if old.step.success is not False or len(old.run.simples) != 1 or len(new.run.simples) < 2:
+        return False
+    words = [_base(word) for word in old.run.simples[0].words]
+    return len(words) > 1 and any([_base(w) for w in x.words] == words for x in new.run.simples)
 
 
 def _blanks_quoted(old: Attempt, new: Attempt) -> bool:
@@ -778,5 +809,7 @@ RULES: tuple[Rule, ...] = (
     Rule("word-mended-after-failure", 0.85, _word_mended),
     Rule("part-mended-after-failure", 0.75, _part_mended),
     Rule("blanks-quoted", 0.9, _blanks_quoted),
+    Rule("path-mended-after-failure", 0.75, _path_mended),
+    Rule("in-a-longer-line", 0.8, _in_a_longer_line),
     Rule("similar-command-after-failure", 0.7, _similar_command),
 )
