@@ -224,7 +224,7 @@ NUMBERED = later(r"[\w#-]+")
 
 
 def _one_argument_changed(old: Attempt, new: Attempt) -> bool:
-    """The same call of a tool of its own kind, with one argument changed, soon after a failure."""
+    """The same call of a tool of its own kind, with one argument changed, or the same text, soon after a failure."""
     if old.step.tool != new.step.tool or old.run is not None or old.path is not None:
         return False
     if old.step.success is not False or new.order - old.order > SOON or old.step.call is None:
@@ -234,7 +234,7 @@ def _one_argument_changed(old: Attempt, new: Attempt) -> bool:
         return False
     changed = [k for k in {**a, **b} if a.get(k) != b.get(k)]
     if len(changed) != 1:
-        return False
+        return any(k not in changed and text_of(a[k]).count(" ") >= TEXT for k in a)
     if (changed[0] in a) != (changed[0] in b):  # one thing left out, or added
         return len(a) + len(b) > 1
     before, after = (text_of(sent.get(changed[0])) for sent in (a, b))
@@ -252,6 +252,8 @@ def _arguments_mended(old: Attempt, new: Attempt) -> bool:
     return REFUSED.search((old.step.output or "")[:SAYS_SO]) is not None
 
 
+TEXT = 4
+"""Blanks from which an argument is a text of its own, and no name."""
 REFUSED = later(
     r"(?i)\bvalidation errors?\b|InputValidationError|did not match schema"
     r"|invalid (?:tool )?(?:arguments|parameters)\b|failed to parse (?:function )?arguments"
@@ -581,13 +583,18 @@ def _base(path: str) -> str:
 
 
 def _in_a_longer_line(old: Attempt, new: Attempt) -> bool:
-    """The only command of a line among those of a longer one, wherever its files lie, soon after."""
+    """The only command of a line in a longer one, whatever its flags and wherever its files lie, soon after."""
     if old.run is None or new.run is None or new.order - old.order > SOON:
         return False
     if old.step.success is not False or len(old.run.simples) != 1 or len(new.run.simples) < 2:
         return False
-    words = [_base(word) for word in old.run.simples[0].words]
-    return len(words) > 1 and any([_base(w) for w in x.words] == words for x in new.run.simples)
+    asked = _asked(old.run.simples[0])
+    return len(asked) > 1 and any(_asked(one) == asked for one in new.run.simples)
+
+
+def _asked(simple: Simple) -> list[str]:
+    """The words of a command without its flags and what it says to people, paths by their last part."""
+    return [_base(word) for word in _unsaid(simple) if not word.startswith("-")]
 
 
 def _blanks_quoted(old: Attempt, new: Attempt) -> bool:
@@ -683,7 +690,11 @@ SAID = frozenset(["-m", "-am", "--message", "--title", "--body", "--notes"])
 
 def _wordless(run: Command) -> list[str]:
     """The words of a line without what it says to people."""
-    words = [word for simple in run.simples for word in simple.words]
+    return [word for simple in run.simples for word in _unsaid(simple)]
+
+
+def _unsaid(simple: Simple) -> list[str]:
+    words = simple.words
     return [w for at, w in enumerate(words) if at == 0 or words[at - 1] not in SAID]
 
 
