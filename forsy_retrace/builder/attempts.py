@@ -35,7 +35,7 @@ class Attempt(NamedTuple):
     """The actor's last calls before it."""
     task: int = 0
     """How often the user had asked for another task."""
-    unsaid: bool = False
+    hidden: bool = False
     """Whether it is a check that answers a failed one, and of which the log hides how it went."""
     away: bool = False
     """Whether all edits were stashed away when it ran."""

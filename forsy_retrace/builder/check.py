@@ -236,7 +236,7 @@ class _Checker:
         runs = (run, *map(classify, lines))
         ran = [" ".join(simple.words) for one in runs for simple in one.simples]
         go = " ".join(line for line in ran if line.startswith("go test "))
-        go = "" if "…" in go else f"{go} {step.input}" if go else ""
+        go = f"{go} {step.input}" if go and "…" not in go else ""
         untested, left_out = self.packages.untested(step.printed, go), left_out_of(step.printed)
         if step.success and no_test_ran(step.printed):
             return None

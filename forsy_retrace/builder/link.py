@@ -14,7 +14,7 @@ from forsy_retrace.events import SHELL, Fact, Message, Origin
 from forsy_retrace.evidence import Evidence, Ground, derived, inferred
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import compact
-from forsy_retrace.trace import Step, Touch, Trace, edits_named, put, steps_named
+from forsy_retrace.trace import Check, Step, Touch, Trace, edits_named, put, steps_named
 
 from .attempts import side_of
 from .flow import Brought, Flow, Source, brought_values, values_given
@@ -443,9 +443,8 @@ class _Linker:
                 kind = "retry_after_failure"
         kind = self._under(step, lane, kind, notes)
         if check is not None and check.edits:
-            none = f", not known to test {steps_named(check.untested)}" if check.untested else ""
-            none = none if check.over else ", not known to test them"
-            notes.append(f"Checks the edits of {edits_named(check)} ({check.kind}{none}).")
+            kind_told = check.kind + _untested(check)
+            notes.append(f"Checks the edits of {edits_named(check)} ({kind_told}).")
             if edits := [edit for edit in check.edits if not self._beside(edit, step)]:
                 causes, rule = edits, check.rule
                 kind, confidence = "verification_of_prior_step", check.confidence
@@ -545,6 +544,13 @@ def _caused(step: Step, causes: list[int], kind: str, note: str, ground: Ground)
     ground = msgspec.structs.replace(ground, steps=found)
     grounds = {"caused_by": ground, "causal_type": ground, "causal_note": ground}
     return put(step, grounds, caused_by=found, causal_type=kind, causal_note=note)
+
+
+def _untested(check: Check) -> str:
+    """What a note adds to the kind of a check that is not known to test all of its edits."""
+    if not check.untested:
+        return ""
+    return f", not known to test {steps_named(check.untested) if check.over else 'them'}"
 
 
 def _is_named(step: Step, words: str) -> bool:

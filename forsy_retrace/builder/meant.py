@@ -13,6 +13,7 @@ from itertools import takewhile
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace
 
+from .artifacts import GONE
 from .attempts import attempt
 from .edits import EDITS, edits_of
 from .files import first_error
@@ -81,19 +82,18 @@ def _found_gone(trace: Trace) -> Iterator[int]:
     """Failed looks at nothing but files that a step had removed, and none made since."""
     touched = edits_of(trace)
     gone = set[str]()
-    for step in trace.steps if any(touch.kind in REMOVES for touch in trace.touches) else ():
+    for step in trace.steps if any(touch.kind in GONE for touch in trace.touches) else ():
         looked = attempt(step, 0, None) if step.success is False else None
         asks = looked and looked.run and {one.name for one in looked.run.simples} <= ASKS_IF_THERE
         if looked and asks and looked.paths and looked.paths <= gone:
             yield step.step
         for touch in touched.get(step.step, ()):
-            if touch.kind in REMOVES:
+            if touch.kind in GONE:
                 gone.add(touch.path)
             elif touch.kind != "read":
                 gone.discard(touch.path)
 
 
-REMOVES = ("delete", "removed")
 ASKS_IF_THERE = frozenset(["ls", "stat", "file", "echo"])
 """Commands with which one asks whether a file is there."""
 

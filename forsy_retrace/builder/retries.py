@@ -17,7 +17,7 @@ from .classify import command
 from .edits import Stash, around_its_check
 from .outcome import never_ran
 from .printed import unread
-from .retry_rules import RULES, SOON, Rule, are_elsewhere, is_moot
+from .retry_rules import RULES, SOON, TELLING, Rule, are_elsewhere, is_moot
 from .touches import replacements
 from .untold import Likely, untold
 
@@ -25,8 +25,6 @@ WINDOW = 60
 """How many of the actor's own calls a failure stays in mind."""
 MOST_VOTES = 12
 """How many votes are kept for one step."""
-TELLING = 5
-"""Letters of a term that stands for what was taken out."""
 COMMON = 0.15
 """A term that stands in a larger share of an actor's lookups tells nothing."""
 
@@ -71,7 +69,7 @@ class Retries:
         else:
             self.open = [old for old, rules in judged if not rules and not is_moot(old, new)]
             if _hides(new) and any(rules and old.check for old, rules in judged):
-                self.open.append(new._replace(unsaid=True))
+                self.open.append(new._replace(hidden=True))
         again = _latest([(old, rules) for old, rules in reversed(judged) if rules])
         self.calls.append(new)
         before, self.last = self.last, step
@@ -118,7 +116,7 @@ class Retries:
 
 
 def _in_mind(old: Attempt, new: Attempt) -> bool:
-    return new.order - old.order <= (SOON if old.unsaid else WINDOW)
+    return new.order - old.order <= (SOON if old.hidden else WINDOW)
 
 
 def _hides(new: Attempt) -> bool:

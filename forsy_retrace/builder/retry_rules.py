@@ -20,9 +20,12 @@ from .tools import AGENT_TOOLS, PLAN_EXITS
 from .touches import absolute, only_takes_out, replacements
 from .untold import is_mended
 from .verdicts import NO_PROGRAM, SEARCHES
+from .wanted import last_part
 
 SOON = 4
 """Within how many of them another lookup still answers one that found nothing."""
+TELLING = 5
+"""Letters of a term that stands for one thing."""
 
 Test = Callable[[Attempt, Attempt], bool]
 
@@ -43,7 +46,7 @@ def _same_command(old: Attempt, new: Attempt) -> bool:
 
 def _same_check(old: Attempt, new: Attempt) -> bool:
     """A check of the kind that had failed, by the same tool; a fixer that mends it is none."""
-    if old.check is None or new.check is None or not (old.step.success is False or old.unsaid):
+    if old.check is None or new.check is None or not (old.step.success is False or old.hidden):
         return False
     if new.step.operation == "edit" and new.step.success:
         return False
@@ -267,7 +270,7 @@ def _looks_for_the_same(old: Attempt, new: Attempt) -> bool:
     if not old.terms or not new.terms or new.order - old.order > SOON:
         return False
     shared = old.terms & new.terms
-    return any(len(term) >= 5 for term in shared) and len(shared) >= 0.3 * len(old.terms)
+    return any(len(term) >= TELLING for term in shared) and len(shared) >= 0.3 * len(old.terms)
 
 
 def _searched_more_widely(old: Attempt, new: Attempt) -> bool:
@@ -578,10 +581,6 @@ def _path_mended(old: Attempt, new: Attempt) -> bool:
     return any(name and (name, called) in wrong for name, called in again)
 
 
-def _base(path: str) -> str:
-    return posixpath.basename(path.rstrip("/"))
-
-
 def _in_a_longer_line(old: Attempt, new: Attempt) -> bool:
     """The only command of a line in a longer one, whatever its flags and wherever its files lie, soon after."""
     if old.run is None or new.run is None or new.order - old.order > SOON:
@@ -594,7 +593,7 @@ def _in_a_longer_line(old: Attempt, new: Attempt) -> bool:
 
 def _asked(simple: Simple) -> list[str]:
     """The words of a command without its flags and what it says to people, paths by their last part."""
-    return [_base(word) for word in _unsaid(simple) if not word.startswith("-")]
+    return [last_part(word) for word in _unsaid(simple) if not word.startswith("-")]
 
 
 def _blanks_quoted(old: Attempt, new: Attempt) -> bool:
