@@ -178,7 +178,7 @@ class _Checker:
         if step.success and kind == "run" and run.masked and run.told:
             # `go build -o shop && ./shop | head` shows that the build passed, no more.
             kind, *_ = kinds = run.told
-        verdict = read_summary(step.printed)
+        verdict = read_summary(bare_output(step))
         if step.success is False:
             kind, *_ = kinds = _stopped_at(verdict, run) or kinds
         self.loads.ran(programs, step.printed)

@@ -302,7 +302,8 @@ CONCEDES = later(
     r"|you(?:['\u2019]re| are) (?:\w+ )?right\b(?! to\b)(?:[^.!?\n]*[.!?]+)?[^.!?\n]*?"
     r"\bI(?:['\u2019]m(?! (?:going|glad))| was| am(?! going)| missed| made| forgot| overlooked| misread"
     r"| misunderstood| confused| conflated| assumed| broke| introduced| didn['\u2019]t"
-    r"| should(?:n['\u2019]t| not)? have)\b)"
+    r"| should(?:n['\u2019]t| not)? have"
+    r"|(?:['\u2019]ve| have) (?:now )?(?:changed|corrected|fixed|removed|reverted|updated))\b)"
 )
 """How words begin that own up to a fault. `Good catch, let me check` has yet to look for one."""
 STATES = later(

@@ -28,6 +28,21 @@ BUILT_IN = later(
     r"|(?:local|session)Storage|requestAnimationFrame|getBoundingClientRect|scrollIntoView"
     r"|structuredClone|XMLHttpRequest|AbortController|clear(?:Timeout|Interval|Immediate)|setImmediate"
     r"|queueMicrotask|e(?:v|vent)?\.(?:current)?[tT]arget\.\w+|[\w.]+\.(?:preventDefault|stopPropagation)"
+    # Events, files, streams and watchers of a browser.
+    r"|(?:Animation|Clipboard|Composition|Custom|Keyboard|Message|Mouse|Pointer|PopState|Progress"
+    r"|Promise|Storage|Touch|Transition|Wheel)(?:Rejection)?Event|(?:Intersection|Mutation|Performance|Resize)Observer"
+    r"|FileSystem(?:File|Directory|Sync\w*)?Handle|show(?:Directory|OpenFile|SaveFile)Picker|lastModified"
+    r"|(?:create|revoke)ObjectURL|(?:Readable|Transform|Writable)Stream|(?:Big)?(?:Uint|Int|Float)\d+(?:Clamped)?Array"
+    r"|IDB[A-Z]\w+|aria-[a-z]+|contentEditable|textContent|innerHTML|dangerouslySetInnerHTML"
+    # React's, and those of the tools that test and build beside it.
+    r"|(?:React\.)?(?:use(?:LayoutEffect|ImperativeHandle|DeferredValue|SyncExternalStore|Transition)"
+    r"|createContext|createElement|forwardRef)|toHaveBeen\w+|toStrictEqual|to(?:Match|Throw)\w*Snapshot"
+    r"|mock(?:Resolved|Rejected|Return)Value(?:Once)?|mockImplementation(?:Once)?|defineConfig"
+    # Errors and warnings that Python and JavaScript raise.
+    r"|(?:Assertion|Attribute|BrokenPipe|Connection(?:Aborted|Refused|Reset)?|FileExists|FileNotFound|Indentation"
+    r"|Interrupted|IsADirectory|ModuleNotFound|NotADirectory|NotImplemented|Permission|Recursion|Reference|Runtime"
+    r"|Timeout|Unicode(?:Decode|Encode)?|UnboundLocal|ZeroDivision)Error|(?:Deprecation|Resource|Runtime|User)Warning"
+    r"|KeyboardInterrupt|StopIteration"
     # Tailwind's classes for colours.
     r"|(?:[a-z-]+:)*(?:text|bg|border|ring|from|via|to|fill|stroke|divide|outline|accent|placeholder)"
     r"-(?:slate|gray|zinc|neutral|stone|red|orange|amber|yellow|lime|green|emerald|teal|cyan|sky|blue"
@@ -43,7 +58,7 @@ BUILT_IN = later(
     r"|(?:Application|DateTime|DynamicSupervisor|Enum|Exception|File|GenServer|IO|Keyword|List|Logger"
     r"|Map|NaiveDateTime|Path|Process|Regex|Registry|Stream|Supervisor|System|Task)\.[a-z]\w*[?!]?"
 )
-"""Names that Rust, C++, Python, JavaScript, a browser, Tailwind, Go and Elixir bring along."""
+"""Names that Rust, C++, Python, JavaScript, a browser, React, Tailwind, Go and Elixir bring along."""
 
 
 MEMBER = later(
@@ -105,6 +120,17 @@ KNOWN = frozenset(
 """Names of Go's and Python's libraries, of HTTP and of Git, and of files, to the letter."""
 
 
+EITHER = later(
+    r"{0}(?:/{0})+".format(
+        "(?:added|after|before|changed|client|close|collapse|create|created|dark|delete|deleted|desktop"
+        "|disable|disabled|enable|enabled|error|expand|export|failure|false|hide|import|input|insert|light"
+        "|mobile|modified|new|old|open|output|private|public|read|remove|removed|request|response|server"
+        "|show|start|stop|success|true|update|updated|warning|write)"
+    )
+)
+"""Opposites, or what may be done to a thing, with a slash between them: no path."""
+
+
 SILENCES = later(
     r"(?i)@?(?:nolint|noqa|nosec|nosemgrep)(?:[:-].*)?|@?ts-(?:ignore|expect-error|nocheck)"
     r"|(?:mypy|phpcs|phpstan|pyre|pyright|type):(?:ignore|disable)[\w-]*|@phpstan-ignore[\w-]*"
@@ -121,7 +147,7 @@ def tells(value: str, *, alone: bool) -> bool:
     a word, nor several joined by hyphens unless they stand alone: in running words they are any
     text's. What each value of a language has tells no more than the value's name.
     """
-    if value in KNOWN or BUILT_IN.fullmatch(value) or SILENCES.fullmatch(value):
+    if value in KNOWN or any(one.fullmatch(value) for one in (BUILT_IN, EITHER, SILENCES)):
         return False
     if member := MEMBER.fullmatch(value):
         owner = member["owner"] or ""

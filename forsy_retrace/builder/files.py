@@ -14,7 +14,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
 
 from .classify import command, patch_of
-from .edits import EDITS, may_have_fixed, rewrites_unnamed
+from .edits import BY_GIT, EDITS, may_have_fixed, rewrites_unnamed
 from .gaps import is_cut
 from .outcome import never_ran
 from .printed import bare_output, shows_none, unread
@@ -26,6 +26,10 @@ from .verdicts import read_summary
 
 COMMIT = re.compile(r"^\[(?:detached HEAD|[^\]\s]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
 """Git's own line for a new commit: `[main 1a2b3c4] Subject`."""
+
+
+CONFLICT = re.compile(r"^CONFLICT \([^)\n]+\): Merge conflict in (.+)$", re.M)
+"""Git's own line for a file in which it could not join two changes."""
 
 
 TELLS = re.compile(
@@ -401,6 +405,8 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
     run = command(step)
     if run is not None and (commit := COMMIT.search(step.output or "")) and _commits(run):
         return f"A new commit: {commit[1]}.", "commit-line"
+    if run is not None and (torn := _torn(step, run)):
+        return torn, "merge-conflict"
     if step.result.commit:
         return f"A new commit: {step.result.commit}.", "recorded-commit"
     asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
@@ -428,6 +434,17 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
             return _gained(step, touched), "context-gained"
         return f"{_context(step)} gained its matches.", "context-gained"
     return "", ""
+
+
+def _torn(step: Step, run: Command) -> str:
+    """The files that Git left with marks of a conflict, or how many they are; empty for none."""
+    if BY_GIT.isdisjoint(simple.name for simple in run.simples):
+        return ""
+    names = list(dict.fromkeys(CONFLICT.findall(step.output or "")))
+    if not names:
+        return ""
+    told = " and ".join(names) if len(names) <= 2 else f"{len(names)} files"
+    return f"Git left {'a conflict' if len(names) == 1 else 'conflicts'} in {told}."
 
 
 GOES_ON = frozenset(["git rebase", "git merge", "git cherry-pick", "git revert"])

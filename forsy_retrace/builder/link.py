@@ -408,11 +408,14 @@ class _Linker:
             kind = "dependency_on_tool_result"
         else:
             kind = "dependency_on_multiple_prior_steps"
-        if not any(one.result is not None for one in lane.batch):
+        came = [one.step for one in lane.batch if one.result is not None]
+        lost = [one.step for one in lane.batch if one.result is None]
+        if not came:
             kind = kind if kind == "delegated_work" else "other"
             return received, kind, f"Follows {steps_named(received)}.", 0.6
-        word = "result" if len(received) == 1 else "results"
-        return received, kind, f"Follows the {word} of {steps_named(received)}.", 0.7
+        word = "result" if len(came) == 1 else "results"
+        also = f"{steps_named(lost)} and " if lost else ""
+        return received, kind, f"Follows {also}the {word} of {steps_named(came)}.", 0.7
 
     def _joined(
         self,

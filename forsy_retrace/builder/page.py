@@ -150,6 +150,7 @@ FILES = (
     _derived("arguments-of-the-edit", "What the call asked to replace or write, where it worked."),
     _derived("recorded-commit", "A commit that the harness recorded at the call."),
     _derived("commit-line", "Git's own line for a new commit."),
+    _derived("merge-conflict", "Git's own lines for files in which two changes meet."),
     _derived("context-gained", "What a read or a search put before its actor."),
     _derived("plan-accepted", "The plan tool came back without a rejection."),
     _derived("never-ran", "A call that was rejected or blocked changed nothing."),

@@ -365,9 +365,10 @@ ERROR_ONLY = later(
 
 USAGE_ERROR = later(
     r"(?i)^(?:\S+: )?(?:error: )?(?:unexpected|unknown|unrecogni[sz]ed|invalid|illegal)"
-    r" (?:argument|option|flag|(?:sub)?command|parameter|json field)"
+    r" (?:argument|option|flag|(?:sub)?command|parameter|json field)|^failed to parse \w+ expression\b"
 )
-"""How a program complains about its arguments before it prints its usage, or what it knows."""
+"""How a program complains about its arguments before it prints its usage, what it knows, or a mark
+below the place that it can't read."""
 
 LOOKUPS = frozenset(
     ["grep", "egrep", "fgrep", "rg", "ag", "ack", "which", "type", "pgrep", "diff", "cmp", "test", "[",
@@ -599,7 +600,9 @@ def failed_by_its_own_words(
     lines = [line for line in lines if line not in own or ERROR_ONLY.match(line)]
     if not lines:
         return None
-    helps = (len(lines) <= 12 and "sage:" in bare) or lines[1:2] == ["Available fields:"]
+    points = any(line[0] == "^" for line in lines[1:])
+    helps = len(lines) <= 12 and ("sage:" in bare or points)
+    helps = helps or lines[1:2] == ["Available fields:"]
     if run is not None and helps and USAGE_ERROR.match(lines[0]):
         return Verdict(False, "nothing-but-a-usage-error", 0.9, lines[0][:200])
     if len(lines) <= 3 and _is_error(lines, run):
