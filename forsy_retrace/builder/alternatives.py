@@ -38,6 +38,8 @@ ROWS: tuple[Row, ...] = (
             # What would be done if things were otherwise is no option.
             r"(?i)\A(?!.*\bif (?:this|it|that|there|they|i|we) (?:were|was|had)\b)"
             r".*\b(?:i|we) (?:could|might)(?: also)?\b.{3,200}\b(?:but|however|(?<!even )though)\b"
+            # What has to be heeded on the way speaks against nothing.
+            r"(?!,? (?:(?:i|we) )?(?:must|need to|have to|should) (?:also |be careful|check|ensure|first|keep|make sure))"
         ),
         0.75,
     ),
