@@ -22,7 +22,7 @@ from .files import first_error, stopped
 from .meant import meant
 from .outcome import never_ran
 from .tools import PLAN_EXITS
-from .touches import only_takes_out
+from .touches import takes_back
 from .variants import beside, branch_of, left, thumbs
 
 
@@ -472,12 +472,12 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
         reason = f"The user {what}; step {successor} does it again."
         return Bad(reason, "corrected-by-the-user", 0.85, successor)
     by = later.trace.replaced.get(step.step)
-    if by is not None and later.passed(step.step, by) is None:
-        reason = f"Step {by} replaced most of what it wrote."
-        return Bad(reason, "replaced-later", 0.8, by)
     if by is not None and _takes_back(later.trace.steps[by - 1], step, later.trace):
         reason = f"Step {by} took it back, after what the user said."
         return Bad(reason, "taken-back", 0.75, by)
+    if by is not None and later.passed(step.step, by) is None:
+        reason = f"Step {by} replaced most of what it wrote."
+        return Bad(reason, "replaced-later", 0.8, by)
     for number in later.trace.reworked.get(step.step, ()):
         check = later.failed(step.step, number)
         if check is not None:
@@ -490,8 +490,8 @@ def _takes_back(other: Step, step: Step, trace: Trace) -> bool:
     """Whether the user's words led to it: a correction before an edit, or an order to Git."""
     between = trace.steps[step.step : other.step - 1]
     words = [s for s in between if s.action == "user_message"]
-    if other.operation in ("edit", "write"):
-        return only_takes_out(other) and any(s.message_role == "correction" for s in words)
+    if other.operation in ("edit", "write", "plan"):
+        return takes_back(other, step) and any(s.message_role == "correction" for s in words)
     words = [s for s in words if s.turn == other.turn]
     return any(s.message_role == "correction" or ASKS_BACK.search(s.input or "") for s in words)
 

@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from .likeness import are_alike
 from .outcome import never_ran
 from .places import between_slashes
 from .tools import AGENT_TOOLS, PLAN_EXITS
-from .touches import absolute, only_takes_out, replacements
+from .touches import absolute, lines_put, lines_taken, replacements, takes_back
 from .untold import is_mended
 from .verdicts import NO_PROGRAM, SEARCHES
 from .wanted import last_part
@@ -118,39 +118,26 @@ def _finds_done(old: Step, new: Step) -> bool:
     if old.result is not None and old.result.changes:
         return False  # a line failed behind its patch
     wanted, found = replacements(old), replacements(new)
-    here = {line for before, _ in found for line in _lines(before)}
-    put, taken = _lines_put(wanted), _lines_taken(wanted)
+    here = {line.strip() for before, _ in found for line in before.splitlines()}
+    put, taken = lines_put(wanted), lines_taken(wanted)
     return bool(put and taken) and put <= here and taken.isdisjoint(here)
 
 
 def _works_on(old: Step, new: Step) -> bool:
-    """Whether an edit changes what another that worked had put in, and does not take that out.
+    """Whether an edit changes what another that worked had put in, and does not take that back.
 
     Of one that only took lines out it puts some back.
     """
     before, after = replacements(old), replacements(new)
     if not before or not after:
         return True
+    if takes_back(new, old):
+        return False
     back = {(new, old) for old, new in before}
     after = [pair for pair in after if pair not in back]
-    if not after or only_takes_out(new):
-        return False
-    if put := _lines_put(before):
-        return not put.isdisjoint(_lines_taken(after))
-    return not _lines_taken(before).isdisjoint(_lines_put(after))
-
-
-def _lines_put(pairs: Iterable[tuple[str, str]]) -> set[str]:
-    """The telling lines that replacements put in."""
-    return {line for old, new in pairs for line in _lines(new) - _lines(old) if len(line) > 2}
-
-
-def _lines_taken(pairs: Iterable[tuple[str, str]]) -> set[str]:
-    return {line for old, new in pairs for line in _lines(old) - _lines(new)}
-
-
-def _lines(text: str) -> set[str]:
-    return {line.strip() for line in text.splitlines()}
+    if put := lines_put(before):
+        return not put.isdisjoint(lines_taken(after))
+    return not lines_taken(before).isdisjoint(lines_put(after))
 
 
 def _same_name_elsewhere(old: Attempt, new: Attempt) -> bool:

@@ -242,6 +242,34 @@ def only_takes_out(step: Step) -> bool:
     return bool(pairs) and all(set(new).issubset(old) for old, new in pairs)
 
 
+def takes_back(step: Step, other: Step) -> bool:
+    """Whether an edit of what another wrote undoes it: it only takes out, or puts back what was there.
+
+    Other lines may come along, as long as most of those put in are put back.
+    """
+    before, after = replacements(other), replacements(step)
+    if not before or not after:
+        return False
+    if only_takes_out(step) or {(new, old) for old, new in before}.issuperset(after):
+        return True
+    lost, put = lines_taken(before), lines_put(after)
+    return lines_put(before) <= lines_taken(after) and lost <= put and 2 * len(lost) > len(put)
+
+
+def lines_put(pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """The telling lines that replacements put in."""
+    return {line for old, new in pairs for line in _telling(new) - _telling(old)}
+
+
+def lines_taken(pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """The telling lines that they take out."""
+    return lines_put((new, old) for old, new in pairs)
+
+
+def _telling(text: str) -> set[str]:
+    return {bare for line in text.splitlines() if len(bare := line.strip()) > 2}
+
+
 def _replaced(sent: object) -> list[tuple[str, str]]:
     match sent:
         case {"edits": list(edits)}:
