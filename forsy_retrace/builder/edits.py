@@ -88,6 +88,8 @@ class Standing:
     def __init__(self) -> None:
         self.lines: dict[str, dict[str, list[int]]] = {}
         """Of each file the lines that edits put in and that still stand, to these, in order."""
+        self.put: dict[tuple[str, int], set[str]] = {}
+        """Of each file and edit step the lines that it put in, as they are indented."""
         self.sizes: dict[int, int] = {}
         """Edit step to the lines that it put in."""
         self.left: dict[int, int] = {}
@@ -104,10 +106,15 @@ class Standing:
         """The edits that the step at hand replaced."""
         self.committed = 0
         """The last step that made a commit: what was edited before may be in it."""
+        self.formatted = 0
+        """The last step that may have indented anew what was edited before."""
 
     def take(self, step: Step, touched: list[Touch]) -> list[int]:
         """Enters a step's edits, after taking out what they replace; the edits that end by it."""
         self.ended = []
+        run = command(step)
+        if run is not None and may_have_fixed(step, run):
+            self.formatted = step.step
         for touch in touched:
             if touch.kind in EDITS:
                 self._remove(touch, everywhere=replaces_all(step.call.input if step.call else None))
@@ -125,6 +132,7 @@ class Standing:
     def _enter(self, touch: Touch) -> None:
         added = [line.strip() for line in touch.added if len(line.strip()) > 2]
         self.paths.setdefault(touch.step, set()).add(touch.path)
+        self.put.setdefault((touch.path, touch.step), set()).update(map(_indented, touch.added))
         held = self.lines.setdefault(touch.path, {})
         for line in added:
             held.setdefault(line, []).append(touch.step)
@@ -140,6 +148,7 @@ class Standing:
         held = self.lines.get(touch.path, {})
         kept = {line.strip() for line in touch.added}
         out = Counter(line.strip() for line in touch.removed)
+        others = set[int]()
         if touch.kind == "delete" or (touch.kind == "write" and touch.change is None):
             gone = [line for line in held if line not in kept]
             out.update({line: len(held[line]) for line in gone})
@@ -147,13 +156,14 @@ class Standing:
             # A line that stands on inside a longer one was extended, not replaced.
             put = "\n".join(line.strip() for line in touch.added)
             gone = [line for line in out if line in held and line not in put]
+            others = self._indented_otherwise(touch, held)
         if everywhere:
             out = Counter({line: len(held.get(line, ())) for line in out})
         else:
             _spare_others(touch, out, held)
-        owners = self._owners(held, out, touch.step)
+        owners = self._owners(held, out, touch.step, others)
         lost = Counter(step for line in gone for step in owners[line])
-        reworked = self._worked_over(touch, held).union(*owners.values())
+        reworked = (self._worked_over(touch, held) - others).union(*owners.values())
         for line in gone:
             for step in owners[line]:
                 del held[line][bisect_left(held[line], step)]
@@ -168,9 +178,9 @@ class Standing:
                 self._replace(step, touch.step)
 
     def _owners(
-        self, held: dict[str, list[int]], out: Counter[str], by: int
+        self, held: dict[str, list[int]], out: Counter[str], by: int, others: set[int]
     ) -> dict[str, list[int]]:
-        """For each line the earlier steps that put in what is taken out of it, so often.
+        """For each line the earlier steps, without others, that put in what is taken out of it, so often.
 
         Of equal lines those of the steps that put in more of the rest.
         """
@@ -182,8 +192,26 @@ class Standing:
             latest = held[line][max(0, earlier - max(out[line], LATEST)) : earlier]
             is_all = out[line] >= earlier
             nearest = latest if is_all else sorted(latest, key=near.__getitem__, reverse=True)
-            found[line] = nearest[: out[line]]
+            found[line] = [step for step in nearest if step not in others][: out[line]]
         return found
+
+    def _indented_otherwise(self, touch: Touch, held: dict[str, list[int]]) -> set[int]:
+        """The edits that put in lines which another takes out, but indented them all otherwise.
+
+        Such lines stand in another place, unless they were indented anew since. Of a text that
+        begins amid a line its indentation is not known.
+        """
+        seen, same = set[int](), {self.formatted}
+        for line in touch.removed:
+            bare, full = line.strip(), _indented(line)
+            steps = held.get(bare, [])
+            earlier = bisect_left(steps, touch.step)
+            for step in steps[max(0, earlier - LATEST) : earlier]:
+                seen.add(step)
+                if bare == full or not self.put[touch.path, step].isdisjoint((bare, full)):
+                    same.add(step)
+        last = max(same)
+        return {step for step in seen if step > last}
 
     def _worked_over(self, touch: Touch, held: dict[str, list[int]]) -> set[int]:
         """The edits of which the text that another replaces holds all lines, also if they stay."""
@@ -349,6 +377,11 @@ class Stash:
             asked = "".join(simple.words[2:3])
             if simple.words[:2] == ("git", "stash") and asked not in LOOKS_AT:
                 self.away_since = 0 if asked in BACK else step
+
+
+def _indented(line: str) -> str:
+    """A line with its indentation; a patch may have two spaces where the file has a tab."""
+    return line.rstrip().replace("\t", "  ")
 
 
 def _spare_others(touch: Touch, out: Counter[str], held: dict[str, list[int]]) -> None:
