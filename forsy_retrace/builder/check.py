@@ -445,10 +445,17 @@ def _telling(lines: Iterable[str]) -> set[str]:
 
 
 def _takes_out(edit: Touch, text: str) -> bool:
-    """Whether a text holds the beginning or the end of what an edit replaces, or a line of it."""
+    """Whether a text holds the beginning or the end of what an edit replaces, or a line of it.
+
+    Of a patch it may hold all lines of a piece, also where that only puts some in between.
+    """
     if old := edit.old:
         return old[:200] in text or old[-200:] in text
-    return not _telling(edit.removed).isdisjoint(line.strip() for line in text.splitlines())
+    shown, hunks = _telling(text.splitlines()), edit.change.hunks if edit.change else ()
+    pieces = (_telling(line[1:] for line in hunk.lines if line[:1] in " -") for hunk in hunks)
+    return not shown.isdisjoint(_telling(edit.removed)) or any(
+        piece and piece <= shown for piece in pieces
+    )
 
 
 def _replaced_texts(touched: dict[int, list[Touch]]) -> Callable[[Touch], bool]:
@@ -456,7 +463,7 @@ def _replaced_texts(touched: dict[int, list[Touch]]) -> Callable[[Touch], bool]:
     later: dict[tuple[str, str], list[Touch]] = {}
     for touches in touched.values():
         for touch in touches:
-            if touch.kind == "edit" and (touch.old or touch.removed):
+            if touch.kind == "edit" and (touch.old or touch.removed or touch.change):
                 later.setdefault((touch.actor, touch.path), []).append(touch)
 
     def replaced(read: Touch) -> bool:

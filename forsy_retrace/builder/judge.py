@@ -49,11 +49,13 @@ class Hindsight:
         self.beside = beside(trace)
         self.left = left(trace)
         self.thumbs = thumbs(trace)
+        self.looks = _looks_for_a_fault(trace)
         self.checked: dict[int, list[Check]] = {}
         """Each edit's checks of which the log tells how they went, in order."""
         self.first_passed: dict[int, Check] = {}
+        left_out = self.meant | self.looks
         for check in trace.checks.values():
-            is_told = check.passed is not None and check.step not in self.meant
+            is_told = check.passed is not None and check.step not in left_out
             for edit in check.over if is_told else ():
                 self.checked.setdefault(edit, []).append(check)
                 if check.passed:
@@ -322,6 +324,24 @@ def _reads_by_subagents(trace: Trace) -> dict[int | None, list[tuple[int, str]]]
     return found
 
 
+def _looks_for_a_fault(trace: Trace) -> set[int]:
+    """The read-backs behind words that correct, before anything is changed: none tells that it is well.
+
+    Where the user took up a plan since, the words are met.
+    """
+    is_corrected = False
+    found: set[int] = set()
+    for step in trace.steps:
+        if step.action == "user_message":
+            is_corrected = step.message_role == "correction"
+        elif step.success and (step.operation in ("edit", "write") or step.like in PLAN_EXITS):
+            is_corrected = False
+        check = trace.checks.get(step.step) if is_corrected else None
+        if check is not None and check.kind == "read-back":
+            found.add(check.step)
+    return found
+
+
 def _accepted(trace: Trace) -> dict[int, int]:
     """Plans, questions and edits to the step in which the user took them up."""
     found: dict[int, int] = {}
@@ -547,7 +567,7 @@ def _good(step: Step, later: Hindsight) -> Iterator[Good]:
     if up := _thumb(step, later, "up"):
         yield Good(up, "thumb", 0.95, ())
     check = later.trace.checks.get(step.step)
-    if check is not None and check.passed and check.fresh:
+    if check is not None and check.passed and check.fresh and step.step not in later.looks:
         seen = (
             "It read back" if check.kind == "read-back" else f"The check{_limit(step)} passed over"
         )

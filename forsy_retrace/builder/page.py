@@ -236,7 +236,7 @@ JUDGE = (
     _inferred("taken-back", "−1: whatever check had passed, after a correction an edit took it out again or put back what it had replaced, or Git put back what was there before, in a turn whose words ask for that or correct.", 0.75),
     _inferred("reworked-after-failed-check", "−1: a check failed over it, and a later step changed a line of it, or worked over all that it put in.", 0.8),
     _inferred("passed-check", "+1: a check that passed over edits that had not passed one of its kind, or a run of tests that passed and is not known to test them.", 0.9),
-    _inferred("check-passed-over-it", "+1: an edit that a check passed over.", 0.9),
+    _inferred("check-passed-over-it", "+1: an edit that a check passed over; a read-back behind words that correct, before anything is changed, passes over none.", 0.9),
     _inferred("accepted", "+1: the user approved the edit, took up the plan or answered the question.", 0.8),
     _inferred("used-later", "+1: a later call took its arguments from what it showed.", 0.85),
     _inferred("repeated-later", "+1: a later answer or report repeats what only this step had shown.", 0.7),
