@@ -404,7 +404,8 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         return " ".join(said), "recorded-patch"
     run = command(step)
     if run is not None and (commit := COMMIT.search(step.output or "")) and _commits(run):
-        return f"A new commit: {commit[1]}.", "commit-line"
+        torn = _torn(step, run)
+        return f"A new commit: {commit[1]}.{torn and ' '}{torn}", "commit-line"
     if run is not None and (torn := _torn(step, run)):
         return torn, "merge-conflict"
     if step.result.commit:

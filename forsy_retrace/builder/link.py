@@ -20,6 +20,7 @@ from .attempts import side_of
 from .flow import Brought, Flow, Source, brought_values, values_given
 from .meant import meant
 from .outcome import never_ran
+from .pair import ends_behind, issued_together
 from .retries import Again, Retries
 from .tools import AGENT_TOOLS, path_of
 from .variants import Lines, branch_of, variants
@@ -58,7 +59,11 @@ class _Lane:
         self.flow = flow
         self.retries = Retries()
         self.batch: list[Step] = []
-        """The calls of its last message: their results came together."""
+        """The calls of its last message, and earlier ones that ran on: their results come together."""
+        self.came: list[Step] = []
+        """What the results came of that it had last."""
+        self.late: list[Step] = []
+        """Of its last calls those that still run."""
         self.issued: list[Step] = []
         """Calls whose outputs come into sight with the next message."""
         self.plan: int | None = None
@@ -66,6 +71,12 @@ class _Lane:
         self.items: tuple[str, ...] = ()
         """The items in progress, in their own words."""
         self.started = False
+
+    def receive(self, step: Step) -> None:
+        """Looks at what had come when a step began; calls that still ran bring theirs later."""
+        self.late = [one for one in self.batch if ends_behind(one, step)]
+        came = [one for one in self.batch if one not in self.late]
+        self.came = came or (self.came if self.late else [])
 
     def see(self) -> None:
         """The outputs of the calls so far are before the actor."""
@@ -299,14 +310,12 @@ class _Linker:
 
     def _call(self, step: Step) -> Step:
         lane = self._lane(step)
-        sibling = (
-            bool(lane.batch)
-            and lane.batch[0].parallel_group is not None
-            and (lane.batch[0].parallel_group == step.parallel_group)
-        )
-        first = self.steps[lane.batch[0].step] if sibling else None
+        beside = [one for one in lane.batch if issued_together(one, step)]
+        sibling = bool(beside)
+        first = self.steps[beside[0].step] if sibling else None
         if not sibling:
             lane.see()
+            lane.receive(step)
         causes, kind, note, sure = self._position(step, lane, first)
         step = self._briefed(step, lane)
         check = self.trace.checks.get(step.step)
@@ -318,7 +327,7 @@ class _Linker:
             self.uses.setdefault(source.step, step.step)
         given = [source for source in found if source.step not in causes]
         step = self._joined(step, lane, (causes, kind, note, sure), given, again)
-        lane.batch = [*lane.batch, step] if sibling else [step]
+        lane.batch = [*(lane.batch if sibling else lane.late), step]
         lane.issued.append(step)
         lane.started = True
         if step.like in PLAN_TOOLS:
@@ -376,8 +385,8 @@ class _Linker:
             return [], None, "", None  # one line of a history is not the cause of the next
         if self.line.asker is not None and step.actor in ("agent", "system"):
             return self._asked(self.line.asker)
-        if lane.batch:
-            return self._received(step, lane)
+        if lane.came:
+            return self._received(step, lane.came)
         return [], None, "", None
 
     def _start(self, step: Step) -> int | None:
@@ -393,13 +402,13 @@ class _Linker:
         did = SAID.get(asker.message_role or "", "asked")
         return [asker.step], kind, f"The user {did} in step {asker.step}.", None
 
-    def _received(self, step: Step, lane: _Lane) -> Position:
-        received = [one.step for one in lane.batch]
-        if all(one.call is None for one in lane.batch):
-            reports = any(one.via == "notification" for one in lane.batch)
+    def _received(self, step: Step, batch: list[Step]) -> Position:
+        received = [one.step for one in batch]
+        if all(one.call is None for one in batch):
+            reports = any(one.via == "notification" for one in batch)
             kind = "used_subagent_result" if reports else "other"
             return received, kind, f"Follows {steps_named(received)}.", 0.6
-        agents = [one.step for one in lane.batch if one.like in AGENT_TOOLS and one.success]
+        agents = [one.step for one in batch if one.like in AGENT_TOOLS and one.success]
         if step.actor.startswith("subagent"):
             kind = "delegated_work"
         elif agents:
@@ -408,8 +417,8 @@ class _Linker:
             kind = "dependency_on_tool_result"
         else:
             kind = "dependency_on_multiple_prior_steps"
-        came = [one.step for one in lane.batch if one.result is not None]
-        lost = [one.step for one in lane.batch if one.result is None]
+        came = [one.step for one in batch if one.result is not None]
+        lost = [one.step for one in batch if one.result is None]
         if not came:
             kind = kind if kind == "delegated_work" else "other"
             return received, kind, f"Follows {steps_named(received)}.", 0.6
@@ -512,6 +521,7 @@ class _Linker:
             main.flow.show(step)
             done = _caused(step, [start], "handoff_from_subagent", note, derived("notification"))
             return done
+        lane.receive(step)
         causes, kind, note, sure = self._position(step, lane, None)
         if step.action == "output":
             lane.batch = [step]

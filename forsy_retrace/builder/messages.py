@@ -50,8 +50,15 @@ AT_HEAD = ("yes", "no")
 """Words that judge only where a message opens with them: `no need to …` is no no."""
 
 
+MANY = 6
+"""Sentences of a message beyond which its first is not taken for the one that judges."""
+
+
 def _passage(text: str, kind: str, cues: Cues) -> str | None:
-    """The shortest verbatim passage that carries the judgement: the sentence with its phrase."""
+    """The shortest verbatim passage that carries the judgement: the sentence with its phrase.
+
+    Where nothing tells which one of many does, none.
+    """
     stripped = text.strip()
     if not stripped:
         return None
@@ -66,6 +73,8 @@ def _passage(text: str, kind: str, cues: Cues) -> str | None:
     sentences = [sentence for sentence in said if not OPENERS.fullmatch(sentence)]
     if kind == "new_instruction" and len(sentences) > 1 and _only_praises(sentences[0], cues):
         return sentences[1]
+    if kind == "correction" and len(sentences) > MANY:
+        return None
     return sentences[0] if sentences else stripped[:200]
 
 

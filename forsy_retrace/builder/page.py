@@ -76,6 +76,7 @@ SEGMENT = (
 
 PAIR = (
     _derived("same-message", "Calls that one message issued are parallel."),
+    _derived("ran-at-once", "So are calls of which one began before the record of another's end."),
     _derived("record-time", "A call ends at the time of its result, unless that lies before it."),
 )
 

@@ -47,20 +47,32 @@ def _answered(step: Step, results: dict[str, ToolResult]) -> Step:
 
 def _grouped(steps: list[Step]) -> list[Step]:
     """Calls that one message issued are parallel; so are those that ran at once."""
-    batches: dict[tuple[str, str], list[int]] = {}
+    batches: list[list[int]] = []
+    latest: dict[tuple[str, str], list[int]] = {}
     for index, step in enumerate(steps):
-        if step.call is not None and step.origin is not None and step.origin.message:
-            batches.setdefault((step.actor, step.origin.message), []).append(index)
+        if step.call is None or step.origin is None:
+            continue
+        batch = latest.get((step.actor, step.origin.branch), [])
+        if not any(
+            issued_together(steps[one], step) or ends_behind(steps[one], step) for one in batch
+        ):
+            batch = latest[step.actor, step.origin.branch] = []
+            batches.append(batch)
+        batch.append(index)
     number = 0
-    for batch in batches.values():
+    for batch in batches:
         if len(batch) < 2:
             continue
         number += 1
+        together = all(issued_together(steps[batch[0]], steps[index]) for index in batch)
         for index in batch:
-            group = f"pg_{number:03d}"
-            ground = {"parallel_group": derived("same-message", steps[index].origin.evidence)}  # type: ignore[union-attr]  # calls have an origin
+            rule = "same-message" if together else "ran-at-once"
+            ground = {"parallel_group": derived(rule, steps[index].origin.evidence)}  # type: ignore[union-attr]  # calls have an origin
             steps[index] = put(
-                steps[index], ground, execution_mode="parallel", parallel_group=group
+                steps[index],
+                ground,
+                execution_mode="parallel",
+                parallel_group=f"pg_{number:03d}",
             )
     return [
         step
@@ -68,3 +80,18 @@ def _grouped(steps: list[Step]) -> list[Step]:
         else put(step, {}, execution_mode="serial")
         for step in steps
     ]
+
+
+def issued_together(one: Step, other: Step) -> bool:
+    """Whether one message of the agent issued both calls."""
+    if one.call is None or one.origin is None or other.origin is None or not one.origin.message:
+        return False
+    return one.actor == other.actor and one.origin.message == other.origin.message
+
+
+def ends_behind(call: Step, step: Step) -> bool:
+    """Whether a call's result stands behind the record that another step came with."""
+    if call.result is None or step.origin is None:
+        return False
+    end, here = call.result.origin.evidence, step.origin.evidence
+    return end.file == here.file and end.start > here.start

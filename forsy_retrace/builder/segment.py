@@ -5,8 +5,8 @@ is cut off, each error of the harness. Text and thinking before a call are that 
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from msgspec import structs
 
@@ -42,7 +42,7 @@ REPORT = "a subagent's report, repeated in the call that started it"
 def segment(trace: Trace) -> Trace:
     """The session's steps, numbered, with what was said, sent and thought."""
     found = _Segments(trace.tools)
-    for event in trace.session.events:
+    for event in _as_the_agent_got_them(trace.session.events):
         found.take(event)
     found.finish()
     return structs.replace(
@@ -52,6 +52,31 @@ def segment(trace: Trace) -> Trace:
         delegations=found.delegations,
         left_out=found.left_out,
     )
+
+
+def _as_the_agent_got_them(events: Sequence[Event]) -> Iterator[Event]:
+    """The events; what was typed amid a message of the agent stands behind the message's last call.
+
+    The agent was writing that message, and did not know the words yet.
+    """
+    ends = {
+        event.origin.message: index
+        for index, event in enumerate(events)
+        if isinstance(event, ToolCall) and event.origin.message
+    }
+    waiting: list[Event] = []
+    end = -1
+    for index, event in enumerate(events):
+        is_typed = isinstance(event, Message) and event.role == "user" and event.answers is None
+        if is_typed and index < end:
+            waiting.append(event)
+            continue
+        yield event
+        if index == end:
+            yield from waiting
+            waiting = []
+        if not is_typed and isinstance(event, Message | Thinking | ToolCall):
+            end = max(end, ends.get(event.origin.message or "", -1))
 
 
 class _Segments:
@@ -64,6 +89,9 @@ class _Segments:
         self.pending: dict[str, list[Message | Thinking]] = {}
         self.since: dict[str, tuple[int, int]] = {}
         """How many steps there were when an actor's pending words began, and the turn."""
+        self.between: dict[str, set[str]] = {}
+        """What came to an actor since its pending words began: the result of a `lost` call, or a record
+        that was `skipped`."""
         self.facts: dict[str, dict[str, str]] = {}
         """Where each actor works, and in which shell, as far as its own records tell."""
         self.turn = 1
@@ -87,6 +115,7 @@ class _Segments:
             case Message() | Thinking():
                 if not self.pending.get(event.origin.actor):
                     self.since[event.origin.actor] = len(self.steps), self.turn
+                    self.between.pop(event.origin.actor, None)
                 self.pending.setdefault(event.origin.actor, []).append(event)
             case ToolCall():
                 self._call(event)
@@ -99,8 +128,10 @@ class _Segments:
                     self.delegations[event.actor] = self.calls[event.call]
             case Notice():
                 self._notice(event)
-            case Skipped(reason=reason) if reason == TURN_ENDS:
-                self._ends_turn()
+            case Skipped(reason=reason):
+                self._came_between(event.origin.actor, "skipped")
+                if reason == TURN_ENDS:
+                    self._ends_turn()
 
     def finish(self) -> None:
         """What was still unsaid when the log ended; what a subagent said stands where it did."""
@@ -213,7 +244,7 @@ class _Segments:
             self.administration.add(event.call)
             self.left_out[here.evidence.record] = "trace administration"
             return
-        text, ground = _joined(self.pending.pop(here.actor, []))
+        text, ground = _joined(self._said_for(here))
         grounds = _times(here, None)
         if event.input is not None:
             grounds["input"] = copied(here)
@@ -233,6 +264,25 @@ class _Segments:
             call=does,
         )
 
+    def _came_between(self, actor: str, what: Literal["lost", "skipped"]) -> None:
+        lane = actor if actor.startswith("subagent") else "agent"
+        self.between.setdefault(lane, set()).add(what)
+
+    def _said_for(self, here: Origin) -> list[Message | Thinking]:
+        """What was said for a call; beside words of its own message, another's stand as they are.
+
+        That one made no call, and so ended the turn, unless the log lacks the call. Where anything
+        else came between, which may have asked for the call, all was said for it.
+        """
+        parts, since = self.pending.pop(here.actor, []), self.between.pop(here.actor, set())
+        said = [part for part in parts if isinstance(part, Message) and part.origin.message]
+        others = [part for part in said if part.origin.message != here.message]
+        if not others or len(others) == len(said) or "skipped" in since:
+            return parts
+        self.pending[here.actor] = [*others]
+        self._flush(here.actor, ends="lost" not in since)
+        return [part for part in parts if part not in others]
+
     def _result(self, event: ToolResult) -> None:
         self.outcomes[event.call] = event.outcome
         started = self.calls.get(event.call)
@@ -244,6 +294,7 @@ class _Segments:
             self.left_out[record] = "trace administration"
         elif event.call not in self.calls:
             self.left_out[record] = "result without its call"
+            self._came_between(event.origin.actor, "lost")
 
     def _drop_report(self, actor: str, output: str) -> None:
         """A subagent's closing words, where the call that started it brings the same."""
