@@ -139,6 +139,15 @@ def test_edits_that_fill_the_memory_together_are_not_done_again() -> None:
     assert time.process_time() - began < 1
 
 
+@pytest.mark.parametrize(("patch", "before"), [([], "a\n"), (None, None)])
+def test_only_an_empty_patch_says_that_a_file_was_already_so(
+    patch: object, before: str | None
+) -> None:
+    extra = {"type": "update", "filePath": "a.go", "content": "a\n", "structuredPatch": patch}
+    (change,) = changes(extra)
+    assert (None if change.before is None else str(change.before)) == before
+
+
 POLLS = {
     "<status>running</status>\n\n<timestamp>2025-09-03T09:30:19.000Z</timestamp>": "launched",
     "<retrieval_status>not_ready</retrieval_status>\n\n<status>running</status>": "launched",

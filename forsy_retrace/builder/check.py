@@ -28,7 +28,7 @@ from .printed import bare_output, unreached
 from .scripts import Scripts
 from .suites import left_out_of
 from .tasks import Tasks
-from .touches import absolute, known_places
+from .touches import absolute, known_places, leaves_as_it_is
 from .unchecked import NAMED, Unchecked, breadth, is_prose
 from .verdicts import (
     KINDS,
@@ -121,7 +121,8 @@ class _Checker:
                 self.unchecked.clear(kind, found.over if kind == "tests" else found.edits, run)
 
     def _enter(self, step: Step, touched: list[Touch], run: Command | None) -> None:
-        work = [t for t in touched if t.kind in EDITS and not self.is_scratch(t.path)]
+        work = [t for t in touched if t.kind in EDITS and not leaves_as_it_is(t)]
+        work = [t for t in work if not self.is_scratch(t.path)]
         for edit in self.standing.take(step, work):
             self.unchecked.drop(edit)
         if work:

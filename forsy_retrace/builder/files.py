@@ -20,7 +20,7 @@ from .outcome import never_ran
 from .printed import bare_output, shows_none, unread
 from .ranges import read_in_parts
 from .tools import PLAN_EXITS, path_of
-from .touches import absolute, base_of, before_of, shown, touches, whole
+from .touches import absolute, base_of, before_of, leaves_as_it_is, shown, touches, whole
 from .variants import Lines
 from .verdicts import read_summary
 
@@ -465,6 +465,8 @@ def _patched(touch: Touch, step: Step) -> str:
         return f"{name} was {'created' if change.kind == 'created' else 'changed'}."
     if touch.change is not None and touch.change.kind == "created":
         return f"{name} was created: {_lines(len(touch.added))}."
+    if leaves_as_it_is(touch):
+        return f"{name} was written as it already was."
     if change is None and touch.kind == "write":
         # What stood there before, if anything did, the log does not hold.
         return f"{name} was written: {_lines(len(touch.added))}."

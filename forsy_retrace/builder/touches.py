@@ -322,6 +322,13 @@ def line_changes(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(removed), tuple(added)
 
 
+def leaves_as_it_is(touch: Touch) -> bool:
+    """Whether a file was written with what it already held."""
+    change = touch.change
+    is_known = change is not None and change.kind == "modified" and change.before is not None
+    return touch.kind == "write" and is_known and not (touch.added or touch.removed)
+
+
 def _read(step: Step, path: str) -> Iterator[Touch]:
     """A read of which the log holds only what was asked for and what was printed."""
     sent = step.call.input if step.call else None

@@ -62,6 +62,8 @@ def changes(extra: Any) -> Iterator[Change]:
         case {"type": "create" | "update" as kind, "filePath": str(path), "content": str(after)}:
             before = _text(extra.get("originalFile"))
             patch = tuple(hunks(extra.get("structuredPatch")))
+            if before is None and kind == "update" and extra.get("structuredPatch") == []:
+                before = after  # a patch without a piece: the file was already so
             yield Change(
                 path,
                 "created" if kind == "create" else "modified",
