@@ -366,7 +366,8 @@ def _state(changes: list[Touch], trace: Trace, grade: str, back: int | None, dou
     last = changes[-1]
     back_again = last.kind == "put back"
     lost = {touch.step for touch in changes} & set(trace.replaced)
-    undone = {step for step in lost if not back_again or trace.replaced[step] != last.step}
+    told = {touch.step for touch in changes if touch.kind in (*GONE, "put back")}
+    undone = {step for step in lost if trace.replaced[step] not in told}
     parts = [f"Last changed in step {last.step}{', where Git put it back' if back_again else ''}."]
     if undone:
         parts.append(f"What {_listed(tuple(sorted(undone)))} wrote was mostly replaced later.")

@@ -16,7 +16,7 @@ from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace, edits_named, 
 
 from .classify import command, reports
 from .distinctive import is_camel
-from .edits import edits_of
+from .edits import EDITS, edits_of
 from .ending import accepts
 from .files import first_error, stopped
 from .meant import meant
@@ -42,7 +42,8 @@ class Hindsight:
         self.answers = _answers(trace, heard)
         self.given = _given(trace)
         self.reported = _reported(trace, heard)
-        self.cited = _cited(trace, heard)
+        self.touched = edits_of(trace)
+        self.cited = _cited(trace, heard, self.touched)
         self.commits = _commits(trace, heard)
         self.retried = _retried(trace)
         self.accepted = _accepted(trace)
@@ -235,11 +236,10 @@ MOST_READS = 20
 """Reads of files of one name among which a line is looked for, the latest first."""
 
 
-def _cited(trace: Trace, heard: _Heard) -> dict[int, int]:
+def _cited(trace: Trace, heard: _Heard, touched: dict[int, list[Touch]]) -> dict[int, int]:
     """Reads to the first later answer, or report, that names a line which they showed last."""
     reads: dict[tuple[str, str], list[Touch]] = {}
     """By their actor and the file's name."""
-    touched = edits_of(trace)
     found: dict[int, int] = {}
     for step in _over(trace):
         for actor in heard.by(step) if _tells(step) else ():
@@ -496,8 +496,9 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
         reason = f"Step {by} took it back, after what the user said."
         return Bad(reason, "taken-back", 0.75, by)
     if by is not None and later.passed(step.step, by) is None:
-        reason = f"Step {by} replaced most of what it wrote."
-        return Bad(reason, "replaced-later", 0.8, by)
+        is_gone = _deletes(by, step.step, later.touched)
+        did = "deleted what" if is_gone else "replaced most of what"
+        return Bad(f"Step {by} {did} it wrote.", "replaced-later", 0.8, by)
     for number in later.trace.reworked.get(step.step, ()):
         check = later.failed(step.step, number)
         if check is not None:
@@ -514,6 +515,12 @@ def _takes_back(other: Step, step: Step, trace: Trace) -> bool:
         return takes_back(other, step) and any(s.message_role == "correction" for s in words)
     words = [s for s in words if s.turn == other.turn]
     return any(s.message_role == "correction" or ASKS_BACK.search(s.input or "") for s in words)
+
+
+def _deletes(by: int, edit: int, touched: dict[int, list[Touch]]) -> bool:
+    """Whether a step deleted all files of an edit."""
+    last = {touch.path: touch.kind for touch in touched.get(by, ())}
+    return all(last.get(one.path) == "delete" for one in touched[edit] if one.kind in EDITS)
 
 
 ASKS_BACK = re.compile(

@@ -233,7 +233,7 @@ JUDGE = (
     _derived("failed-check", "−1: a check that failed, in its runner's own words."),
     _derived("failed", "−1: any other call that failed."),
     _inferred("corrected-by-the-user", "−1: an edit or a plan that worked, and that a later step does again after the user's correction.", 0.85),
-    _inferred("replaced-later", "−1: a later step took out half or more of the lines that this one put in, and no check had passed over them.", 0.8),
+    _inferred("replaced-later", "−1: a later step took out half or more of the lines that this one put in, or deleted its files, and no check had passed over them.", 0.8),
     _inferred("taken-back", "−1: whatever check had passed, after a correction an edit took it out again or put back what it had replaced, or Git put back what was there before, in a turn whose words ask for that or correct.", 0.75),
     _inferred("reworked-after-failed-check", "−1: a check failed over it, and a later step changed a line of it, or worked over all that it put in.", 0.8),
     _inferred("passed-check", "+1: a check that passed over edits that had not passed one of its kind, or a run of tests that passed and is not known to test them.", 0.9),
