@@ -650,9 +650,10 @@ def _directive(step: Step, later: Hindsight, bad: Bad) -> tuple[str, tuple[int, 
     what = f"{went}: {line.rstrip(':')}" if line else bad.reason
     # After work that had gone well, what came between was no answer to the user's words.
     is_tried = step.success is False and ran
+    other = trace.steps[successor - 1]
     tried = trace.steps[step.step : successor - 1] if is_tried else ()
     between = [
-        s.step
+        s
         for s in tried
         if s.actor == step.actor
         and s.call is not None
@@ -661,18 +662,21 @@ def _directive(step: Step, later: Hindsight, bad: Bad) -> tuple[str, tuple[int, 
         and (s.parallel_group is None or s.parallel_group != step.parallel_group)
     ]
     end = "" if what.endswith((".", "!", "?")) else "."
+    is_again, again = other.retry_of == step.step, f"{what}{end} Step {successor} tried again."
     if step.actor == SHELL:
-        again = trace.steps[successor - 1].retry_of == step.step
-        return (f"{what}{end} Step {successor} tried again.", (successor,)) if again else None
-    if between and trace.steps[successor - 1].retry_of == step.step:
-        steps = ", ".join(str(number) for number in between[:5])
-        word = "Step" if len(between) == 1 else "Steps"
-        verb = "was" if len(between) == 1 else "were"
+        return (again, (successor,)) if is_again else None
+    # What was done before the user spoke again may belong to anything.
+    instead = tuple(s.step for s in between if s.turn == other.turn)
+    if instead and is_again:
+        steps = ", ".join(str(number) for number in instead[:5])
+        word = "Step" if len(instead) == 1 else "Steps"
+        verb = "was" if len(instead) == 1 else "were"
         text = f"{what}{end} {word} {steps} {verb} done instead, then step {successor} tried again."
-        return text, (*between[:5], successor)
+        return text, (*instead[:5], successor)
+    if between and is_again:
+        return again, (successor,)
     if not line and bad.rule in NAMING:
         return f"{what}{end}", (bad.successor,)
-    other = trace.steps[successor - 1]
     how = "was done instead"
     if (other.tool, other.input) == (step.tool, step.input):
         how = "tried again"
