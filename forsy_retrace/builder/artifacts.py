@@ -22,6 +22,7 @@ from .classify import command
 from .edits import SCRATCH, fixers, may_rewrite, put_back_by, rewrites, scratch
 from .files import after_edit
 from .touches import absolute, base_of, before_of, shown, whole
+from .tracked import makers
 from .unchecked import endings_of, is_log, is_plan, is_prose
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed", "put back")
@@ -79,22 +80,16 @@ def _put_back(by_path: Mapping[str, list[Touch]], trace: Trace) -> None:
     """
     replaced = (trace.steps[number - 1] for number in sorted(set(trace.replaced.values())))
     lines = [(here, back) for here in replaced if here.success and (back := put_back_by(here))]
+    made = makers(trace.touches) if lines else {}
     for path, touched in by_path.items() if lines else ():
-        is_made = _is_made(touched)
         for here, back in lines:
             lost = any(trace.replaced.get(touch.step) == here.step for touch in touched)
             own = any(touch.step == here.step for touch in touched)
             folders = (base_of(here) or "",) if back.whole else back.paths
-            below = not is_made and any(path.startswith(f"{folder}/") for folder in folders)
+            below = path not in made and any(path.startswith(f"{folder}/") for folder in folders)
             if lost and not own and (below or path in back.paths):
                 touched.append(Touch(here.step, here.actor, path, "put back"))
         touched.sort(key=lambda touch: touch.step)
-
-
-def _is_made(touched: list[Touch]) -> bool:
-    """Whether the session itself made a file."""
-    changes = [touch for touch in touched if touch.kind in CHANGES]
-    return next(_verbs(touched, changes), "") == "created"
 
 
 LISTED = later(

@@ -29,6 +29,7 @@ from .scripts import Scripts
 from .suites import left_out_of
 from .tasks import Tasks
 from .touches import absolute, known_places, leaves_as_it_is
+from .tracked import makers
 from .unchecked import NAMED, Unchecked, breadth, is_prose
 from .verdicts import (
     KINDS,
@@ -64,7 +65,7 @@ class _Checker:
         scripts: Scripts,
     ) -> None:
         self.touched, self.is_scratch = touched, is_scratch
-        self.standing = Standing()
+        self.standing = Standing(makers(one for held in touched.values() for one in held))
         self.stash = Stash()
         self.packages = Packages()
         self.unchecked = Unchecked(self.packages.taken_in)

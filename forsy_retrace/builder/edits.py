@@ -4,7 +4,7 @@ import posixpath
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from .classify import command
 from .outcome import never_ran
 from .tools import replaces_all
 from .touches import absolute, base_of, before_of
+from .tracked import Tracked
 
 EDITS = ("edit", "write", "delete")
 REPLACED_SHARE = 0.5
@@ -85,7 +86,8 @@ AWAY = re.compile(r"(?:https?|ssh|git)://|git@")
 class Standing:
     """The edits in effect, kept up to date as steps pass by."""
 
-    def __init__(self) -> None:
+    def __init__(self, made: Mapping[str, int] | None = None) -> None:
+        self.tracked = Tracked(made or {})
         self.lines: dict[str, dict[str, list[int]]] = {}
         """Of each file the lines that edits put in and that still stand, to these, in order."""
         self.put: dict[tuple[str, int], set[str]] = {}
@@ -132,6 +134,7 @@ class Standing:
     def _enter(self, touch: Touch) -> None:
         added = [line.strip() for line in touch.added if len(line.strip()) > 2]
         self.paths.setdefault(touch.step, set()).add(touch.path)
+        self.tracked.enter(touch)
         self.put.setdefault((touch.path, touch.step), set()).update(map(_indented, touch.added))
         held = self.lines.setdefault(touch.path, {})
         for line in added:
@@ -230,17 +233,26 @@ class Standing:
             return
         if any(simple.name == "git commit" for simple in run.simples):
             self.committed = step.step
+        self.tracked.take(step, run)
         back = put_back_by(step)
         if back is None:
             return
         since = 0 if any(map(self._from_elsewhere, run.simples)) else self.committed
         if back.whole:
-            self._put_back(list(takewhile(since.__lt__, reversed(self.in_effect))), step.step)
+            steps = list(takewhile(since.__lt__, reversed(self.in_effect)))
+            self._put_back([one for one in steps if not self._is_left(one, run)], step.step)
         for path in back.paths if not back.whole else ():
             steps = self.by_path.get(path, [])
             at = bisect_right(steps, since)
             self._put_back(steps[at:], step.step)
             steps[at:] = [own for own in steps[-1:] if own == step.step]
+
+    def _is_left(self, step: int, run: Command) -> bool:
+        """Whether a line that puts back all that Git knows leaves alone half of what an edit put in."""
+        sizes = {path: len(self.put[path, step]) for path in self.paths[step]}
+        left = [path for path in sizes if self.tracked.leaves(path, step, run)]
+        kept = sum(map(sizes.__getitem__, left))
+        return bool(left) and kept >= (1 - REPLACED_SHARE) * sum(sizes.values())
 
     def _put_back(self, steps: list[int], by: int) -> None:
         for step in steps:
