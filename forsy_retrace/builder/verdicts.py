@@ -550,7 +550,10 @@ def _line(words: re.Pattern[str], text: str) -> str:
 
 
 OPENS_WITH_ERROR: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (later(r"mcp__"), later(r"\s*(?=### Error\b|Error: |MCP error -?\d+)")),
+    (
+        later(r"mcp__|[A-Za-z0-9][\w-]*__[A-Za-z]"),
+        later(r"\s*(?=### Error\b|Error: |MCP error -?\d+)"),
+    ),
     (
         later(r"WebSearch$"),
         later(r"(?:Web search results for query: [^\n]{0,1000}\n\s*)?(?=Web search error: )"),
