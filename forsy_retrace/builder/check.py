@@ -13,7 +13,7 @@ from itertools import islice
 
 import msgspec
 
-from forsy_retrace.commands import Command, Simple, classify
+from forsy_retrace.commands import REMOVES, Command, Simple, classify
 from forsy_retrace.events import Change
 from forsy_retrace.evidence import inferred
 from forsy_retrace.patterns import later
@@ -28,7 +28,7 @@ from .printed import bare_output, unreached
 from .scripts import Scripts
 from .suites import left_out_of
 from .tasks import Tasks
-from .touches import absolute, known_places, leaves_as_it_is
+from .touches import absolute, base_of, known_places, leaves_as_it_is
 from .tracked import makers
 from .unchecked import NAMED, Unchecked, breadth, is_prose
 from .verdicts import (
@@ -93,11 +93,13 @@ class _Checker:
         run = command(step)
         before, behind = around_its_check(run)
         self.stash.take(step.step, before)
+        self._take_away(step, touched, before if behind else ())
         found = self._of_command(step, run) if run else None
         found = found or self._read_back(step, touched)
         if found is not None:
             self.checks[step.step] = found
         self._enter(step, touched, run)
+        self._take_away(step, touched, behind or before)
         self.stash.take(step.step, behind)
         if found is None:
             return step
@@ -143,6 +145,19 @@ class _Checker:
                 self._see(touch)
         if run is not None and any(simple.name in PRINTS_PATCHES for simple in run.simples):
             self._see_patches(step, absolute(run.cwd or ".", step.cwd))
+
+    def _take_away(self, step: Step, touched: list[Touch], simples: Sequence[Simple]) -> None:
+        """Ends the edits of what these commands removed, unless their line made it anew."""
+        removed = {touch.path for touch in touched if touch.kind == "removed"}
+        if not removed or not step.success:
+            return
+        made = [touch.path for touch in touched if touch.kind not in ("read", "removed", "folder")]
+        words = (word for one in simples if one.name in REMOVES for word in one.writes)
+        for path in (absolute(word, base_of(step)) for word in words):
+            is_made = any(one == path or one.startswith(f"{path}/") for one in made)
+            if path in removed and not is_made:
+                for edit in self.standing.take_away(path):
+                    self.unchecked.drop(edit)
 
     def _see_patches(self, step: Step, here: str) -> None:
         """What `git diff` printed was seen: a read of it afterwards is no read-back."""
@@ -302,7 +317,7 @@ class _Checker:
             unseen = [
                 edit
                 for edit in self.unseen.get((touch.actor, touch.path), ())
-                if edit.step not in self.standing.replaced
+                if edit.step in self.standing.in_effect
             ]
             edits = _shown(touch, unseen) if unseen else []
             if edits and not self.replaced_later(touch):

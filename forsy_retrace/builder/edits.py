@@ -5,7 +5,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from forsy_retrace.commands import REWRITES, Command, Simple
@@ -123,6 +123,21 @@ class Standing:
                 self._enter(touch)
         self._restore(step)
         return self.ended
+
+    def take_away(self, gone: str) -> list[int]:
+        """The edits of which nothing is left, since a file or folder is gone: they are not replaced."""
+        ended = []
+        for path in [one for one in self.by_path if one == gone or one.startswith(f"{gone}/")]:
+            for step in chain.from_iterable(self.lines.pop(path, {}).values()):
+                self.sizes[step] -= 1
+                self.left[step] -= 1
+            self.by_name[posixpath.basename(path)].discard(path)
+            for step in self.by_path.pop(path):
+                self.paths[step].discard(path)
+                if not self.paths[step] and step in self.in_effect:
+                    del self.in_effect[step]
+                    ended.append(step)
+        return ended
 
     def stands(self, path: str) -> bool:
         """Whether an edit of this file is in effect."""
