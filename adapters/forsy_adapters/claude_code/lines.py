@@ -108,6 +108,8 @@ class Survey:
         """All words of human turns: a queued prompt that stands here came by another way."""
         self.ends: dict[str, ToolResult] = {}
         """Background command to its end, as a later record told it."""
+        self.hooks: dict[str, set[str]] = {}
+        """Hook, by its event and tool, to the calls that it was run for."""
 
     def lines(
         self, file: Source, files: frozenset[str] = frozenset(), *, own: bool = False
@@ -141,6 +143,11 @@ class Survey:
                 self.said.add(text_of(prompt).strip())
             case {"type": "queue-operation", "operation": str(operation)}:
                 line.operation = operation
+            case {
+                "data": {"type": "hook_progress", "hookName": str(hook)},
+                "parentToolUseID": str(call),
+            }:
+                self.hooks.setdefault(hook, set()).add(call)
         match body:
             case {"type": "progress", "data": {"type": "agent_progress"} as data}:
                 _nest(line, data, body, files)

@@ -478,7 +478,7 @@ class Reader:
         self.seen.add(("result", call))
         extra = structured(line.body)
         text = text_of(block.get("content"))
-        found = verdict(block, text, extra, line.body)
+        found = verdict(block, text, extra, line.body, stopped=self._is_stopped(call))
         origin = _held(here, block, "content")
         base = here.evidence.pointer
         basis = kept(line.body, found.basis)
@@ -501,6 +501,14 @@ class Reader:
         )
         if not line.lane:
             yield from self._spoken(line, origin, call, text, found.outcome)
+
+    def _is_stopped(self, call: str) -> bool:
+        """Whether hooks ran before a call and none behind it, as one does behind failures."""
+        before, after, failed = (
+            self.found.hooks.get(f"{event}:{self.tools.get(call)}", ())
+            for event in ("PreToolUse", "PostToolUse", "PostToolUseFailure")
+        )
+        return bool(failed) and call in before and call not in failed and call not in after
 
     def _spilled(self, text: str) -> Iterator[Attachment]:
         """The file that holds the whole of an output which the client cut (2.1.49 and later)."""

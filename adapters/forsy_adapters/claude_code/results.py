@@ -80,8 +80,10 @@ RUNS_AS = later(r"Command running in background with ID: ([\w-]{1,80})")
 LAUNCHED = frozenset({"async_launched", "teammate_spawned", "remote_launched"})
 
 
-def verdict(block: dict[str, Any], text: str, extra: Any, record: dict[str, Any]) -> Verdict:
-    """Whether the call worked, by the harness's own word."""
+def verdict(
+    block: dict[str, Any], text: str, extra: Any, record: dict[str, Any], *, stopped: bool = False
+) -> Verdict:
+    """Whether the call worked, by the harness's own word; `stopped` where its hooks tell no end."""
     if denied := DENIALS.get(str(record.get("toolDenialKind"))):
         return Verdict(denied, "denial-kind", "/toolDenialKind")
     flag = block.get("is_error")
@@ -90,6 +92,8 @@ def verdict(block: dict[str, Any], text: str, extra: Any, record: dict[str, Any]
         for rule, pattern, outcome in FAILURES:
             if pattern.match(head):
                 return Verdict(outcome, rule, "content")
+        if stopped and not EXIT_CODE.match(head):
+            return Verdict("blocked", "hook-blocked", "content")
         return Verdict("failed", "error-flag", "is_error")
     match extra:
         case {"staged": True}:

@@ -33,6 +33,8 @@ class Threads(msgspec.Struct):
     """Background command to its end."""
     spilled: dict[str, int]
     """Files that hold outputs which the client cut: name to size in bytes."""
+    hooks: dict[str, set[str]]
+    """Hook, by its event and tool, to the calls that it was run for."""
     mates: dict[str, tuple[str, str]] = {}
     """Agent that may report, by name or id, to its actor and to the call that started it."""
     is_alone: bool = False
@@ -68,7 +70,7 @@ def threads(source: Source, companions: list[Source]) -> Threads:
     _mark_branches(main)
     spilled = {one.path.name: one.size for one in companions if one.path.suffix == ".txt"}
     merged = list(_merged(main, others, calls))
-    found = Threads(merged, {}, calls, survey.said, survey.ends, spilled)
+    found = Threads(merged, {}, calls, survey.said, survey.ends, spilled, survey.hooks)
     found.is_alone = not any(map(_is_said, merged))
     known = {launch.call: launch.kind for launch in launches}
     numbers: Counter[str] = Counter()
