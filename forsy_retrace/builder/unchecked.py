@@ -20,6 +20,16 @@ PROSE = (
 )
 """Files that no test, type-check or build can be broken by, as far as a name tells."""
 
+SETTINGS = (
+    *(".claude", ".claude-plugin", ".cursor", ".vscode", "hooks/hooks.json", ".mcp.json"),
+    *("biome.json", "knip.json", ".eslintrc.json", ".prettierrc.json", "renovate.json"),
+)
+"""Files of one tool's settings, and folders of a client's: no other tool can be broken by them."""
+SETS_UP = later(
+    r"(?:^|[/\\])(?:(\.claude|\.claude-plugin|\.cursor|\.vscode)[/\\].*\.json"
+    r"|(hooks/hooks\.json|\.mcp\.json|(?:biome|knip|\.eslintrc|\.prettierrc|renovate)\.json))$"
+)
+
 SCRIPTS = (
     *(".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts"),
     *(".json", ".vue", ".svelte"),
@@ -37,18 +47,22 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
         later(r"^(?:pytest|mypy|pyright|ruff|flake8|pylint|black|tox|nox)\b"),
         (".py", ".pyi", ".toml", ".cfg", ".ini", ".json", ".yaml", ".yml"),
     ),
-    (later(r"^(?:tsc|eslint|knip)\b"), SCRIPTS),
+    (later(r"^tsc\b"), SCRIPTS),
+    (later(r"^eslint\b"), (*SCRIPTS, ".eslintrc.json")),
+    (later(r"^knip\b"), (*SCRIPTS, "knip.json")),
     (
         later(r"^(?:@?tailwindcss|postcss|sass|lessc)\b"),
         (".css", ".scss", ".sass", ".less", ".pcss"),
     ),
+    (later(r"^(?:biome|prettier)\b"), (*SCRIPTS, *SETTINGS, ".css", ".scss", ".html")),
     (
-        later(r"^(?:biome|prettier|jest|vitest|next|vite|bun (?:test|build))\b"),
+        later(r"^(?:jest|vitest|next|vite|bun (?:test|build))\b"),
         (*SCRIPTS, ".css", ".scss", ".html"),
     ),
     (later(r"^(?:cargo|rustc|clippy)\b"), (".rs", ".toml")),
     (later(r"^mix (?:format|credo)\b"), (".ex", ".exs", ".heex")),
-    (later(r"^mix\b"), (".ex", ".exs", ".heex", ".eex", ".leex", ".json", ".sql")),
+    (later(r"^mix test\b"), (".ex", ".exs", ".heex", ".eex", ".leex", ".json", ".sql")),
+    (later(r"^mix\b"), (".ex", ".exs", ".heex", ".eex", ".leex", ".sql")),
     (later(r"^(?:shellcheck|bash)\b"), (".sh", ".bash")),
 )
 
@@ -60,7 +74,10 @@ PLANS = later(r"[/\\]\.claude[/\\](?:plans|projects)[/\\]")
 
 
 class File(NamedTuple):
-    """A path, and its ending, or its name where it has none, in small letters."""
+    """A path, and its ending, or its name where it has none, in small letters.
+
+    Of settings, which of them they are.
+    """
 
     path: str
     ending: str
@@ -81,7 +98,7 @@ class Reach(NamedTuple):
             return False
         if self.endings is not None:
             return file.ending in self.endings
-        return self.prose or file.ending not in PROSE
+        return self.prose or file.ending not in (*PROSE, *SETTINGS)
 
 
 Breadth = tuple[Limits, ...]
@@ -243,6 +260,8 @@ def _is_as_wide(limits: Limits, asked: Limits) -> bool:
 
 
 def _file(path: str) -> File:
+    if found := SETS_UP.search(path):
+        return File(path, found[1] or found[2])
     name = posixpath.basename(path)
     return File(path, (posixpath.splitext(name)[1] or name).lower())
 
