@@ -92,6 +92,8 @@ class Standing:
         """Of each file the lines that edits put in and that still stand, to these, in order."""
         self.put: dict[tuple[str, int], set[str]] = {}
         """Of each file and edit step the lines that it put in, as they are indented."""
+        self.took: dict[tuple[str, int], set[str]] = {}
+        """Of each file and edit step the lines that it took out."""
         self.sizes: dict[int, int] = {}
         """Edit step to the lines that it put in."""
         self.left: dict[int, int] = {}
@@ -151,6 +153,8 @@ class Standing:
         self.paths.setdefault(touch.step, set()).add(touch.path)
         self.tracked.enter(touch)
         self.put.setdefault((touch.path, touch.step), set()).update(map(_indented, touch.added))
+        took = (line.strip() for line in touch.removed)
+        self.took.setdefault((touch.path, touch.step), set()).update(took)
         held = self.lines.setdefault(touch.path, {})
         for line in added:
             held.setdefault(line, []).append(touch.step)
@@ -167,24 +171,28 @@ class Standing:
         kept = {line.strip() for line in touch.added}
         out = Counter(line.strip() for line in touch.removed)
         others = set[int]()
-        if touch.kind == "delete" or (touch.kind == "write" and touch.change is None):
+        is_whole = touch.kind == "delete" or (touch.kind == "write" and touch.change is None)
+        if is_whole:
             gone = [line for line in held if line not in kept]
             out.update({line: len(held[line]) for line in gone})
         else:
-            # A line that stands on inside a longer one was extended, not replaced.
-            put = "\n".join(line.strip() for line in touch.added)
-            gone = [line for line in out if line in held and line not in put]
+            gone = [line for line in out if line in held and line not in kept]
             others = self._indented_otherwise(touch, held)
         if everywhere:
             out = Counter({line: len(held.get(line, ())) for line in out})
         else:
             _spare_others(touch, out, held)
         owners = self._owners(held, out, touch.step, others)
-        lost = Counter(step for line in gone for step in owners[line])
+        ended = [
+            (line, step)
+            for line in gone
+            for step in owners[line]
+            if is_whole or not self._is_extended(line, step, touch)
+        ]
+        lost = Counter(step for _, step in ended)
         reworked = (self._worked_over(touch, held) - others).union(*owners.values())
-        for line in gone:
-            for step in owners[line]:
-                del held[line][bisect_left(held[line], step)]
+        for line, step in ended:
+            del held[line][bisect_left(held[line], step)]
             if not held[line]:
                 del held[line]
         for step in sorted(reworked):
@@ -194,6 +202,12 @@ class Standing:
             self.left[step] -= lost[step]
             if 1 - self.left[step] / self.sizes[step] > REPLACED_SHARE:
                 self._replace(step, touch.step)
+
+    def _is_extended(self, line: str, step: int, touch: Touch) -> bool:
+        """Whether a line stands on inside a longer one, and not one that its step had taken out."""
+        took = self.took[touch.path, step]
+        added = (one.strip() for one in touch.added if line in one)
+        return any(one not in took and _holds(one, line) for one in added)
 
     def _owners(
         self, held: dict[str, list[int]], out: Counter[str], by: int, others: set[int]
@@ -404,6 +418,15 @@ class Stash:
             asked = "".join(simple.words[2:3])
             if simple.words[:2] == ("git", "stash") and asked not in LOOKS_AT:
                 self.away_since = 0 if asked in BACK else step
+
+
+EDGE = r"(?!(?<=\w)\w)"
+"""Not amid a word."""
+
+
+def _holds(longer: str, line: str) -> bool:
+    """Whether a line stands in a longer one, and neither begins nor ends amid a word."""
+    return re.search(f"{EDGE}{re.escape(line)}{EDGE}", longer) is not None
 
 
 def _indented(line: str) -> str:
