@@ -94,6 +94,8 @@ class Standing:
         """Of each file and edit step the lines that it put in, as they are indented."""
         self.took: dict[tuple[str, int], set[str]] = {}
         """Of each file and edit step the lines that it took out."""
+        self.earlier: dict[tuple[str, str, int], list[int]] = {}
+        """Of each file, line and edit step that only indented it anew the steps that had put it in."""
         self.sizes: dict[int, int] = {}
         """Edit step to the lines that it put in."""
         self.left: dict[int, int] = {}
@@ -182,19 +184,27 @@ class Standing:
             out = Counter({line: len(held.get(line, ())) for line in out})
         else:
             _spare_others(touch, out, held)
-        owners = self._owners(held, out, touch.step, others)
+        over = self._worked_over(touch, held) - others
+        owners = self._owners(held, out, touch.step, others, over)
         ended = [
             (line, step)
             for line in gone
             for step in owners[line]
             if is_whole or not self._is_extended(line, step, touch)
         ]
-        lost = Counter(step for _, step in ended)
-        reworked = (self._worked_over(touch, held) - others).union(*owners.values())
-        for line, step in ended:
+        moved = [
+            (line, step)
+            for line, count in Counter(line.strip() for line in touch.added).items()
+            for step in owners.get(line, ())[:count]
+        ]
+        lost = Counter(one for line, step in ended for one in self._putters(touch.path, line, step))
+        reworked = over.union(lost, *owners.values())
+        for line, step in chain(ended, moved):
             del held[line][bisect_left(held[line], step)]
             if not held[line]:
                 del held[line]
+        for line, step in moved:
+            self.earlier.setdefault((touch.path, line, touch.step), []).append(step)
         for step in sorted(reworked):
             if step in self.replaced or step == touch.step:
                 continue
@@ -209,21 +219,36 @@ class Standing:
         added = (one.strip() for one in touch.added if line in one)
         return any(one not in took and _holds(one, line) for one in added)
 
+    def _putters(self, path: str, line: str, step: int) -> Iterator[int]:
+        """The step that put in a line, and those that had put it in before it was indented anew."""
+        yield step
+        while before := self.earlier.get((path, line, step)):
+            yield (step := before.pop())
+
     def _owners(
-        self, held: dict[str, list[int]], out: Counter[str], by: int, others: set[int]
+        self,
+        held: dict[str, list[int]],
+        out: Counter[str],
+        by: int,
+        others: set[int],
+        over: set[int],
     ) -> dict[str, list[int]]:
         """For each line the earlier steps, without others, that put in what is taken out of it, so often.
 
-        Of equal lines those of the steps that put in more of the rest.
+        Of equal lines those of steps that are worked over, then of those that put in more of the rest.
         """
         lines = [line for line in out if line in held]
         near = Counter(step for line in lines for step in held[line][-LATEST:])
         found = {}
+
+        def rank(step: int) -> tuple[bool, int]:
+            return step in over, near[step]
+
         for line in lines:
             earlier = bisect_left(held[line], by)
             latest = held[line][max(0, earlier - max(out[line], LATEST)) : earlier]
             is_all = out[line] >= earlier
-            nearest = latest if is_all else sorted(latest, key=near.__getitem__, reverse=True)
+            nearest = latest if is_all else sorted(latest, key=rank, reverse=True)
             found[line] = [step for step in nearest if step not in others][: out[line]]
         return found
 
