@@ -78,8 +78,8 @@ MORE = later(
 SEVERAL = later(r"(?i)\bme to(?: also)?:[ \t]*\n")
 """What leads a list of offers; one with numbers to pick by waits for an answer."""
 GO_ON = later(
-    r"(?i)\b(?:proceed|go ahead|continue|go on|move forward|sig[ao]|contin[uúû]e|fortfahre|weitermache"
-    r"|poursuive|prossiga|продолж\w*)\b|继续|続け"
+    r"(?i)\b(?:proceed|go ahead|continue|(?:go|keep|move) (?:on|going|forward)|pick up|take (?:on|up)"
+    r"|tackle|sig[ao]|contin[uúû]e|fortfahre|weitermache|poursuive|prossiga|продолж\w*)\b|继续|続け"
 )
 """What asks for leave to go on with the work itself."""
 BEGIN = later(
