@@ -171,6 +171,13 @@ RUNNERS: tuple[Row, ...] = (
         0.96,
     ),
     Row(
+        "credo-summary",
+        (" mods/funs, found ",),
+        _words(r"^\d+ mods/funs, found [1-9]\d* \w.*\.$"),
+        _words(r"^\d+ mods/funs, found no issues\.$"),
+        0.96,
+    ),
+    Row(
         "phpunit-summary",
         ("FAILURES!", "ERRORS!", "OK ("),
         _words(r"^(?:FAILURES|ERRORS)!$"),
@@ -343,6 +350,7 @@ KINDS: Mapping[str, str] = {
     "biome-summary": "lint",
     "ruff-summary": "lint",
     "golangci-summary": "lint",
+    "credo-summary": "lint",
 }
 """Rows that tell which kind of check failed on a line of several."""
 
