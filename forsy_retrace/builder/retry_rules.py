@@ -58,6 +58,9 @@ def _same_check(old: Attempt, new: Attempt) -> bool:
     anew = since and _same_program(old.run, new.run)
     if old.check.kind == "run" and not anew and not _same_run(old.run, new.run):
         return False  # with other words, and nothing mended, it shows another thing
+    began = old.check.passed is not None or old.hidden
+    if not began and bool(old.run.covers) != bool(new.run.covers):
+        return new.order - old.order <= SOON
     return not _cover_others(old.run, new.run)
 
 

@@ -507,6 +507,7 @@ NOT_BEGUN: Mapping[str, re.Pattern[str]] = {
     "eslint": later(
         r"(?m)ESLint couldn't find (?:a configuration|an eslint\.config)|No ESLint configuration found"
     ),
+    "biome": later(r"(?m)^ *× No files were processed in the specified paths\.$"),
     "tsc": later(r"(?m)^error TS(?:5058|5083|18003): "),
     "cargo": later(r"(?m)^error: (?:could not find `Cargo\.toml`|no such (?:sub)?command)"),
     "node": later(
