@@ -185,3 +185,33 @@ def test_the_first_words_of_a_subagent_whose_log_is_alone_are_its_brief(tmp_path
 def test_no_brief_is_told_where_the_main_agent_has_a_message(tmp_path: Path) -> None:
     path = tmp_path / "s-1.jsonl"
     assert briefs(path, json.loads(turn(0, "Do it.")), told("List the modules.")) == []
+
+
+def run(session: str, said: str | None, result: str) -> list[dict[str, object]]:
+    """A run of `stream-json`: its opening, an answer if it is there, and its end."""
+    opening = {"subtype": "init", "claude_code_version": "2.0.36"}
+    message = {"id": f"msg_{session}", "content": [{"type": "text", "text": said}]}
+    lines: list[dict[str, object]] = [{"type": "system", **opening}]
+    lines += [{"type": "assistant", "message": message}] if said else []
+    lines.append({"type": "result", "subtype": "success", "result": result})
+    return [{**line, "session_id": session} for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("second", "versions", "said"),
+    [
+        (run("s-2", None, "Done."), 2, ["Done.", "Done."]),
+        (run("s-2", "Done.", "Done."), 2, ["Done.", "Done."]),
+        (run("s-1", None, "Done."), 1, ["Done."]),
+    ],
+)
+def test_a_session_in_a_file_of_several_is_told_whole(
+    tmp_path: Path, second: list[dict[str, object]], versions: int, said: list[str]
+) -> None:
+    path = tmp_path / "runs.jsonl"
+    lines = run("s-1", "Done.", "Done.") + second
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    events = list(load("claude-code").read(Source(path)))
+    facts = [event.value for event in events if isinstance(event, Fact) and event.name == "version"]
+    assert facts == ["2.0.36"] * versions
+    assert words(iter(events)) == said

@@ -99,6 +99,7 @@ def read(source: Source) -> Iterator[Event]:
         run = line.body.get("session_id")
         if line.body.get("subtype") == "init" and isinstance(run, str):
             if current not in (None, run):
+                reader.begin()
                 yield SessionStart(_origin(line, "/session_id"), run)
             current = run
         yield from reader.read(line)

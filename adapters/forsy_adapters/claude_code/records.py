@@ -143,16 +143,20 @@ class Reader:
         self.seen: set[tuple[Any, ...]] = set()
         self.contents: dict[tuple[str, str | None], set[int]] = {}
         """What the records say that share a uuid and a time."""
-        self.facts: dict[str, Any] = {}
-        self.lanes: dict[str, dict[str, Any]] = {}
-        """The same of each subagent."""
         self.tools: dict[str, str] = {}
         self.delegated: set[str] = set()
         self.briefed = False
-        self.answers: set[str] = set()
-        """All words of the agent itself."""
         self.command: str | None = None
         """The record of the last human words, where they are a command."""
+        self.begin()
+
+    def begin(self) -> None:
+        """A session begins: nothing was told of it yet, and nothing said in it."""
+        self.facts: dict[str, Any] = {}
+        self.lanes: dict[str, dict[str, Any]] = {}
+        """The same of each subagent."""
+        self.answers: set[str] = set()
+        """All words of the agent itself."""
 
     def read(self, line: Line) -> Iterator[Event]:
         """At least one event for each record."""
