@@ -95,7 +95,8 @@ class Touch(msgspec.Struct, frozen=True, gc=False):
     """Absolute where the log allows it."""
     kind: str
     """`read`, `edit`, `write`, `delete`, `generated`, `removed` by a command, `changed` where only
-    the fact is known, or `folder` where it is one that a command made."""
+    the fact is known, or `folder` and `folder removed` where it is one that a command made or
+    took away."""
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     """Lines, without their ends."""
@@ -107,6 +108,8 @@ class Touch(msgspec.Struct, frozen=True, gc=False):
     first: int | None = None
     last: int | None = None
     """Lines shown or asked for, from 1."""
+    source: str = ""
+    """Of a file that a command moved the path where it was."""
 
 
 class Check(msgspec.Struct, frozen=True, gc=False):

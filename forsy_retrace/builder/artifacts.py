@@ -26,8 +26,13 @@ from .tracked import makers
 from .unchecked import endings_of, is_log, is_plan, is_prose
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed", "put back")
-GONE = {"delete": "The log shows that it is gone.", "removed": "A command removed it."}
+GONE = {
+    "delete": "The log shows that it is gone.",
+    "removed": "A command removed it.",
+    "folder removed": "A command removed it.",
+}
 """What is deleted; behind a command that removed it, others on its line may have made it anew."""
+FOLDERS = ("folder", "folder removed")
 TESTS = frozenset(["test", "tests", "spec", "specs", "__tests__", "e2e"])
 """Folders of tests."""
 TEST = re.compile(
@@ -49,10 +54,7 @@ class _Rewriters(NamedTuple):
 
 def artifacts(trace: Trace) -> Trace:
     """Each file that the log shows created, modified, deleted or read as evidence."""
-    by_path: dict[str, list[Touch]] = {}
-    for touch in trace.touches:
-        if touch.path and touch.actor != "system":
-            by_path.setdefault(touch.path, []).append(touch)
+    by_path = _by_path(trace.touches)
     _put_back(by_path, trace)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
@@ -71,6 +73,27 @@ def artifacts(trace: Trace) -> Trace:
         is not None
     ]
     return msgspec.structs.replace(trace, artifacts=tuple(found))
+
+
+def _by_path(touches: Iterable[Touch]) -> dict[str, list[Touch]]:
+    """What was done to each file; one that was moved brings along what led to its known content."""
+    found: dict[str, list[Touch]] = {}
+    for touch in touches:
+        if not touch.path or touch.actor == "system":
+            continue
+        own = found.setdefault(touch.path, [])
+        if touch in own[-1:]:
+            continue
+        here = touch
+        if touch.source:
+            left = (touch.step, "removed")
+            led = [t for t in found.get(touch.source, ()) if (t.step, t.kind) != left]
+            if own or replay(led) is None:
+                here = msgspec.structs.replace(touch, source="")
+            else:
+                own += led
+        own.append(here)
+    return found
 
 
 def _put_back(by_path: Mapping[str, list[Touch]], trace: Trace) -> None:
@@ -167,7 +190,7 @@ def _artifact(
     used = [touch for touch in touched if trace.steps[touch.step - 1].eval == 1]
     if not changes and not used:
         return None
-    if any(touch.kind == "folder" for touch in touched) and {t.kind for t in changes} <= set(GONE):
+    if any(touch.kind in FOLDERS for touch in touched) and {t.kind for t in changes} <= set(GONE):
         return None
     steps = tuple(sorted({touch.step for touch in changes or used}))
     name = shown(path, cwd)
@@ -196,7 +219,9 @@ def _artifact(
         "intermediate" if is_scratch or is_plan(path) or _came_and_went(verbs) else _role(path),
         steps,
         what,
-        _state(changes, trace, grade, back, _doubt(touched, rewriters)) if told else ASKED[grade],
+        _state(changes, trace, grade, back, _doubt(touched, rewriters), cwd)
+        if told
+        else ASKED[grade],
         grade,
         content=content if kind != "deleted" else None,
         diff=diff,
@@ -223,7 +248,7 @@ def replay(touched: list[Touch]) -> str | None:
         elif touch.kind == "edit":
             before = before_of(touch.change)
             text = after_edit(text if before is None else before, touch)
-        elif touch.kind in CHANGES:
+        elif touch.kind in CHANGES and not touch.source:
             text = None
         elif touch.kind == "read" and (held := whole(touch.change)) is not None:
             text = held
@@ -236,7 +261,7 @@ def _tells_before(touch: Touch) -> bool:
 
 
 def _verbs(touched: list[Touch], changes: list[Touch]) -> Iterator[str]:
-    """What each change does to the file: created, modified, generated, put back or deleted.
+    """What each change does to the file: created, modified, moved, put back and so on.
 
     What an earlier step read was there, unless the harness says that the write made it.
     """
@@ -249,6 +274,8 @@ def _verbs(touched: list[Touch], changes: list[Touch]) -> Iterator[str]:
         since = 0 if stands else touch.step
         if not stands:
             yield "deleted"
+        elif touch.source:
+            yield "moved here"
         elif touch.kind in ("generated", "put back"):
             yield touch.kind
         else:
@@ -260,7 +287,7 @@ def _type(verbs: list[str]) -> str:
     """What became of the file in all."""
     if verbs[-1] == "deleted":
         return "deleted"
-    if set(verbs) <= {"generated", "deleted"}:
+    if set(verbs) <= {"generated", "deleted", "moved here"}:
         return "generated"
     return "created" if verbs[0] == "created" else "modified"
 
@@ -357,7 +384,9 @@ def _is_for(endings: tuple[str, ...] | None, path: str) -> bool:
     return posixpath.splitext(path)[1] in endings if endings else not is_prose(path)
 
 
-def _state(changes: list[Touch], trace: Trace, grade: str, back: int | None, doubt: str) -> str:
+def _state(
+    changes: list[Touch], trace: Trace, grade: str, back: int | None, doubt: str, cwd: str | None
+) -> str:
     last = changes[-1]
     back_again = last.kind == "put back"
     lost = {touch.step for touch in changes} & set(trace.replaced)
@@ -373,19 +402,19 @@ def _state(changes: list[Touch], trace: Trace, grade: str, back: int | None, dou
         if grade == "full" and doubt:
             parts[-1] = f"The log holds its content; {doubt}"
     else:
-        left = _moved(last, trace) or GONE[last.kind]
+        left = _moved(last, trace, cwd) or GONE[last.kind]
         parts.append(f"Step {back} shows it again." if back else left)
     return " ".join(parts)
 
 
-def _moved(last: Touch, trace: Trace) -> str:
-    """Where a command moved a file, in its own words; empty where it took it away."""
+def _moved(last: Touch, trace: Trace, cwd: str | None) -> str:
+    """Where a command moved a file, in its words; empty where it took it away."""
     run = command(trace.steps[last.step - 1])
     name = posixpath.basename(last.path)
     for simple in run.simples if run is not None else ():
         if simple.name in MOVES and name in map(posixpath.basename, simple.reads):
             to = [path for path in simple.writes if path not in simple.reads]
-            return f"A command moved it to {to[0]}." if to else "A command moved it."
+            return f"A command moved it to {shown(to[0], cwd)}." if to else "A command moved it."
     return ""
 
 

@@ -309,6 +309,7 @@ WAS = {
     "folder": "made",
     "delete": "deleted",
     "removed": "removed",
+    "folder removed": "removed",
 }
 """What was done to a file, by what its touch says."""
 

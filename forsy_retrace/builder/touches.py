@@ -141,7 +141,7 @@ def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[T
         elif text is not None and (kind == "write" or path not in told):
             yield _poured(step, path, kind, text, told.get(path))
         elif path not in told:
-            yield _touch(step, path, kind)
+            yield _touch(step, path, kind, source=_source(step, run.simples[at], path))
 
 
 def _kept(step: Step, run: Command, named: Iterable[Named]) -> frozenset[str]:
@@ -168,7 +168,7 @@ def _named(step: Step, run: Command) -> Iterator[Named]:
     missed, known, unseen = unread(step), known_places(run), lost(step)
     blank = step.output is not None and missed.is_all
     for at, simple in enumerate(run.simples[ran:], ran):
-        for path in filter(_is_file, simple.writes):
+        for path in filter(_is_file, _targets(simple)):
             if at < known or ROOTED.match(path):
                 yield at, absolute(path, cwd), _written(simple, path)
         for path in filter(_is_file, simple.reads if simple.shows and not blank else ()):
@@ -176,6 +176,39 @@ def _named(step: Step, run: Command) -> Iterator[Named]:
                 continue
             if at < known or ROOTED.match(path):
                 yield at, absolute(path, cwd), "read"
+
+
+def _targets(simple: Simple) -> tuple[str, ...]:
+    """What a command writes; of one that moves files also where it takes them from."""
+    moved = _moved(simple)
+    return (*moved.values(), *moved) if moved else simple.writes
+
+
+def _moved(simple: Simple) -> dict[str, str]:
+    """Where `mv` puts each file, and where it takes it from; empty where its words do not tell.
+
+    A last word may be a folder that is there, unless it ends as the one file that is moved.
+    """
+    *sources, target = simple.writes or ("",)
+    if simple.name not in ("mv", "git mv") or tuple(sources) != simple.reads or not sources:
+        return {}
+    if not BY_TARGET.isdisjoint(word.partition("=")[0] for word in simple.words):
+        return {}
+    if len(sources) > 1 or target.endswith(("/", "/..")) or target in (".", ".."):
+        return {posixpath.join(target, posixpath.basename(one)): one for one in sources}
+    end = posixpath.splitext(target)[1]
+    return {target: sources[0]} if end and end == posixpath.splitext(sources[0])[1] else {}
+
+
+BY_TARGET = frozenset(["-t", "--target-directory"])
+"""With one of these, `mv` names the folder before the files."""
+
+
+def _source(step: Step, simple: Simple, path: str) -> str:
+    """Where a command took a file from; empty where it moved none there."""
+    base = base_of(step)
+    moved = {absolute(to, base): absolute(one, base) for to, one in _moved(simple).items()}
+    return "" if "mv: " in step.printed else moved.get(path, "")
 
 
 def known_places(run: Command) -> int:
@@ -203,6 +236,8 @@ def _is_file(path: str) -> bool:
 
 def _written(simple: Simple, path: str) -> str:
     """What a simple command does to one of its targets."""
+    if simple.name == "rmdir":
+        return "folder removed"
     if simple.name in REMOVES or (simple.name in MOVES and path in simple.reads):
         return "removed"
     if simple.name in MAKES_FOLDERS:
