@@ -25,7 +25,7 @@ from .touches import absolute, base_of, before_of, shown, whole
 from .tracked import makers
 from .unchecked import endings_of, is_log, is_plan, is_prose
 
-CHANGES = ("edit", "write", "delete", "changed", "generated", "removed", "put back")
+CHANGES = ("edit", "write", "delete", "changed", "generated", "removed", "put back", "committed")
 GONE = {
     "delete": "The log shows that it is gone.",
     "removed": "A command removed it.",
@@ -55,6 +55,7 @@ class _Rewriters(NamedTuple):
 def artifacts(trace: Trace) -> Trace:
     """Each file that the log shows created, modified, deleted or read as evidence."""
     by_path = _by_path(trace.touches)
+    _committed(by_path, trace)
     _put_back(by_path, trace)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
@@ -94,6 +95,36 @@ def _by_path(touches: Iterable[Touch]) -> dict[str, list[Touch]]:
                 own += led
         own.append(here)
     return found
+
+
+CREATED = later(r"(?m)^ create mode 100\d{3} (?!\")(.+)$")
+"""How `git commit` lists a file that is new to Git."""
+
+
+def _committed(by_path: dict[str, list[Touch]], trace: Trace) -> None:
+    """Adds the files that a commit lists as new and of which no step shows what made them.
+
+    Git names them from the top of the repository: a folder from which another step, or the line
+    that adds it, names one of them so.
+    """
+    named = set(by_path)
+    for step in trace.steps:
+        run = command(step) if step.success else None
+        if run is None or "git" not in run.programs:
+            continue
+        base = base_of(step) or ""
+        added = (word for one in run.simples if one.name == "git add" for word in one.words[2:])
+        named.update(absolute(word, base) for word in added)
+        if not any(one.name == "git commit" for one in run.simples):
+            continue
+        names = CREATED.findall(step.printed)
+        tops = [base, *map(str, PurePosixPath(base).parents)] if base and names else []
+        top = next((top for top in tops if any(f"{top}/{one}" in named for one in names)), None)
+        for name in names if top is not None else ():
+            touched = by_path.setdefault(path := f"{top}/{name}", [])
+            if not any(touch.kind in CHANGES for touch in touched):
+                touched.append(Touch(step.step, step.actor, path, "committed"))
+                touched.sort(key=lambda touch: touch.step)
 
 
 def _put_back(by_path: Mapping[str, list[Touch]], trace: Trace) -> None:
@@ -248,7 +279,7 @@ def replay(touched: list[Touch]) -> str | None:
         elif touch.kind == "edit":
             before = before_of(touch.change)
             text = after_edit(text if before is None else before, touch)
-        elif touch.kind in CHANGES and not touch.source:
+        elif touch.kind in CHANGES and touch.kind != "committed" and not touch.source:
             text = None
         elif touch.kind == "read" and (held := whole(touch.change)) is not None:
             text = held
@@ -276,6 +307,8 @@ def _verbs(touched: list[Touch], changes: list[Touch]) -> Iterator[str]:
             yield "deleted"
         elif touch.source:
             yield "moved here"
+        elif touch.kind == "committed":
+            yield "committed as new"
         elif touch.kind in ("generated", "put back"):
             yield touch.kind
         else:
@@ -287,7 +320,7 @@ def _type(verbs: list[str]) -> str:
     """What became of the file in all."""
     if verbs[-1] == "deleted":
         return "deleted"
-    if set(verbs) <= {"generated", "deleted", "moved here"}:
+    if set(verbs) <= {"generated", "deleted", "moved here", "committed as new"}:
         return "generated"
     return "created" if verbs[0] == "created" else "modified"
 
@@ -399,6 +432,9 @@ def _state(
         parts.append(SHOWN[grade])
         if grade == "unseen" and command(trace.steps[last.step - 1]) is not None:
             parts[-1] = "The log holds the command that changed it, not what it then held."
+        if last.kind == "committed":
+            parts[0] = f"Git lists it as new in the commit of step {last.step}."
+            parts[1:] = parts[1:] if grade == "full" else []
         if grade == "full" and doubt:
             parts[-1] = f"The log holds its content; {doubt}"
     else:
