@@ -26,7 +26,7 @@ from .gaps import only_reads
 from .outcome import never_ran
 from .tools import path_of
 from .touches import absolute, base_of, shown
-from .wanted import MAX_TEXT, MODULE, Asked, Wanted, files_edited, last_part, ways_to_show
+from .wanted import MAX_TEXT, MODULE, Asked, Replaced, Wanted, files_edited, last_part, ways_to_show
 
 HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 BLAMED = re.compile(
@@ -116,6 +116,8 @@ class Flow:
         """File to the lines that hits named, with their steps."""
         self.lines: dict[str, dict[str | None, deque[int]]] = {}
         """A line to the last steps that showed it in each file; None where any may be meant."""
+        self.indented: dict[str, dict[str, deque[int]]] = {}
+        """A line to the last steps that showed it with each indent."""
         self.short: dict[tuple[str, str], int] = {}
         """A file with a text of short lines to the last step that showed it; 0 where it stood twice."""
         self.written: dict[str, dict[str, int]] = {}
@@ -131,6 +133,7 @@ class Flow:
         self.entries.clear()
         self.hits.clear()
         self.lines.clear()
+        self.indented.clear()
         self.short.clear()
 
     def show(self, step: Step) -> None:
@@ -165,7 +168,13 @@ class Flow:
                 text = NUMBERED.sub("", text)
             if step.operation == "search" or text.startswith(WINDOW):
                 text = BEFORE_A_HIT.sub("", text)
-            lines = self.wanted.lines.intersection(map(str.strip, text.splitlines()))
+            rows = text.splitlines()
+            lines = self.wanted.lines.intersection(map(str.strip, rows))
+            firsts = lines & self.wanted.firsts
+            for row in {*rows} if firsts else ():
+                if (line := row.strip()) in firsts:
+                    depths = self.indented.setdefault(line, {})
+                    depths.setdefault(row, deque(maxlen=LOOKS)).append(step.step)
             files = self._files(step)
             for line in lines:
                 held = self.lines.setdefault(line, {})
@@ -193,7 +202,7 @@ class Flow:
         if step.cwd is not None and step.cwd not in self.given:
             self.given |= {step.cwd, *values(step.cwd)}
         files = files_edited(step)
-        found = [source for lines in asked.replaced for source in self._of_edit(lines, files)]
+        found = [source for text in asked.replaced for source in self._of_edit(text, files)]
         found += [source for old in asked.short for source in self._of_short(old, files)]
         for path, first, last in asked.spans:
             found += self._of_span(path, first, last)
@@ -325,13 +334,20 @@ class Flow:
     def _knows(self, value: str) -> bool:
         return value in self.used or value in self.through or value in self.given
 
-    def _of_edit(self, lines: tuple[str, ...], files: frozenset[str]) -> Iterator[Source]:
-        """The step that showed most of the text that an edit replaces; the latest of several."""
+    def _of_edit(self, text: Replaced, files: frozenset[str]) -> Iterator[Source]:
+        """The step that showed most of the text that an edit replaces.
+
+        Of several, the latest of those that showed it at its depth; it may begin amid an indent.
+        """
+        lines = text.lines
         seen_in = [(seen, line) for line in lines for seen in self._shown(line, files)]
         if not seen_in:
             return
         counts = Counter(seen for seen, _ in seen_in)
-        step = max(counts, key=lambda seen: (counts[seen], seen))
+        rows = self.indented.get(lines[0], {}).items()
+        deep = {seen for row, steps in rows if row.endswith(text.first) for seen in steps}
+        deep &= {seen for seen, line in seen_in if line == lines[0]}
+        step = max(counts, key=lambda seen: (counts[seen], seen in deep, seen))
         others = sum(not self._own(line, files) for line in lines)
         if 2 * counts[step] >= (others or len(lines)):
             line = next(line for seen, line in seen_in if seen == step)

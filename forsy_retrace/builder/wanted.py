@@ -37,14 +37,20 @@ UNSOURCED = (
 """Arguments that say what is meant, or that have rules of their own."""
 
 
+class Replaced(NamedTuple):
+    """The lines of a text that an edit replaces, but for short ones, and the first with its indent."""
+
+    lines: tuple[str, ...]
+    first: str
+
+
 class Asked(NamedTuple):
     """What a call says: the files it names, values that may come from somewhere, all its values."""
 
     paths: tuple[str, ...]
     arguments: tuple[str, ...]
     said: frozenset[str]
-    replaced: tuple[tuple[str, ...], ...]
-    """The lines of each text that it replaces, but for short ones."""
+    replaced: tuple[Replaced, ...]
     short: tuple[str, ...]
     """The texts that it replaces whose lines are all short."""
     made: tuple[str, ...]
@@ -64,6 +70,8 @@ class Wanted:
         self.parts = Parts(self.values)
         self.lines: set[str] = set()
         """Lines that an edit replaces."""
+        self.firsts: set[str] = set()
+        """The first of those of each text."""
         self.short: dict[str, dict[str, None]] = {}
         """File to the texts of short lines that are replaced in it."""
         self.names: set[str] = {"", ".", ".."}
@@ -80,8 +88,9 @@ class Wanted:
                     self.values.update(ways_to_show(step, folder))
                     if len(last_part(folder)) >= distinctive.SHORTEST:
                         self.names.add(last_part(folder))
-                for lines in asked.replaced:
+                for lines, _ in asked.replaced:
                     self.lines.update(lines)
+                    self.firsts.update(lines[:1])
                 for file in files_edited(step) if asked.short else ():
                     self.short.setdefault(file, {}).update(dict.fromkeys(asked.short))
 
@@ -145,7 +154,7 @@ def _asked(step: Step) -> Asked:
         tuple(_paths(step)),
         tuple(arguments),
         frozenset().union(*held.values()),
-        tuple(_lines(old) for old, _ in replaced[:MAX_EDITS]),
+        tuple(map(_replaced, (old for old, _ in replaced[:MAX_EDITS]))),
         tuple(old for old, _ in replaced[:MAX_EDITS] if old.strip() and not _lines(old)),
         tuple(_made(step)),
         tuple(_spans(step)),
@@ -231,6 +240,12 @@ def _spans(step: Step) -> Iterator[tuple[str, int, int | None]]:
         base = base_of(step)
         for path, first, last in spans_asked(run):
             yield absolute(path, base), first, last
+
+
+def _replaced(old: str) -> Replaced:
+    lines = _lines(old)
+    whole = (line for line in old.splitlines() if lines and line.strip() == lines[0])
+    return Replaced(lines, next(whole, ""))
 
 
 def _lines(old: str) -> tuple[str, ...]:
