@@ -10,7 +10,7 @@ from itertools import chain
 
 import msgspec
 
-from forsy_retrace.events import SHELL, Fact, Message, Origin
+from forsy_retrace.events import SHELL, Fact, Message, Notice, Origin
 from forsy_retrace.evidence import Evidence, Ground, derived, inferred
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import compact
@@ -136,6 +136,8 @@ class _Linker:
         """Call to what came with it."""
         self.behind: dict[Origin, Brought] = {}
         """The place of a human's words to what they brought."""
+        self.summaries: list[Brought | None] = []
+        """Of each boundary, what it brought of what lay before."""
         self._bring()
         self.brief = next(iter(trace.session.facts("brief")), None)
         """What a subagent was asked whose log is all there is, until it acts."""
@@ -148,12 +150,17 @@ class _Linker:
             match event:
                 case Message(role="user"):
                     said = event.origin
+                case Notice(kind="compacted" | "cleared"):
+                    said = None
+                    self.summaries.append(None)
                 case Fact(name="brought", value=dict(told)):
                     more = Brought(told["text"], told.get("folder"), event.origin.evidence)
                     if call := told.get("call"):
                         self.brought[call] = more
                     elif said is not None:
                         self.behind[said] = more
+                    elif self.summaries:
+                        self.summaries[-1] = more
 
     def take(self, step: Step) -> Step:
         step = self._again(step)
@@ -188,12 +195,14 @@ class _Linker:
         return self.lanes[name]
 
     def _boundary(self) -> None:
-        """What lay before a cleared or compacted context is out of sight."""
+        """What lay before a cleared or compacted context is out of sight, but for its summary."""
         lane = self.lanes.get("agent ")
         if lane is not None:
             lane.see()
             lane.flow.forget()
             lane.batch = []
+        if (summary := self.summaries.pop(0)) is not None:
+            self._named("agent ").flow.given |= brought_values(summary)
 
     def _user(self, step: Step) -> Step:
         before = self._reacts_to(step)

@@ -310,6 +310,8 @@ class Reader:
             yield self._brief(line, here)
             return
         if body.get("isCompactSummary") is True:
+            if not line.lane:
+                yield Fact(here, "brought", {"text": text_of(content)})
             yield Skipped(here, "injected: compaction summary")
             return
         if isinstance(content, str):
