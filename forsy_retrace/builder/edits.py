@@ -5,7 +5,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
 from forsy_retrace.commands import REWRITES, Command, Simple
@@ -184,13 +184,14 @@ class Standing:
             out = Counter({line: len(held.get(line, ())) for line in out})
         else:
             _spare_others(touch, out, held)
+        put = "\n".join(line.strip() for line in touch.added)
         over = self._worked_over(touch, held) - others
         owners = self._owners(held, out, touch.step, others, over)
         ended = [
             (line, step)
             for line in gone
             for step in owners[line]
-            if is_whole or not self._is_extended(line, step, touch)
+            if is_whole or not self._is_extended(line, step, touch.path, put)
         ]
         moved = [
             (line, step)
@@ -213,11 +214,10 @@ class Standing:
             if 1 - self.left[step] / self.sizes[step] > REPLACED_SHARE:
                 self._replace(step, touch.step)
 
-    def _is_extended(self, line: str, step: int, touch: Touch) -> bool:
+    def _is_extended(self, line: str, step: int, path: str, put: str) -> bool:
         """Whether a line stands on inside a longer one, and not one that its step had taken out."""
-        took = self.took[touch.path, step]
-        added = (one.strip() for one in touch.added if line in one)
-        return any(one not in took and _holds(one, line) for one in added)
+        took = self.took[path, step]
+        return any(one not in took for one in islice(_holding(line, put), LATEST))
 
     def _putters(self, path: str, line: str, step: int) -> Iterator[int]:
         """The step that put in a line, and those that had put it in before it was indented anew."""
@@ -445,13 +445,20 @@ class Stash:
                 self.away_since = 0 if asked in BACK else step
 
 
-EDGE = r"(?!(?<=\w)\w)"
-"""Not amid a word."""
+def _holding(line: str, text: str) -> Iterator[str]:
+    """The lines of a text that hold a line which neither begins nor ends amid a word of theirs."""
+    at = text.find(line)
+    while at >= 0:
+        end = at + len(line)
+        begins = not (_is_word(text[at - 1 : at]) and _is_word(line[:1]))
+        if begins and not (_is_word(text[end : end + 1]) and _is_word(line[-1:])):
+            last = text.find("\n", end)
+            yield text[text.rfind("\n", 0, at) + 1 : last if last >= 0 else None]
+        at = text.find(line, end)
 
 
-def _holds(longer: str, line: str) -> bool:
-    """Whether a line stands in a longer one, and neither begins nor ends amid a word."""
-    return re.search(f"{EDGE}{re.escape(line)}{EDGE}", longer) is not None
+def _is_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
 
 
 def _indented(line: str) -> str:
