@@ -65,11 +65,19 @@ class Attachment(msgspec.Struct, frozen=True, gc=False):
 
 
 class Hunk(msgspec.Struct, frozen=True, gc=False):
-    """One piece of a patch: first line before and after (from 1), lines with ` `, `+` or `-`."""
+    """One piece of a patch: first line before and after (from 1), lines with ` `, `+` or `-`.
+
+    Where the log does not say at which lines it stands, both are 0. Pieces stand in order.
+    """
 
     old_start: int
     new_start: int
     lines: tuple[str, ...]
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether the log says at which lines it stands."""
+        return bool(self.old_start or self.new_start)
 
 
 class Packed:

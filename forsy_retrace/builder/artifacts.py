@@ -20,7 +20,7 @@ from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .classify import command
 from .edits import SCRATCH, fixers, may_rewrite, put_back_by, rewrites, scratch
-from .files import after_edit
+from .files import after_edit, keeps_end
 from .touches import absolute, base_of, before_of, shown, whole
 from .tracked import makers
 from .unchecked import endings_of, is_log, is_plan, is_prose
@@ -234,27 +234,30 @@ def _artifact(
         elif number := _first_listed(path, listed):
             state = f"Read; Git lists it as changed in step {number}, and no step shows by what."
         return Artifact(name, "observed", "evidence", steps, what, state, "unseen")
-    content = replay(touched)
+    held = replay(touched)
     verbs = list(_verbs(touched, changes))
     kind = "modified" if back and verbs[-1] == "deleted" else _type(verbs)
     diff = _diff(changes)
-    grade = "full" if content is not None else ("partial" if diff else "unseen")
+    grade = "full" if held is not None else ("partial" if diff else "unseen")
     told = any(trace.steps[number - 1].success is not None for number in steps)
     told = told or _read_back(touched, trace)
     what = _history(changes, verbs)
     if not told:
         what = f"To be {kind} by {_listed(steps)}; the log does not say whether it was."
+    state = ASKED[grade]
+    if told:
+        state = _state(changes, trace, grade, back, _doubt(touched, rewriters), cwd)
+    if told and kind != "deleted" and held is not None and not held.edges:
+        state += " Blank lines and line ends at its ends may differ."
     return Artifact(
         name,
         kind,
         "intermediate" if is_scratch or is_plan(path) or _came_and_went(verbs) else _role(path),
         steps,
         what,
-        _state(changes, trace, grade, back, _doubt(touched, rewriters), cwd)
-        if told
-        else ASKED[grade],
+        state,
         grade,
-        content=content if kind != "deleted" else None,
+        content=held.text if held is not None and kind != "deleted" else None,
         diff=diff,
     )
 
@@ -269,21 +272,37 @@ def _read_back(touched: list[Touch], trace: Trace) -> bool:
     )
 
 
-def replay(touched: list[Touch]) -> str | None:
+class Held(NamedTuple):
+    """What a file holds, as far as the log shows."""
+
+    text: str
+    edges: bool = True
+    """Whether the blank lines and line ends at its ends are told too."""
+
+
+def replay(touched: list[Touch]) -> Held | None:
     """The file's content after all that the log shows, where each link of the chain holds."""
-    text: str | None = None
+    held: Held | None = None
     told = [at for at, touch in enumerate(touched) if _tells_before(touch)]
     for touch in touched[told[-1] if told else 0 :]:
         if touch.kind == "write":
-            text = touch.new
+            held = None if touch.new is None else Held(touch.new)
         elif touch.kind == "edit":
             before = before_of(touch.change)
-            text = after_edit(text if before is None else before, touch)
+            held = _edited(held if before is None else Held(before), touch)
         elif touch.kind in CHANGES and touch.kind != "committed" and not touch.source:
-            text = None
-        elif touch.kind == "read" and (held := whole(touch.change)) is not None:
-            text = held
-    return text
+            held = None
+        elif touch.kind == "read" and (text := whole(touch.change)) is not None:
+            held = Held(text)
+    return held
+
+
+def _edited(held: Held | None, touch: Touch) -> Held | None:
+    """What a file holds after an edit; what is put at an end that is not told stands nowhere."""
+    if held is None or (touch.old == "" and not held.edges):
+        return None
+    after = after_edit(held.text, touch)
+    return None if after is None else Held(after, held.edges and keeps_end(held.text, touch, after))
 
 
 def _tells_before(touch: Touch) -> bool:
@@ -365,7 +384,7 @@ def _diff(changes: list[Touch]) -> str | None:
 
 def _header(hunk: Hunk) -> str:
     """The first line of a piece, with where it stands and how long it is, where the log tells."""
-    if not hunk.new_start:
+    if not hunk.is_placed:
         return "@@"
     marks = Counter(line[:1] for line in hunk.lines)
     old, new = (marks[" "] + marks[""] + marks[mark] for mark in "-+")

@@ -218,14 +218,38 @@ def after_edit(base: str | None, touch: Touch) -> str | None:
 def _patched_text(text: str, hunks: tuple[Hunk, ...]) -> str | None:
     """A text after a patch; None where the patch does not fit it."""
     lines = text.split("\n")
+    end = len(lines)
     for hunk in reversed(hunks):
         old = [line[1:] for line in hunk.lines if line[:1] in (" ", "-")]
         new = [line[1:] for line in hunk.lines if line[:1] in (" ", "+")]
-        start = hunk.old_start - 1
-        if lines[start : start + len(old)] != old:
+        start = max(hunk.old_start - 1, 0) if hunk.is_placed else _found(old, lines[:end])
+        if start is None or lines[start : start + len(old)] != old:
             return None
         lines[start : start + len(old)] = new
+        end = start
     return "\n".join(lines)
+
+
+def _found(old: list[str], lines: list[str]) -> int | None:
+    """Where some lines begin among others, if at one place alone, however they are indented."""
+    bare, among = [line.strip() for line in old], [line.strip() for line in lines]
+    starts = (at for at, line in enumerate(among) if bare and line == bare[0])
+    places = [at for at in starts if among[at : at + len(bare)] == bare]
+    return places[0] if len(places) == 1 else None
+
+
+ENDED = later(r"[^\n]\n\Z")
+"""The end of a text that has no blank line there, and lacks no line end."""
+
+
+def keeps_end(before: str, touch: Touch, after: str) -> bool:
+    """Whether an edit surely put no other blank lines at the end of a file than it tells.
+
+    What has to find the place of a patch may put that end right (Codex does), if it is not so.
+    """
+    hunks = touch.change.hunks if touch.change is not None else ()
+    told = all(hunk.is_placed for hunk in hunks)
+    return told or (ENDED.search(before) is not None and ENDED.search(after) is not None)
 
 
 def _same(one: str, other: str) -> bool:

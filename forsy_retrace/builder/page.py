@@ -340,7 +340,8 @@ SECTIONS: tuple[Section, ...] = (
         "Which files came of it, rebuilt from the log?",
         "No heuristic: writes, edits and patches are replayed as the log shows them. `full`: the"
         " log holds the final content; `partial`: patches only, or a link of the chain does not"
-        " hold; `unseen`: only that the file changed, or was read.",
+        " hold; `unseen`: only that the file changed, or was read. A patch that does not say at"
+        " which lines it stands goes where its old lines stand, if that is at one place alone.",
         (),
     ),
     Section(
