@@ -24,6 +24,7 @@ from .edits import EDITS, Standing, Stash, around_its_check, edits_of, scratch
 from .loads import FILE, Loads
 from .outcome import never_ran
 from .packages import Packages
+from .places import with_parents
 from .printed import bare_output, unreached
 from .scripts import Scripts
 from .suites import left_out_of
@@ -162,7 +163,7 @@ class _Checker:
     def _see_patches(self, step: Step, here: str) -> None:
         """What `git diff` printed was seen: a read of it afterwards is no read-back."""
         for name, lines in _patched(step.printed).items():
-            for root in _with_parents(here):
+            for root in with_parents(here):
                 path = posixpath.join(root, name)
                 if (step.actor, path) in self.unseen:
                     shown = Change(path, "shown", after="\n".join(lines))
@@ -405,14 +406,6 @@ def _run_by(simple: Simple, modules: frozenset[str]) -> list[str]:
 
 
 PRINTS_PATCHES = frozenset(["git diff", "git show"])
-
-
-def _with_parents(folder: str) -> Iterator[str]:
-    """A folder and those above it: one of them is the root that Git names files from."""
-    while folder:
-        yield folder
-        folder = "" if folder == "/" else posixpath.dirname(folder)
-    yield ""
 
 
 def _patched(text: str) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ those that they take in, but for the tests of these.
 """
 
 import posixpath
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import pairwise
 
 from forsy_retrace.commands import Command
@@ -42,14 +42,16 @@ Takes = Callable[[Iterable[str]], Looks]
 """Tells which other folders a check of some Go packages compiles."""
 
 
-def looks_at(kind: str, run: Command, place: str, start: str, takes: Takes) -> Looks | None:
+def looks_at(
+    kind: str, run: Command, place: str, start: str, takes: Takes, edited: Container[str]
+) -> Looks | None:
     """What tells the files that a check looks at; None where the line limits it to none.
 
     `place` is the folder where it ran, where the log keeps track of it, and `start` that in which
-    the session began.
+    the session began; `edited` are the files that were edited and the folders that they lie in.
     """
     go = _by_go(kind, run, place, takes)
-    held = (_by_places(kind, run, place), _by_crates(kind, run, start), go)
+    held = (_by_places(kind, run, place, start, edited), _by_crates(kind, run, start), go)
     told = [one for one in held if one is not None]
     return (lambda path: all(one(path) for one in told)) if told else None
 
@@ -59,12 +61,26 @@ def between_slashes(folder: str) -> str:
     return f"/{ROOT.sub('', folder)}/"
 
 
-def _by_places(kind: str, run: Command, place: str) -> Looks | None:
-    """By the files, folders and patterns that a lint or type-check was given."""
+def with_parents(path: str) -> Iterator[str]:
+    """A path and the folders around it, the root as an empty text."""
+    while path:
+        yield path
+        path = "" if path in ("/", "//") else posixpath.dirname(path)
+    yield ""
+
+
+def _by_places(
+    kind: str, run: Command, place: str, start: str, edited: Container[str]
+) -> Looks | None:
+    """By the files, folders and patterns that a lint or type-check was given.
+
+    These lie below the start; where nothing was edited there, the shell may have gone elsewhere.
+    """
     if kind not in PROJECTS:
         return None
     base = base_of(run, place)
     found: list[tuple[str, str]] = []
+    near: list[tuple[str, str]] = []
     for one in run.simples:
         if one.check != kind:
             continue
@@ -74,10 +90,12 @@ def _by_places(kind: str, run: Command, place: str) -> Looks | None:
         if not held or None in held:
             return None
         found += filter(None, held)
+        near += filter(None, (_place(posixpath.join(start, base), word) for word in words))
+    near = [one for one in near if one[0] in edited]
     if not found:
         return None
     return lambda path: any(
-        folder in f"/{path}/" and path.endswith(ending) for folder, ending in found
+        folder in f"/{path}/" and path.endswith(ending) for folder, ending in near or found
     )
 
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from forsy_retrace.commands import Command, Limits, Simple, classify
 from forsy_retrace.patterns import later
 
-from .places import GO_TEST, Looks, Takes, base_of, looks_at
+from .places import GO_TEST, Looks, Takes, base_of, between_slashes, looks_at, with_parents
 from .scripts import script_of
 from .suites import told_of
 
@@ -120,6 +120,8 @@ class Unchecked:
     def __init__(self, takes: Takes) -> None:
         self.takes = takes
         self.made: dict[int, tuple[File, ...]] = {}
+        self.edited: set[str] = set()
+        """The files of all edits and the folders that they lie in, between slashes."""
         self.waiting: dict[tuple[str, Reach], dict[int, None]] = {}
         self.passed: dict[str, set[int]] = {}
         self.narrow: dict[tuple[str, str, str], dict[Breadth, set[int]]] = {}
@@ -129,6 +131,8 @@ class Unchecked:
     def enter(self, edit: int, paths: Iterable[str]) -> None:
         """An edit of these files; it waits for every kind of check."""
         self.made[edit] = tuple(_file(path) for path in paths if not is_plan(path))
+        for file in self.made[edit]:
+            self.edited.update(map(between_slashes, with_parents(file.path)))
         for (_, reach), waiting in self.waiting.items():
             if any(reach.holds(file) for file in self.made[edit]):
                 waiting[edit] = None
@@ -190,8 +194,8 @@ class Unchecked:
 
     def _looks(self, kind: str, ways: tuple[Command, ...], place: str, start: str) -> list[Looks]:
         """What tells the files at which a check looks, by each way to write it."""
-        held = [looks_at(kind, way, place, start, self.takes) for way in ways]
-        if kind == "tests":
+        held = [looks_at(kind, way, place, start, self.takes, self.edited) for way in ways]
+        if kind in ("tests", "build"):
             ran = ((base_of(way, place), one) for way in ways for one in way.simples)
             held += (told_of(one, here, start) for here, one in ran)
         return [one for one in held if one is not None]
