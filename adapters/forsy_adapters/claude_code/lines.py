@@ -195,13 +195,18 @@ class Survey:
 def read_again(lines: list[Line], files: Iterable[Source]) -> Iterator[Line]:
     """The lines with their bodies, one at a time; each file is read in its own order.
 
-    What was read leaves the list: the events of a long session need its room.
+    What was read leaves the list: the events of a long session need its room. Held are the records
+    alone that stand before one which happened earlier.
     """
     records = {file.name: file.records() for file in files}
+    early: dict[Evidence, Record] = {}
     lines.reverse()
     while lines:
         line = lines.pop()
-        record = next(records[line.here.file], None)
+        record = early.pop(line.here, None)
+        while record is None and (record := next(records[line.here.file], None)) is not None:
+            if record.here.start < line.here.start:
+                early[record.here], record = record, None
         if record is not None and record.here == line.here:
             line.body = body_of(record, line.prefix)
         else:

@@ -271,7 +271,16 @@ def _up(line: Line | None, by_name: dict[str, Line]) -> Iterator[Line]:
 def _merged(
     main: list[Line], others: dict[str, list[Line]], calls: dict[str, str]
 ) -> Iterator[Line]:
-    """Main lane in file order; a subagent's own file from its call to its result, by time."""
+    """Main lane in file order; a subagent's records from its call to its result, by time.
+
+    Clients that kept all in one file wrote each subagent's records when it had ended.
+    """
+    inline = {line.lane for line in main if line.is_side and line.lane in calls} - others.keys()
+    others = others.copy()
+    for line in main:
+        if line.lane in inline:
+            others.setdefault(line.lane, []).append(line)
+    main = [line for line in main if line.lane not in inline]
     if not others:
         yield from main
         return
