@@ -192,6 +192,8 @@ class Trace(msgspec.Struct, frozen=True):
     boundaries: tuple[tuple[int, str], ...] = ()
     """Where the agent lost sight of what lay before: steps before it, `compacted` or `cleared`."""
     touches: tuple[Touch, ...] = ()
+    strange: frozenset[tuple[int, str]] = frozenset()
+    """The steps that found a file changed by no edit that the log shows, and the file."""
     checks: Mapping[int, Check] = msgspec.field(default_factory=dict)
     replaced: Mapping[int, int] = msgspec.field(default_factory=dict)
     """Edit steps to the later step that replaced or undid most of what they wrote."""

@@ -46,7 +46,7 @@ from .verdicts import (
 def check(trace: Trace) -> Trace:
     """Each check with the edits that it covers; running the edited program becomes `verify`."""
     touched = edits_of(trace)
-    checker = _Checker(touched, scratch(trace), Scripts(trace.steps, touched))
+    checker = _Checker(touched, scratch(trace), Scripts(trace.steps, touched), trace.strange)
     steps = tuple(checker.take(step) for step in trace.steps)
     standing = checker.standing
     return msgspec.structs.replace(
@@ -64,8 +64,9 @@ class _Checker:
         touched: dict[int, list[Touch]],
         is_scratch: Callable[[str], bool],
         scripts: Scripts,
+        strange: frozenset[tuple[int, str]],
     ) -> None:
-        self.touched, self.is_scratch = touched, is_scratch
+        self.touched, self.is_scratch, self.strange = touched, is_scratch, strange
         self.standing = Standing(makers(one for held in touched.values() for one in held))
         self.stash = Stash()
         self.packages = Packages()
@@ -311,9 +312,11 @@ class _Checker:
         return not is_prose(path) and self.standing.stands(path)
 
     def _read_back(self, step: Step, touched: list[Touch]) -> Check | None:
-        """A read that shows lines changed since the agent last saw them."""
+        """A read that shows lines changed since the agent last saw them, and by none but it."""
         for touch in touched:
             if touch.kind != "read" or step.operation != "read":
+                continue
+            if (step.step, touch.path) in self.strange:
                 continue
             unseen = [
                 edit

@@ -94,7 +94,9 @@ def files(trace: Trace) -> Trace:
             if touch.kind != "read" or step.result is not None:
                 known.setdefault((touch.actor, touch.path), _Known()).take(touch)
         steps.append(step)
-    return msgspec.structs.replace(trace, steps=tuple(steps), touches=found)
+    return msgspec.structs.replace(
+        trace, steps=tuple(steps), touches=found, strange=frozenset(contents.strange)
+    )
 
 
 class _Received:
@@ -160,6 +162,8 @@ class Contents:
         """The names of files that shell lines write, wherever they lie, and the last such step."""
         self.fixed = 0
         """The last step that may have fixed or formatted files, whatever their names."""
+        self.strange: set[tuple[int, str]] = set()
+        """The steps that found a file changed by no edit that the log shows."""
 
     def take(self, touched: Iterable[Touch], step: Step) -> str:
         """A sentence where a file is not what the log's own steps left; enters the new content."""
@@ -172,6 +176,8 @@ class Contents:
                 named = self.named.get(posixpath.basename(touch.path), 0)
                 known = max(named, self.fixed) > since
                 by = "" if known else ", by no edit that the log shows"
+                if not known:
+                    self.strange.add((step.step, touch.path))
                 said.append(f"{name} had changed since step {since}{by}.")
             if after is not None:
                 self.held[touch.path] = (after, touch.step)
