@@ -294,17 +294,22 @@ class Standing:
         since = 0 if any(map(self._from_elsewhere, run.simples)) else self.committed
         if back.whole:
             steps = list(takewhile(since.__lt__, reversed(self.in_effect)))
-            self._put_back([one for one in steps if not self._is_left(one, run)], step.step)
+            put_back = [one for one in steps if not self._is_left(one, run, back.folder)]
+            self._put_back(put_back, step.step)
         for path in back.paths if not back.whole else ():
             steps = self.by_path.get(path, [])
             at = bisect_right(steps, since)
             self._put_back(steps[at:], step.step)
             steps[at:] = [own for own in steps[-1:] if own == step.step]
 
-    def _is_left(self, step: int, run: Command) -> bool:
+    def _is_left(self, step: int, run: Command, folder: str) -> bool:
         """Whether a line that puts back all that Git knows leaves alone half of what an edit put in."""
         sizes = {path: len(self.put[path, step]) for path in self.paths[step]}
-        left = [path for path in sizes if self.tracked.leaves(path, step, run)]
+        left = [
+            path
+            for path in sizes
+            if not path.startswith(folder) or self.tracked.leaves(path, step, run)
+        ]
         kept = sum(map(sizes.__getitem__, left))
         return bool(left) and kept >= (1 - REPLACED_SHARE) * sum(sizes.values())
 
@@ -334,6 +339,8 @@ class PutBack(NamedTuple):
     paths: tuple[str, ...]
     whole: bool
     """Whether it is all that Git knows, from its folder on."""
+    folder: str = ""
+    """The beginning of the paths of all that lies in that folder; empty where it does not count."""
 
 
 def put_back_by(step: Step) -> PutBack | None:
@@ -342,14 +349,17 @@ def put_back_by(step: Step) -> PutBack | None:
     if run is None or step.success is False or not RESTORES.search(run.normal):
         return None
     cwd = base_of(step)
-    named = (
+    given = [simple.words[2:] for simple in filter(_puts_back, run.simples)]
+    paths = tuple(
         absolute(word, cwd)
-        for simple in filter(_puts_back, run.simples)
-        for word in simple.words[2:]
+        for words in given
+        for word in words
         if not word.startswith("-") and word != "HEAD"
     )
-    whole = "--hard" in run.normal or run.normal in ("git checkout .", "git restore .")
-    return PutBack(tuple(named), whole)
+    if "--hard" in run.normal:
+        return PutBack(paths, True)
+    whole = any({*words} - {"--", "HEAD"} == {"."} for words in given)
+    return PutBack(paths, whole, absolute(".", cwd).rstrip("/") + "/" if cwd else "")
 
 
 def _puts_back(simple: Simple) -> bool:

@@ -36,6 +36,9 @@ ROOTED = later(r"[/~\\]|[A-Za-z]:")
 NO_FILE = later(r"(?i)\s*\Z|/dev/null\Z|(?:env|variable|function|alias|hklm|hkcu):")
 """Nothing, nowhere, and the drives of PowerShell that hold no files."""
 
+CLEANED = later(r"(?m)^Removing (\S.*)$")
+"""How `git clean` tells what it deleted, from its folder on."""
+
 Named = tuple[int, str, str]
 """A file that a line names: in which command, the file, and what that does to it."""
 
@@ -168,6 +171,9 @@ def _named(step: Step, run: Command) -> Iterator[Named]:
     missed, known, unseen = unread(step), known_places(run), lost(step)
     blank = step.output is not None and missed.is_all
     for at, simple in enumerate(run.simples[ran:], ran):
+        if simple.words[:2] == ("git", "clean") and at < known:
+            for path in CLEANED.findall(step.printed):
+                yield at, absolute(path, cwd), "removed"
         for path in filter(_is_file, _targets(simple)):
             if at < known or ROOTED.match(path):
                 yield at, absolute(path, cwd), _written(simple, path)
