@@ -69,6 +69,9 @@ class Shows(msgspec.Struct, frozen=True):
     """A result without an error flag is the harness's word for success."""
     tools: Mapping[str, Known] = msgspec.field(default_factory=dict)
     """The harness's tools, and the known ones that they work like."""
+    marks_cuts: bool = False
+    """Results hold what was shown as it was, but for blank lines around it, or a mark says what is
+    left out: what prints a short file shows all of it."""
 
 
 def pointer(*parts: str | int) -> str:

@@ -57,6 +57,20 @@ def test_a_tool_is_read_like_the_known_one_that_its_adapter_names() -> None:
     assert steps[2].caused_by == (2,)
 
 
+@pytest.mark.parametrize(("marks_cuts", "content"), [(True, "one\n"), (False, None)])
+def test_a_print_is_a_whole_file_where_the_harness_would_mark_a_cut(
+    marks_cuts: bool, content: str | None
+) -> None:
+    lines = ("sed -i s/two/one/ /a.py", "cat /a.py")
+    events: list[Event] = []
+    for number, line in enumerate(lines):
+        events.append(ToolCall(HERE, f"c{number}", "run", {"command": line}))
+        events.append(ToolResult(HERE, f"c{number}", "one\n" if number else "", "ok", "flag"))
+    shows = Shows(tools={"run": "bash"}, marks_cuts=marks_cuts)
+    (artifact,) = build(Session("s", None, tuple(events)), "my-tool", shows).artifacts
+    assert artifact.content == content
+
+
 def test_a_picture_that_a_result_alone_brings_is_named() -> None:
     seen = Attachment("image/png", 2048, "/image/b64")
     results = (

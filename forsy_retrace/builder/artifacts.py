@@ -20,10 +20,11 @@ from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .classify import command
 from .edits import SCRATCH, fixers, may_rewrite, put_back_by, rewrites, scratch
-from .files import after_edit, keeps_end
+from .files import after_edit, keeps_end, lines_read
 from .touches import absolute, base_of, before_of, shown, whole
 from .tracked import makers
 from .unchecked import endings_of, is_log, is_plan, is_prose
+from .wholes import Held, shown_whole
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed", "put back", "committed")
 GONE = {
@@ -54,7 +55,7 @@ class _Rewriters(NamedTuple):
 
 def artifacts(trace: Trace) -> Trace:
     """Each file that the log shows created, modified, deleted or read as evidence."""
-    by_path = _by_path(trace.touches)
+    by_path = _by_path(trace)
     _committed(by_path, trace)
     _put_back(by_path, trace)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
@@ -76,10 +77,10 @@ def artifacts(trace: Trace) -> Trace:
     return msgspec.structs.replace(trace, artifacts=tuple(found))
 
 
-def _by_path(touches: Iterable[Touch]) -> dict[str, list[Touch]]:
+def _by_path(trace: Trace) -> dict[str, list[Touch]]:
     """What was done to each file; one that was moved brings along what led to its known content."""
     found: dict[str, list[Touch]] = {}
-    for touch in touches:
+    for touch in trace.touches:
         if not touch.path or touch.actor == "system":
             continue
         own = found.setdefault(touch.path, [])
@@ -89,7 +90,7 @@ def _by_path(touches: Iterable[Touch]) -> dict[str, list[Touch]]:
         if touch.source:
             left = (touch.step, "removed")
             led = [t for t in found.get(touch.source, ()) if (t.step, t.kind) != left]
-            if own or replay(led) is None:
+            if own or replay(led, trace) is None:
                 here = msgspec.structs.replace(touch, source="")
             else:
                 own += led
@@ -234,7 +235,7 @@ def _artifact(
         elif number := _first_listed(path, listed):
             state = f"Read; Git lists it as changed in step {number}, and no step shows by what."
         return Artifact(name, "observed", "evidence", steps, what, state, "unseen")
-    held = replay(touched)
+    held = replay(touched, trace)
     verbs = list(_verbs(touched, changes))
     kind = "modified" if back and verbs[-1] == "deleted" else _type(verbs)
     diff = _diff(changes)
@@ -244,11 +245,8 @@ def _artifact(
     what = _history(changes, verbs)
     if not told:
         what = f"To be {kind} by {_listed(steps)}; the log does not say whether it was."
-    state = ASKED[grade]
-    if told:
-        state = _state(changes, trace, grade, back, _doubt(touched, rewriters), cwd)
-    if told and kind != "deleted" and held is not None and not held.edges:
-        state += " Blank lines and line ends at its ends may differ."
+    content = _content(touched, trace, grade, held, rewriters)
+    state = _state(changes, trace, content, back, cwd) if told else ASKED[grade]
     return Artifact(
         name,
         kind,
@@ -272,15 +270,7 @@ def _read_back(touched: list[Touch], trace: Trace) -> bool:
     )
 
 
-class Held(NamedTuple):
-    """What a file holds, as far as the log shows."""
-
-    text: str
-    edges: bool = True
-    """Whether the blank lines and line ends at its ends are told too."""
-
-
-def replay(touched: list[Touch]) -> Held | None:
+def replay(touched: list[Touch], trace: Trace) -> Held | None:
     """The file's content after all that the log shows, where each link of the chain holds."""
     held: Held | None = None
     told = [at for at, touch in enumerate(touched) if _tells_before(touch)]
@@ -292,9 +282,15 @@ def replay(touched: list[Touch]) -> Held | None:
             held = _edited(held if before is None else Held(before), touch)
         elif touch.kind in CHANGES and touch.kind != "committed" and not touch.source:
             held = None
-        elif touch.kind == "read" and (text := whole(touch.change)) is not None:
-            held = Held(text)
+        elif touch.kind == "read" and (seen := shown_whole(trace, touch)) is not None:
+            held = _more_of(seen, held)
     return held
+
+
+def _more_of(seen: Held, held: Held | None) -> Held:
+    """What was seen, unless it is what the file held, of which more is told."""
+    same = held is not None and seen.text.strip() == held.text.strip()
+    return held if held is not None and same and not seen.edges else seen
 
 
 def _edited(held: Held | None, touch: Touch) -> Held | None:
@@ -401,6 +397,7 @@ def _role(path: str) -> str:
     return "config" if end in CONFIGS else "deliverable"
 
 
+COMMANDED = "The log holds the command that changed it, not what it then held."
 SHOWN = {
     "full": "The log holds its final content.",
     "partial": "The log holds patches of it, not the whole.",
@@ -413,12 +410,12 @@ ASKED = {
 }
 
 
-def _doubt(touched: list[Touch], rewriters: _Rewriters) -> str:
+def _doubt(touched: list[Touch], rewriters: _Rewriters, trace: Trace) -> str:
     """What may have changed a file behind all that tells of its content; empty where nothing may."""
     path = touched[-1].path
     if SCRATCH.search(path) or is_plan(path):
         return ""
-    last = max((touch.step for touch in touched if _tells_content(touch)), default=0)
+    last = max((touch.step for touch in touched if _tells_content(touch, trace)), default=0)
     git = (n for n, simple in rewriters.git if n > last and may_rewrite(simple, path))
     fixed = (n for n, endings in rewriters.fixers if n > last and _is_for(endings, path))
     first = [(next(git, 0), "Git"), (next(fixed, 0), "a formatter")]
@@ -426,9 +423,11 @@ def _doubt(touched: list[Touch], rewriters: _Rewriters) -> str:
     return f"{what} may have changed it in step {number}." if number else ""
 
 
-def _tells_content(touch: Touch) -> bool:
+def _tells_content(touch: Touch, trace: Trace) -> bool:
     """Whether a step shows or makes the whole of a file, whatever was there before."""
-    return touch.kind == "write" or _tells_before(touch) or whole(touch.change) is not None
+    if touch.kind == "write" or _tells_before(touch):
+        return True
+    return shown_whole(trace, touch) is not None
 
 
 def _is_for(endings: tuple[str, ...] | None, path: str) -> bool:
@@ -437,7 +436,7 @@ def _is_for(endings: tuple[str, ...] | None, path: str) -> bool:
 
 
 def _state(
-    changes: list[Touch], trace: Trace, grade: str, back: int | None, doubt: str, cwd: str | None
+    changes: list[Touch], trace: Trace, content: str, back: int | None, cwd: str | None
 ) -> str:
     last = changes[-1]
     back_again = last.kind == "put back"
@@ -448,18 +447,35 @@ def _state(
     if undone:
         parts.append(f"What {_listed(tuple(sorted(undone)))} wrote was mostly replaced later.")
     if last.kind not in GONE:
-        parts.append(SHOWN[grade])
-        if grade == "unseen" and command(trace.steps[last.step - 1]) is not None:
-            parts[-1] = "The log holds the command that changed it, not what it then held."
         if last.kind == "committed":
             parts[0] = f"Git lists it as new in the commit of step {last.step}."
-            parts[1:] = parts[1:] if grade == "full" else []
-        if grade == "full" and doubt:
-            parts[-1] = f"The log holds its content; {doubt}"
+        if content:
+            parts.append(content)
     else:
         left = _moved(last, trace, cwd) or GONE[last.kind]
         parts.append(f"Step {back} shows it again." if back else left)
     return " ".join(parts)
+
+
+def _content(
+    touched: list[Touch], trace: Trace, grade: str, held: Held | None, rewriters: _Rewriters
+) -> str:
+    """What the log tells of a file's content; where it was read since, if that is not known."""
+    if held is not None:
+        doubt = _doubt(touched, rewriters, trace)
+        told = f"The log holds its content; {doubt}" if doubt else SHOWN[grade]
+        return told if held.edges else f"{told} Blank lines and line ends at its ends may differ."
+    last = max(at for at, touch in enumerate(touched) if touch.kind in CHANGES)
+    by_command = command(trace.steps[touched[last].step - 1]) is not None
+    told = COMMANDED if grade == "unseen" and by_command else SHOWN[grade]
+    if touched[last].kind == "committed":
+        told = ""
+    for read in reversed(touched[last + 1 :]):
+        if read.kind == "read" and trace.steps[read.step - 1].result is not None:
+            lines = lines_read(read)
+            seen = f"It was last read in step {read.step}{f' ({lines})' if lines else ''}."
+            return f"{told} {seen}".strip()
+    return told
 
 
 def _moved(last: Touch, trace: Trace, cwd: str | None) -> str:

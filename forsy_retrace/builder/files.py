@@ -146,7 +146,7 @@ class _Known:
         """`src/a.py was last read in step 7 (lines 1-200) and edited in step 9.`"""
         parts = []
         if (read := self.read) is not None:
-            lines = _lines_read(read)
+            lines = lines_read(read)
             parts.append(f"last read in step {read.step}" + (f" ({lines})" if lines else ""))
         if self.edit is not None:
             parts.append(f"{WAS[self.edit.kind]} in step {self.edit.step}")
@@ -516,7 +516,7 @@ def _gained(step: Step, touched: list[Touch]) -> str:
     names = []
     for touch in touched:
         if touch.kind == "read":
-            name, lines = shown(touch.path, step.cwd), _lines_read(touch)
+            name, lines = shown(touch.path, step.cwd), lines_read(touch)
             if lines:
                 name += f", {lines}"
             elif touch.path in parts or was_cut:
@@ -526,7 +526,7 @@ def _gained(step: Step, touched: list[Touch]) -> str:
     return f"{_context(step)} gained {what}."
 
 
-def _lines_read(read: Touch) -> str:
+def lines_read(read: Touch) -> str:
     """Which lines a read showed, as far as the log tells; empty for all, or where it does not."""
     if read.first and read.last:
         return f"lines {read.first}-{read.last}"

@@ -341,7 +341,9 @@ SECTIONS: tuple[Section, ...] = (
         "No heuristic: writes, edits and patches are replayed as the log shows them. `full`: the"
         " log holds the final content; `partial`: patches only, or a link of the chain does not"
         " hold; `unseen`: only that the file changed, or was read. A patch that does not say at"
-        " which lines it stands goes where its old lines stand, if that is at one place alone.",
+        " which lines it stands goes where its old lines stand, if that is at one place alone. A"
+        " print of one file and nothing else is the whole of it where the harness marks what it"
+        " leaves out.",
         (),
     ),
     Section(

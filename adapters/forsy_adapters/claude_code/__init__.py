@@ -35,6 +35,7 @@ SHOWS = Shows(
         "reasoning that the client stored encrypted",
     ),
     flags_only_errors=True,
+    marks_cuts=True,
 )
 
 ENVELOPE = ("sessionId", "session_id", "parentUuid", "uuid", "leafUuid")

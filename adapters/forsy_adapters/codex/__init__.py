@@ -42,6 +42,7 @@ SHOWS = Shows(
         "at which lines of a file a patch took hold",
     ),
     tools={"spawn_agent": "Task"},
+    marks_cuts=True,
 )
 
 QUOTED = later(
