@@ -74,8 +74,18 @@ def _step(trace: Json, number: int) -> Json:
     return steps[number - 1]
 
 
-def explained(folder: Path, number: int, field: str, source: Path | None) -> str:
-    """A value with its grade, rule, confidence and the masked text that bears it out."""
+def explained(
+    folder: Path,
+    number: int,
+    field: str,
+    source: Path | None,
+    rules: Rules = Rules(),  # noqa: B008 (Rules is frozen)
+) -> str:
+    """A value with its grade, rule, confidence and the masked text that bears it out.
+
+    `rules` say what the trace was made with; without them, no text is shown of a log in which a
+    user's own were found.
+    """
     trace, rows = load_folder(folder)
     step = _step(trace, number)
     if field not in FIELDS:
@@ -101,7 +111,7 @@ def explained(folder: Path, number: int, field: str, source: Path | None) -> str
         lines.append(f"  rests on    {_line(_step(trace, other)).strip()}")
     for vote in entry.get("votes", ()):
         lines.append(f"  vote        {vote['rule']}: {vote['value']} ({vote['confidence']})")
-    lines += _sources(folder, row, entry, source)
+    lines += _sources(folder, row, entry, source, rules)
     return "\n".join(lines)
 
 
@@ -109,12 +119,13 @@ MOST_PLACES = 12
 """So many places of one value are shown: a streamed text has one for each piece."""
 
 
-def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[str]:
+def _sources(folder: Path, row: Json, entry: Json, source: Path | None, rules: Rules) -> list[str]:
     told = places(entry)
     found = told or [(at, "") for at in range(min(2, len(row["records"])))]
     lines = []
-    logs = _logs(folder, sources_of(folder, [row]), source)
-    mask = _masker(logs, row) if logs is not None else str
+    is_private = _masked_by_wish(folder) and not (rules.terms or rules.patterns)
+    logs = None if is_private else _logs(folder, sources_of(folder, [row]), source)
+    mask = _masker(logs, row, rules) if logs is not None else str
     for at, path in found[:MOST_PLACES]:
         record = row["records"][at]
         lines.append(
@@ -133,14 +144,22 @@ def _sources(folder: Path, row: Json, entry: Json, source: Path | None) -> list[
         lines.append(_indented(mask(text)[:LONGEST] + more))
     if left := len(found[MOST_PLACES:]):
         lines.append(f"  … and {counted(left, 'more place')}, all in evidence.jsonl")
-    if logs is None and told:
+    if is_private and told:
+        lines.append("  (give the --redact- options that the trace was made with to see its text)")
+    elif logs is None and told:
         lines.append("  (name the log with --source to see its text)")
     return lines
 
 
-def _masker(logs: Logs, row: Json) -> Callable[[str], str]:
+def _masked_by_wish(folder: Path) -> bool:
+    """Whether texts of the user's own were masked in a trace."""
+    manifest = folder / "manifest.json"
+    return "TERM" in json_of(manifest).get("redaction", ()) if manifest.is_file() else False
+
+
+def _masker(logs: Logs, row: Json, rules: Rules) -> Callable[[str], str]:
     """Masks with what the whole logs teach, not one record alone."""
-    masker = masker_of(Rules())
+    masker = masker_of(rules)
     for name in {str(record["file"]) for record in row["records"]}:
         for line in logs.whole(name).decode("utf-8", "replace").split("\n"):
             masker.learn(line)

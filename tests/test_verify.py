@@ -38,6 +38,18 @@ def test_a_changed_copy_beside_the_log_is_what_is_read(here: Path) -> None:
     assert found(here, "s.jsonl") == []
 
 
+def test_why_shows_no_text_of_a_log_that_a_users_own_words_were_masked_in(here: Path) -> None:
+    asked = ["--redact-term", "origin", "--redact-pattern", "fast-forw\\w+"]
+    assert run("claude-code", "s.jsonl", "-o", "masked", "-q", *asked).exit_code == 0
+    for field in ("input", "output"):
+        why = ("show", "masked", "--step", "2", "--why", field, "--source", "s.jsonl")
+        closed, opened = run(*why).output, run(*why, *asked).output
+        assert "--redact-" in closed
+        assert "\n    " not in closed
+        assert "[TERM_" in opened
+        assert not any(word in closed + opened for word in ("origin", "fast-forward"))
+
+
 def test_a_log_under_another_name_holds(here: Path) -> None:
     shutil.copy(LOG, here / "copy.jsonl")
     (here / "link.jsonl").symlink_to("copy.jsonl")

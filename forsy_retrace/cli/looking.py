@@ -41,7 +41,8 @@ def events(adapter: str, path: Path, no_redact: bool, i_know: bool, rules: Any) 
     type=PATH,
     help="The log, to show the text that bears a value out.",
 )
-def show(folder: Path, step: int | None, why: str | None, source: Path | None) -> None:
+@wishes
+def show(folder: Path, step: int | None, why: str | None, source: Path | None, rules: Any) -> None:
     """Show a trace: its steps, one step in full, or the ground of a value."""
     from forsy_retrace.show import explained, one_step, overview
 
@@ -52,7 +53,7 @@ def show(folder: Path, step: int | None, why: str | None, source: Path | None) -
     elif why is None:
         click.echo(safe(one_step(folder, step)))
     else:
-        click.echo(safe(explained(folder, step, why, source)))
+        click.echo(safe(explained(folder, step, why, source, rules)))
 
 
 @main.command("validate", epilog="\b\nExample:\n  forsy-retrace validate trace/")
