@@ -28,6 +28,10 @@ from forsy_retrace.tokens import ESTIMATE, EXACT, LOGGED
 __all__ = ["Redacted", "Rules", "mask", "redact"]
 
 
+OFF = "off"
+"""What a manifest says in place of counts where nothing was looked for."""
+
+
 class Rules(msgspec.Struct, frozen=True):
     """What a user asks of redaction beyond the built-in rules; `off` only by a second yes."""
 
@@ -59,9 +63,9 @@ class Redacted:
         self._masker = masker
 
     @property
-    def counts(self) -> dict[str, int]:
-        """Occurrences masked, by kind."""
-        return dict(sorted(self._masker.counts.items())) if self._masker else {}
+    def counts(self) -> "dict[str, int] | str":
+        """Occurrences masked, by kind; `off` where redaction was."""
+        return dict(sorted(self._masker.counts.items())) if self._masker else OFF
 
     def mask(self, text: str) -> str:
         """One more text of the same folder, with the same placeholders."""

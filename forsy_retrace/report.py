@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -84,9 +84,14 @@ def _one(written: Written) -> str:
     )
     most = sorted(records["omitted"].items(), key=lambda item: (-item[1], item[0]))[:3]
     lines += [f"              {count} × {reason}" for reason, count in most]
-    masked = ", ".join(f"{count} × {kind}" for kind, count in said["redaction"].items())
-    lines.append(f"  masked      {masked or 'nothing found'}")
+    lines.append(f"  masked      {_masked(said['redaction'])}")
     return "\n".join(lines)
+
+
+def _masked(counts: Mapping[str, int] | str) -> str:
+    if isinstance(counts, str):
+        return "nothing looked for: redaction was off"
+    return ", ".join(f"{count} × {kind}" for kind, count in counts.items()) or "nothing found"
 
 
 def _count(number: int | None) -> str:

@@ -657,6 +657,25 @@ def test_nothing_is_left_unmasked_without_a_second_yes(here: Path) -> None:
     assert run("events", "auto", LOG, "--no-redact", "--i-know").exit_code == 0
 
 
+def test_an_unmasked_trace_says_so_wherever_it_is_read(here: Path) -> None:
+    open_one = run("claude-code", LOG, "-o", "open", "--no-redact", "--i-know")
+    assert "  masked      nothing looked for: redaction was off\n" in open_one.stdout
+    assert json.loads((here / "open" / "manifest.json").read_bytes())["redaction"] == "off"
+    card = (here / "open" / "README.md").read_text("utf-8").partition("## What was masked")[2]
+    assert "redaction was off" in card
+    assert "Nothing was found" not in card
+    judged = run("validate", "open")
+    assert judged.exit_code == 1
+    assert judged.stdout.startswith("manifest.redaction: Redaction was off")
+
+
+def test_a_masked_trace_in_which_nothing_was_found_says_that(here: Path) -> None:
+    assert "  masked      nothing found\n" in run("claude-code", LOG, "-o", "trace").stdout
+    assert json.loads((here / "trace" / "manifest.json").read_bytes())["redaction"] == {}
+    assert "Nothing was found to mask." in (here / "trace" / "README.md").read_text("utf-8")
+    assert run("validate", "trace").exit_code == 0
+
+
 def test_a_users_own_terms_and_patterns_are_masked(here: Path) -> None:
     words = ("--redact-term", "Publish", "--redact-pattern", "e7b[0-9a-f]{4}", "-q")
     assert run("claude-code", LOG, "-o", "trace", *words).exit_code == 0

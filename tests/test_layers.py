@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("document", "redaction"),
     ("loaded", "logs", "redact", "validate"),
     ("verify", "writers"),
-    ("convert", "scrub", "show"),
+    ("convert", "release", "scrub", "show"),
     ("audit", "batch", "report", "testing"),
     ("scaffold",),
     ("cli",),

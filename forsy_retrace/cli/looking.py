@@ -61,9 +61,10 @@ def show(folder: Path, step: int | None, why: str | None, source: Path | None, r
 @click.option("--json", "as_json", is_flag=True, help="The problems as a JSON list on stdout.")
 def validate(folder: Path, as_json: bool) -> None:
     """Judge a trace by the strict schema and the format's pre-release checks."""
+    from forsy_retrace.release import unfit
     from forsy_retrace.show import found_problems
 
-    found = found_problems(folder)
+    found = [*found_problems(folder), *unfit(folder)]
     _findings([(p.step, p.field, p.text) for p in found], as_json, "The trace is valid.")
 
 

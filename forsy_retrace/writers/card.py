@@ -80,7 +80,9 @@ def _omitted(records: Mapping[str, int], parts: Mapping[str, int]) -> list[str]:
     return lines or ["- Nothing."]
 
 
-def _masked(counts: Mapping[str, int]) -> list[str]:
+def _masked(counts: Mapping[str, int] | str) -> list[str]:
+    if isinstance(counts, str):
+        return ["- Nothing was looked for: redaction was off. Whatever the log holds stands here."]
     lines = [f"- {count} × {kind}" for kind, count in counts.items()]
     note = "Names in running prose are not promised to be found."
     return [*(lines or ["- Nothing was found to mask."]), "", note]
