@@ -23,7 +23,7 @@ from forsy_retrace.memory import give_back
 from forsy_retrace.redact import Redacted, Rules, leaves, redact
 from forsy_retrace.registry import load
 from forsy_retrace.sdk import Shows
-from forsy_retrace.source import Source, Unread, below, reread
+from forsy_retrace.source import A_TRACE, Source, Unread, below, reread
 from forsy_retrace.trace import Trace
 from forsy_retrace.writers.atomic import check_target
 from forsy_retrace.writers.folder import MAX_OUTPUT, Written, contents, put_folder
@@ -161,7 +161,7 @@ def _folder(
 ) -> Iterator[Written | Refused]:
     """Every log below a folder; what belongs to another log goes with it."""
     check_shelf(target)
-    found_below = list(below(path))
+    found_below = list(below(path, traces=False))
     logs = [one for one in found_below if isinstance(one, Source)]
     owned: set[Path] = set()
     names: dict[Path, str] = {}
@@ -195,7 +195,7 @@ def _folder(
             yield Refused(source.name, str(error))
     yield from (one for path, one in refused.items() if path not in owned)
     for one in found_below:
-        if isinstance(one, Unread):
+        if isinstance(one, Unread) and one.why != A_TRACE:
             yield Refused(one.name, f"{one.name}: {one.why}")
     if not done:
         why = "".join(f"; {one.why}" for one in list(refused.values())[:1])

@@ -127,6 +127,23 @@ def test_what_lies_beside_the_folders_lists_them_all(logs: Path, tmp_path: Path)
     assert report["adapters"] == {"chatgpt": 1, "claude-code": 5}
 
 
+def test_a_trace_below_the_roots_is_no_log(logs: Path, tmp_path: Path) -> None:
+    target = logs / "traces"
+    run(logs, target)
+    before = folders(target)
+    kept = target / before[0] / "artifacts"
+    kept.mkdir(exist_ok=True)
+    shutil.copyfile(FIXTURES / LOGS["exports/conversations.json"], kept / "chat.json")
+    engine = Here()
+    done = run(logs, target, engine)
+    assert (engine.converted, len(done.plan.logs)) == ([], len(LOGS))
+    assert done.plan.skipped["a folder of a trace, which is no log"] == len(before)
+    found = list(convert(logs, "auto", tmp_path / "alone"))
+    refused = [one.name for one in found if isinstance(one, Refused)]
+    assert not [name for name in refused if name.startswith(tuple(f"traces/{x}" for x in before))]
+    assert len(traces(found)) == len(before)
+
+
 def test_a_second_run_reads_nothing_and_changes_nothing(logs: Path, tmp_path: Path) -> None:
     run(logs, tmp_path / "traces")
     before = published(tmp_path / "traces")

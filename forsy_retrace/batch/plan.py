@@ -57,7 +57,7 @@ def files_below(roots: Iterable[str]) -> Iterator[File | Unread]:
 def _local(root: Path) -> Iterator[File | Unread]:
     if os.path.isdir(root):
         root = Path(os.path.abspath(root))
-        for one in below(root):
+        for one in below(root, traces=False):
             yield one if isinstance(one, Unread) else _file(one, root.name)
     else:
         yield _file(named(Path(os.path.abspath(root))), "")

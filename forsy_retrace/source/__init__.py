@@ -10,7 +10,7 @@ JSON object a row, behind one that names its tables and their columns; a ttyrec 
 
 from forsy_retrace.evidence import Evidence
 
-from .below import below, discover
+from .below import A_TRACE, below, discover
 from .cast import frames, seconds
 from .forms import FORMS, Line, entry, reread
 from .log import BESIDE, Source, Unread, is_regular
@@ -22,6 +22,7 @@ from .values import MAX_DEPTH, MAX_LINE, Problem, Record, decode
 from .views import unescaped
 
 __all__ = [
+    "A_TRACE",
     "BESIDE",
     "FORMS",
     "MAX_DEPTH",

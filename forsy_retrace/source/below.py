@@ -7,6 +7,9 @@ from pathlib import Path
 from .log import Source, Unread, is_regular, readable
 
 A_LINK = "a link; links below a folder are not followed"
+A_TRACE = "a folder of a trace, which is no log"
+TRACE = frozenset(["trace.json", "evidence.jsonl"])
+"""Files that stand together in the folder of a trace."""
 
 
 def discover(root: Path) -> Iterator[Source]:
@@ -14,11 +17,18 @@ def discover(root: Path) -> Iterator[Source]:
     return (one for one in below(root) if isinstance(one, Source))
 
 
-def below(root: Path) -> Iterator[Source | Unread]:
-    """The same, with links, folders that may not be listed, and whatever else is no file."""
+def below(root: Path, *, traces: bool = True) -> Iterator[Source | Unread]:
+    """The same, with links, folders that may not be listed, and whatever else is no file.
+
+    Without `traces`, the folder of one is told as such, and what lies in it is passed over.
+    """
     missed: list[OSError] = []
     for folder, folders, files in os.walk(root, onerror=missed.append):
         yield from _untold(missed, root)
+        if not traces and TRACE.issubset(files):
+            folders.clear()
+            yield Unread(readable(Path(folder).relative_to(root).as_posix()), A_TRACE)
+            continue
         folders.sort()
         for name in sorted([*files, *(one for one in folders if _is_link(folder, one))]):
             path = Path(folder) / name
