@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from forsy_retrace.convert import Refused
+from forsy_retrace.release import unfit
 from forsy_retrace.show import found_problems
 from forsy_retrace.verify import verify
 from forsy_retrace.writers import Written
@@ -34,7 +35,7 @@ def check(one: Written, log: Path) -> None:
     records = one.manifest["records"]
     total = records["used"] + sum(records["omitted"].values()) + records["unreadable"]
     assert records["read"] == total, log
-    assert found_problems(one.folder) == [], log
+    assert [*found_problems(one.folder), *unfit(one.folder)] == [], log
     assert verify(one.folder, log) == [], log
 
 

@@ -60,7 +60,10 @@ def show(folder: Path, step: int | None, why: str | None, source: Path | None, r
 @click.argument("folder", type=PATH)
 @click.option("--json", "as_json", is_flag=True, help="The problems as a JSON list on stdout.")
 def validate(folder: Path, as_json: bool) -> None:
-    """Judge a trace by the strict schema and the format's pre-release checks."""
+    """Judge a trace by the strict schema and the format's pre-release checks.
+
+    A folder must be whole, too; of a trace.json alone, name the file.
+    """
     from forsy_retrace.release import unfit
     from forsy_retrace.show import found_problems
 
