@@ -405,6 +405,23 @@ def test_a_password_is_masked_and_the_words_around_it_stay(template: str, kept: 
     assert kept in masked
 
 
+@pytest.mark.parametrize(
+    "place", ["password={}", "passwd: {}", '{{"password": "{}"}}', "pwd = '{}'"]
+)
+@pytest.mark.parametrize(
+    "secret", ["sunshine-rain4", "correct-horse-9", "maple-2019", "my-db-lane1"]
+)
+def test_words_and_a_number_that_are_joined_are_a_password(place: str, secret: str) -> None:
+    assert secret not in mask(place.format(secret))
+
+
+@pytest.mark.parametrize(
+    "said", ["min-length-8", "step-2", "form-item-2", "utf-8", "v1.2", "reset-token-1", "env.x1"]
+)
+def test_what_is_said_about_a_password_is_none(said: str) -> None:
+    assert mask(f"password: {said}") == f"password: {said}"
+
+
 def test_the_token_of_a_cluster_is_masked_and_the_hash_beside_it_stays() -> None:
     token = some(6, "abcdefgh234567") + "." + some(16, "abcdefgh234567")
     text = f"kubeadm join h.example:6443 --token {token} --discovery-token-ca-cert-hash sha256:"

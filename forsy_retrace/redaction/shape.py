@@ -210,6 +210,30 @@ def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
     return changes * 8 >= len(value) and changes >= 2
 
 
+PASSPHRASE = later(rb"[a-z]{2,24}(?:[-_.][a-z]{2,24}){0,5}[-_.]?[0-9]{1,6}$")
+TERMS = frozenset(
+    b"char chars check confirm current change changed code default email entry env error field"
+    b" file fix flow forgot form group hash hashed hint id input invalid item key label length"
+    b" level line link login max min missing mode name new no number old option page part"
+    b" password phase policy prompt ref required reset retry row rule salt section set size"
+    b" slot status step strength task test text token type update user valid value var version"
+    b" view weak word".split()
+)
+"""Words of what is said about passwords, and of the names that programs give."""
+
+
+def is_passphrase(value: bytes) -> bool:
+    """Two words or more and a number that somebody joined: `sunshine-rain4`, `maple-2019`."""
+    words = re.findall(rb"[a-z]+", value)
+    is_joined = len(words) > 1 or re.search(rb"[-_.][0-9]{4,6}$", value) is not None
+    return (
+        is_joined
+        and PASSPHRASE.match(value) is not None
+        and TERMS.isdisjoint(words)
+        and not is_placeholder(value)
+    )
+
+
 def is_password(value: bytes, *, quoted: bool, certain: bool) -> bool:
     """A value a person chose, under a key that says so.
 

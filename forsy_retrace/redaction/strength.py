@@ -106,7 +106,8 @@ def is_secret(text: bytes, level: int, *, quoted: bool, certain: bool) -> bool:
     ):
         return False
     if level == PASSWORD:
-        return shape.is_password(text, quoted=quoted, certain=certain)
+        chosen = shape.is_password(text, quoted=quoted, certain=certain)
+        return chosen or shape.is_passphrase(text)
     if level == TOKEN:
         return shape.is_token(text, 8 if certain or quoted else 10)
     return level == WEAK and shape.is_token(text, 16, hard=True)
