@@ -17,6 +17,8 @@ a harness without flags a success."""
 RUNTIME = "OpenClaw's record of its runs; read the session's own .jsonl beside it"
 """A `.trajectory.jsonl`: its prompts and answers stand in the session, the calls only there."""
 
+NO_TEXT = "and no adapter knows its text; name one that `forsy-retrace adapters` lists"
+
 
 def opened(path: Path, adapter: str = "auto") -> tuple[Source, str]:
     """One log, and the name of the adapter that reads it."""
@@ -100,7 +102,8 @@ def why_not(source: Source, adapter: str, hint: str = "") -> str:
         return f"{source.name}: {PACKED}"
     reads_text = adapter != "auto" and load(adapter).SHOWS.is_history
     if all(record.problem for record in head) and not reads_text:
-        return f"{source.name}: no JSON records in it"
+        why = f"{source.name}: no JSON records in it"
+        return f"{why}, {NO_TEXT}{hint}" if adapter == "auto" else why
     beside = next(filter(None, (_beside(record.value) for record in head)), "")
     if beside:
         return f"{source.name}: {beside}"

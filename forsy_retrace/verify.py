@@ -36,9 +36,6 @@ EXIT_MARK = re.compile(r"\x1b\](?:133|633);D;(\d+)")
 """How a shell says that a command is done, and with which status."""
 
 
-NOT_THERE = "a log that the trace names is not there; name it with --source"
-
-
 class Finding(msgspec.Struct, frozen=True):
     """A value that no longer holds. The text never quotes the log."""
 
@@ -133,17 +130,22 @@ class Logs:
         for found in (loose, sized, tails):
             if len(found) == 1:
                 return found[0]
-        raise UnreadableInput(NOT_THERE)
+        raise _not_there(name)
 
     def _member(self, archive: Source, name: str) -> Source:
         for one in archive.members(glob.escape(name)):
             return one
-        raise UnreadableInput(NOT_THERE)
+        raise _not_there(name)
 
     def is_as_it_was(self) -> bool:
         """Whether the named file has the size that the manifest gives."""
         size = self.sizes.get(self.main_name)
         return self.main is None or size is None or self.main.size == size
+
+
+def _not_there(name: str) -> UnreadableInput:
+    why = "the trace names this log, and it is not there"
+    return UnreadableInput(f"{name}: {why}; name the folder that holds it with --source")
 
 
 def _pieces(name: str) -> list[str | None]:

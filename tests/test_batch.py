@@ -121,7 +121,8 @@ def test_what_lies_beside_the_folders_lists_them_all(logs: Path, tmp_path: Path)
     assert columns <= set(steps[0])
     report = json.loads((target / "report.json").read_bytes())
     assert report["skipped"] == {
-        "no JSON records in it": 1,
+        "no JSON records in it, and no adapter knows its text; name one that"
+        " `forsy-retrace adapters` lists": 1,
         "no adapter knows this format; name one": 1,
     }
     assert report["adapters"] == {"chatgpt": 1, "claude-code": 5}

@@ -967,3 +967,41 @@ def test_links_that_lead_nowhere_are_one_line(here: Path) -> None:
     for link in ("loop", "lost"):
         for words in (("auto", link, "-o", "trace"), ("scan", link), ("batch", link, "-o", "t")):
             assert "leads nowhere" in refused(65, *words)
+
+
+# what is missing is named
+
+
+def test_a_source_that_lacks_the_log_is_told_which_one(here: Path) -> None:
+    assert run("claude-code", LOG, "-o", "trace").exit_code == 0
+    (here / "logs").mkdir()
+    for words in (("verify", "trace"), ("show", "trace", "--step", "2", "--why", "input")):
+        said = refused(65, *words, "--source", "logs")
+        assert said.startswith(f"forsy-retrace: {LOG.name}: the trace names this log, ")
+
+
+def test_every_adapter_says_where_its_logs_lie() -> None:
+    told = re.split(r"\n(?=\S)", run("adapters").stdout)
+    assert [one.split()[0] for one in told if "\n  lies in: " not in one] == []
+
+
+# a reader that has read enough
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("events", "auto", LOG), ("redact", LOG), ("scan", LOG), ("adapters",), ("--help",)],
+    ids=lambda words: words[0],
+)
+def test_who_reads_no_further_makes_no_finding(words: tuple[str, ...], here: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "forsy_retrace.cli", *map(str, words)],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")

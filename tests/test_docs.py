@@ -210,10 +210,10 @@ def test_every_link_of_a_document_leads_somewhere(path: Path) -> None:
 
 
 def test_every_exit_code_that_the_readme_names_is_one_of_ours() -> None:
-    from forsy_retrace.cli.group import INTERRUPTED, OUR_FAULT
+    from forsy_retrace.cli.group import INTERRUPTED, OUR_FAULT, UNREAD
     from forsy_retrace.errors import RetraceError
 
-    codes = {0, 1, RetraceError.exit_code, INTERRUPTED, OUR_FAULT}
+    codes = {0, 1, RetraceError.exit_code, INTERRUPTED, OUR_FAULT, UNREAD}
     codes.update(one.exit_code for one in RetraceError.__subclasses__())
     (sentence,) = re.findall(r"^Exit codes: (.*?)\n\n", text_of(README), re.M | re.S)
     assert {int(number) for number in re.findall(r"(?:^|· )(\d+) ", sentence)} == codes

@@ -133,7 +133,7 @@ def test_a_list_of_commands_of_any_name_is_read_where_the_adapter_is_named(
 ) -> None:
     log = tmp_path / "commands.txt"
     log.write_text("shopctl up\nshopctl status\nshopctl down\n")
-    with pytest.raises(RetraceError, match="no JSON records"):
+    with pytest.raises(RetraceError, match="no adapter knows its text; name one"):
         list(convert(log, "auto", tmp_path / "auto"))
     [one] = convert(log, "bash-history", tmp_path / "trace")
     assert isinstance(one, Written)

@@ -55,7 +55,10 @@ def test_a_kept_picture_lies_under_the_hash_of_its_bytes(tmp_path: Path) -> None
     assert row["step"] == 1
     assert row["media_type"] == "image/png"
     assert (tmp_path / "trace" / row["file"]).read_bytes() == PNG
-    assert "1 pictures and documents" in (tmp_path / "trace" / "README.md").read_text()
+    assert (
+        "documents kept as they stand, unmasked: 1."
+        in (tmp_path / "trace" / "README.md").read_text()
+    )
 
 
 @pytest.mark.parametrize("media", ["image/png", "image/svg+xml", "text/html"])

@@ -1,9 +1,11 @@
 """The group of all commands, and what it does with errors."""
 
+import contextlib
 import io
 import os
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -81,6 +83,16 @@ class Commands(click.Group):
                                   subsequent_indent=lead, break_on_hyphens=False)  # fmt: skip
             formatter.write("\n".join(lines) + "\n")
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """What the command line says; its help may be printed here."""
+        with _to_a_reader():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, context: click.Context) -> Any:
+        """Runs the command that was named."""
+        with _to_a_reader():
+            return super().invoke(context)
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Whatever goes wrong is one line and an exit code; what is our bug shows its place."""
         memory.look_rarely()
@@ -94,6 +106,8 @@ class Commands(click.Group):
             error.show(told)
             click.echo(safe(_masked(told.getvalue())), err=True, nl=False)
             code = error.exit_code
+        except Unread:
+            code = UNREAD
         except click.Abort:
             _say("stopped")
             code = INTERRUPTED
@@ -122,7 +136,23 @@ def _speaking_of(name: str) -> list[str]:
 
 
 INTERRUPTED = 130
+UNREAD = 141
+"""As a shell tells a program that SIGPIPE ended."""
 OUR_FAULT = 70
+
+
+class Unread(Exception):
+    """Who reads the output has read enough; Click would end with 1, as for findings."""
+
+
+@contextlib.contextmanager
+def _to_a_reader() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())  # there goes what is still held back
+        raise Unread from None
 
 
 def _say(why: str) -> None:

@@ -27,6 +27,7 @@ def redact(file: Any, rules: Any) -> None:
     name = getattr(file, "name", "-")
     for piece in redacted(file, rules, Path(name).name if isinstance(name, str) else "-"):
         out.write(piece)
+    out.flush()
 
 
 @main.command("scan", epilog="\b\nExample:\n  forsy-retrace scan ~/.claude/projects/my-app")

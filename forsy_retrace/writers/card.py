@@ -91,4 +91,4 @@ def _masked(counts: Mapping[str, int] | str) -> list[str]:
 def _pictures(media: Json | None) -> list[str]:
     if media is None:
         return []
-    return ["", f"{len(media['kept'])} pictures and documents are kept as they stand, unmasked."]
+    return ["", f"Pictures and documents kept as they stand, unmasked: {len(media['kept'])}."]

@@ -35,6 +35,7 @@ SHOWS = Shows(
         "which messages in the user's role a person typed and which a program wrote",
         "reasoning that the provider keeps encrypted",
     ),
+    stores=("wherever the program that called the API wrote it",),
 )
 
 
