@@ -189,9 +189,27 @@ def _step(step: Json, row: Json, logs: Logs, folder: Path) -> list[Finding]:
     nested = not any(record.get("form") for record in row["records"])
     for field, entry in row["fields"].items():
         why = _holds(step.get(field), {**entry, "nested": nested}, values, folder)
+        why = why or _contradicts(field, step.get(field), entry)
         if why:
             found.append(Finding(number, field, why))
     return found
+
+
+VOTED = ("eval", "feedback_type", "message_role", "operation", "retry_of")
+"""Fields of which the votes name the value itself."""
+
+
+def _contradicts(field: str, value: Any, entry: Json) -> str:
+    """Empty where a judged value is what its own evidence names: its steps, or its rule's vote."""
+    steps, rule = entry.get("steps"), entry.get("rule")
+    named = {"retry_of": [value], "caused_by": value}
+    if steps and named.get(field, steps) != steps:
+        return "its evidence names other steps"
+    if field not in VOTED:
+        return ""
+    told = f"{value:+d}" if field == "eval" and isinstance(value, int) else str(value)
+    cast = [vote["value"] for vote in entry.get("votes", ()) if vote["rule"] == rule]
+    return "its evidence says something else" if cast and told not in cast else ""
 
 
 def _holds(value: Any, entry: Json, values: Sequence[Any], folder: Path) -> str:

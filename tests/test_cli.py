@@ -231,6 +231,24 @@ def test_verify_finds_a_changed_value(trace: Path, tmp_path: Path) -> None:
     assert "step 1, input" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("step", "field", "value"),
+    [(4, "retry_of", 3), (4, "retry_of", None), (4, "caused_by", [2]), (4, "eval", -1),
+     (1, "message_role", "correction")],
+)  # fmt: skip
+def test_verify_finds_a_judged_value_that_its_own_evidence_contradicts(
+    trace: Path, tmp_path: Path, step: int, field: str, value: object
+) -> None:
+    spoilt = tmp_path / "spoilt"
+    shutil.copytree(trace, spoilt)
+    told = json.loads((spoilt / "trace.json").read_bytes())
+    assert told["steps"][step - 1][field] != value
+    told["steps"][step - 1][field] = value
+    (spoilt / "trace.json").write_text(json.dumps(told))
+    done = run("verify", spoilt, "--source", LOG, "--json")
+    assert [(row["step"], row["field"]) for row in json.loads(done.stdout)] == [(step, field)]
+
+
 @pytest.mark.parametrize("adapter", ["claude-code", "auto"])
 def test_events_are_json_lines(adapter: str) -> None:
     done = run("events", adapter, LOG)
