@@ -41,7 +41,8 @@ def named(path: Path) -> Source:
         except (OSError, RuntimeError):  # to itself, or to what is not there
             raise UnreadableInput(f"{path.name}: a link that leads nowhere") from None
         if not is_regular(path):
-            raise UnreadableInput(f"{path.name}: not a regular file")
+            what = "a folder; name one log" if path.is_dir() else "not a regular file"
+            raise UnreadableInput(f"{path.name}: {what}")
     return Source(path)
 
 

@@ -108,6 +108,15 @@ def test_an_audit_is_written_where_it_is_asked_for_and_over_an_audit_only(tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["audit.json", "claimed.json"]
 
 
+def test_a_folder_takes_the_report_and_is_no_log(tmp_path: Path) -> None:
+    claim = written(tmp_path, told(PLAIN))
+    (tmp_path / "reports").mkdir()
+    words = ("audit", claim, "--against")
+    assert run(*words, PLAIN, "-o", tmp_path / "reports").exit_code == 0
+    assert [path.name for path in (tmp_path / "reports").iterdir()] == ["audit.json"]
+    assert "reports: a folder; name one log" in refused(65, *words, tmp_path / "reports")
+
+
 def test_the_same_audit_gives_the_same_bytes(tmp_path: Path) -> None:
     claim = written(tmp_path, told(PUSH))
     first, second = (run("audit", claim, "--against", PUSH, "--json").stdout for _ in range(2))

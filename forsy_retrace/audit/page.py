@@ -80,7 +80,8 @@ final_output          not shown     The claim has none.
 4 findings.
 ```
 
-`-o FILE` writes the same as JSON, `--json` prints it; nothing is written unless it is asked for.
+`-o` writes the same as JSON to a file, or as `audit.json` into a folder that is there; `--json` prints
+it. Nothing is written unless it is asked for.
 Everything that is shown or written of the log or of the claim is masked first. Exit code 0: nothing
 speaks against the trace; 1: a step or claim is altered, reordered or unsupported.
 

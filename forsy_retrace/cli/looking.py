@@ -118,7 +118,12 @@ def _findings(found: list[tuple[int | None, str, str]], as_json: bool, good: str
 @click.option(
     "--conversation", default="", metavar="ID", help="Only the session of this id of the log."
 )
-@click.option("-o", "--output", type=PATH, help="Write the audit as JSON to this file.")
+@click.option(
+    "-o",
+    "--output",
+    type=PATH,
+    help="Write the audit as JSON to this file, or as audit.json into this folder.",
+)
 @click.option(
     "--write-hybrid",
     type=PATH,
