@@ -26,7 +26,7 @@ from forsy_retrace.sdk import compact, opened, parsed, resolve, text_of, when
 from forsy_retrace.source import Source, discover, reread
 
 Json = Mapping[str, Any]
-PLACEHOLDER = re.compile(r"\[(?:[A-Z]+_)*[A-Z]+(?:_\d+)?\]|\[UNSCANNED\]")
+PLACEHOLDER = re.compile(r"\[(?:[A-Z]+_)*[A-Z]+(?:_\d+)?\]")
 CUT = re.compile(
     r"\n?\[… \d+ tokens omitted, full text: (artifacts/[0-9a-f]{16}\.txt),"
     r" sha256:([0-9a-f]{64}) …\]\n?"
