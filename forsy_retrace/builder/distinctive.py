@@ -39,7 +39,7 @@ BUILT_IN = later(
     r"|createContext|createElement|forwardRef)|toHaveBeen\w+|toStrictEqual|to(?:Match|Throw)\w*Snapshot"
     r"|mock(?:Resolved|Rejected|Return)Value(?:Once)?|mockImplementation(?:Once)?|defineConfig"
     # Errors and warnings that Python and JavaScript raise.
-    r"|(?:Assertion|Attribute|BrokenPipe|Connection(?:Aborted|Refused|Reset)?|FileExists|FileNotFound|Indentation"
+    r"|(?:Assertion|Attribute|BrokenPipe|(?:subprocess\.)?CalledProcess|(?:json\.)?JSONDecode|Connection(?:Aborted|Refused|Reset)?|FileExists|FileNotFound|Indentation"
     r"|Interrupted|IsADirectory|ModuleNotFound|NotADirectory|NotImplemented|Permission|Recursion|Reference|Runtime"
     r"|Timeout|Unicode(?:Decode|Encode)?|UnboundLocal|ZeroDivision)Error|(?:Deprecation|Resource|Runtime|User)Warning"
     r"|KeyboardInterrupt|StopIteration"
