@@ -400,6 +400,13 @@ def _says_words(value: Any, content: Any) -> bool:
     return all(word.lstrip("/!").strip(",") in said for word in words if not word.startswith("["))
 
 
+def _is_thumb(value: Any, rating: Any) -> bool:
+    way = next((way for way in ("up", "down") if str(rating).casefold().endswith(way)), None)
+    if isinstance(value, int):
+        return {"up": 1, "down": -1}.get(str(way)) == value
+    return f"thumbs {way}" in str(value)
+
+
 RECHECKS: dict[str, Callable[[Any, Any], bool]] = {
     "record-time": _is_time,
     "start-and-duration": _is_end,
@@ -416,6 +423,7 @@ RECHECKS: dict[str, Callable[[Any, Any], bool]] = {
     "command": _says_words,
     "shell-line": _says_words,
     "answer": _says_words,
+    "thumb": _is_thumb,
 }
 """Rules that one record decides, and how to apply them again."""
 RECHECKS_OF_ALL: dict[str, Callable[[Any, Sequence[Any]], bool]] = {"recording-clock": _is_sum}

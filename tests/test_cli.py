@@ -960,6 +960,13 @@ def test_a_day_is_a_day(day: str, here: Path) -> None:
     assert run("claude-code", LOG, "-o", "trace", "-q", "--since", "2026-02-26").exit_code == 0
 
 
+def test_a_batch_picks_sessions_as_one_log_does(here: Path) -> None:
+    for wish, number in (("git push", 1), ("no such words", 0)):
+        asked = ("--grep", wish, "--until", "2026-02-28", "--min-commands", "2", "--json")
+        done = run("batch", LOG.parent, "-o", f"traces-{number}", *asked)
+        assert json.loads(done.stdout)["traces"] == number
+
+
 def test_a_log_that_may_not_be_reached_is_no_trouble_of_the_output(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

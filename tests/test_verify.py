@@ -100,6 +100,16 @@ def test_a_text_of_several_places_holds_where_it_is_cut(case: str, tmp_path: Pat
     }
 
 
+def test_a_thumb_is_held_against_the_file_that_shows_it(tmp_path: Path) -> None:
+    here = tmp_path / "export"
+    shutil.copytree(FIXTURES / "chatgpt" / "thumbs", here, ignore=shutil.ignore_patterns("trace"))
+    assert list(convert(here / "input.json", "chatgpt", here / "trace"))
+    assert found(here, "input.json") == []
+    thumbs = here / "message_feedback.json"
+    thumbs.write_bytes(thumbs.read_bytes().replace(b"thumbs_up", b"thumbs_no"))
+    assert found(here, "input.json") == [(2, "eval"), (2, "eval_reason")]
+
+
 def test_words_in_several_places_hold_around_a_mask_and_in_their_order(tmp_path: Path) -> None:
     data = (FIXTURES / "codex" / "half-told-calls" / "input.jsonl").read_bytes()
     log, trace = tmp_path / "rollout.jsonl", tmp_path / "trace"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from forsy_retrace.events import SHELL
-from forsy_retrace.evidence import Vote, derived, inferred
+from forsy_retrace.evidence import Evidence, Vote, derived, inferred
 from forsy_retrace.frames import shown_of
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace, edits_named, put
@@ -85,13 +85,14 @@ class Hindsight:
         return next((check for check in since if check.summary), failed)
 
 
-def _thumb(step: Step, later: Hindsight, rating: str) -> str:
-    """What the thumb says, in a sentence; empty where there is none of that rating."""
+def _thumb(step: Step, later: Hindsight, rating: str) -> tuple[str, Evidence] | None:
+    """What the thumb says, in a sentence, and where; None where there is none of that rating."""
     fact = later.thumbs.get(step.step)
     if fact is None or fact.value.get("rating") != rating:
-        return ""
+        return None
     words = fact.value.get("text")
-    return f"The user gave it a thumbs {rating}" + (f': "{words}"' if words else ".")
+    said = f"The user gave it a thumbs {rating}" + (f': "{words}"' if words else ".")
+    return said, fact.origin.evidence.at("/rating")
 
 
 class _Heard:
@@ -436,9 +437,9 @@ def _judged(step: Step, later: Hindsight) -> Step:
     if bad is not None:
         steps = (bad.successor,) if bad.successor else ()
         ground = (
-            derived(bad.rule, steps=steps)
+            derived(bad.rule, *bad.shown, steps=steps)
             if bad.confidence == 1
-            else inferred(bad.rule, bad.confidence, steps=steps)
+            else inferred(bad.rule, bad.confidence, *bad.shown, steps=steps)
         )
         step = put(step, {"eval": ground, "eval_reason": ground}, eval=-1, eval_reason=bad.reason)
         told = _directive(step, later, bad)
@@ -451,7 +452,7 @@ def _judged(step: Step, later: Hindsight) -> Step:
         return step
     good = found[0]
     votes = tuple(Vote(one.rule, "+1", one.confidence) for one in found)
-    ground = inferred(good.rule, good.confidence, steps=good.steps, votes=votes)
+    ground = inferred(good.rule, good.confidence, *good.shown, steps=good.steps, votes=votes)
     return put(step, {"eval": ground, "eval_reason": ground}, eval=1, eval_reason=good.reason)
 
 
@@ -462,6 +463,8 @@ class Bad(NamedTuple):
     rule: str
     confidence: float
     successor: int | None
+    shown: tuple[Evidence, ...] = ()
+    """Where the log shows it beside the steps' own records."""
 
 
 class Good(NamedTuple):
@@ -471,13 +474,16 @@ class Good(NamedTuple):
     rule: str
     confidence: float
     steps: tuple[int, ...]
+    shown: tuple[Evidence, ...] = ()
+    """Where the log shows it beside the steps' own records."""
 
 
 def _bad(step: Step, later: Hindsight) -> Bad | None:
     """A failure, a rejection, something undone, replaced or corrected."""
     successor = later.retried.get(step.step)
     if down := _thumb(step, later, "down"):
-        return Bad(down, "thumb", 1.0, successor)
+        reason, place = down
+        return Bad(reason, "thumb", 1.0, successor, (place,))
     if step.action == "error":
         reason = ERRORS.get(step.via or "", "The harness reported an error.")
         return Bad(reason, "error-step", 1.0, successor)
@@ -572,7 +578,8 @@ def _failed(step: Step, check: Check | None, successor: int | None) -> Bad:
 def _good(step: Step, later: Hindsight) -> Iterator[Good]:
     """All that speaks for a step, the strongest first: checks, the user, uses, repeats."""
     if up := _thumb(step, later, "up"):
-        yield Good(up, "thumb", 0.95, ())
+        reason, place = up
+        yield Good(reason, "thumb", 0.95, (), (place,))
     check = later.trace.checks.get(step.step)
     if check is not None and check.passed and check.fresh and step.step not in later.looks:
         seen = (

@@ -11,7 +11,7 @@ from forsy_retrace.errors import RetraceError
 from forsy_retrace.terminal import safe, safe_json
 
 from .group import CONTEXT, main
-from .options import AS_JSON, MAX_OUTPUT, MEDIA, NAME, PLUGIN, QUIET, SINCE, conversion, wishes
+from .options import AS_JSON, MAX_OUTPUT, MEDIA, NAME, PLUGIN, QUIET, conversion, picks, wishes
 
 
 def adapter_command(name: str) -> click.Command:
@@ -48,13 +48,7 @@ def run(
     max_output_tokens: int,
     source_hash: bool,
     media: str,
-    conversation: str,
-    since: str | None,
-    until: str | None,
-    title: str,
-    grep: str,
-    min_commands: int | None,
-    idle: float,
+    choice: Any,
     rules: Any,
     no_redact: bool,
     i_know: bool,
@@ -64,7 +58,6 @@ def run(
     from msgspec.structs import replace
 
     from forsy_retrace import report
-    from forsy_retrace.choose import Choice
     from forsy_retrace.convert import Options, convert
     from forsy_retrace.writers import Written
 
@@ -77,7 +70,7 @@ def run(
         source_hash=source_hash,
         strict=strict,
         media=media == "keep",
-        choice=Choice(conversation, since or "", until or "", title, grep, min_commands, idle),
+        choice=choice,
         plugins=tuple(plugin),
     )
     results = []
@@ -144,7 +137,6 @@ Examples:
 @click.option(
     "--shard", default="1/1", metavar="K/N", help="Only part K of N; every log is of one part."
 )
-@SINCE
 @click.option(
     "--limit", type=click.IntRange(1), metavar="N", help="Convert at most N logs in this run."
 )
@@ -167,6 +159,7 @@ Examples:
 @MEDIA
 @AS_JSON
 @QUIET
+@picks
 @wishes
 def batch(
     roots: Sequence[str],
@@ -177,27 +170,27 @@ def batch(
     as_json: bool,
     quiet: bool,
     plugin: Sequence[str],
-    since: str | None,
     max_output_tokens: int,
     media: str,
+    choice: Any,
     rules: Any,
     **chosen: Any,
 ) -> None:
     """Convert every log below some folders that is new or changed, one trace folder a session.
 
     A run that was stopped goes on where it was; of two runs on one output the second ends at once.
+    Traces of an earlier run that the options no longer ask for go from the output, and are counted.
     Logs that fail are rows of report.json, and the exit code is 1.
     """
     from forsy_retrace.batch import Batch, told
     from forsy_retrace.batch import batch as run_batch
-    from forsy_retrace.choose import Choice
     from forsy_retrace.convert import Options
 
     options = Options(
         rules=rules,
         max_output=max_output_tokens,
         media=media == "keep",
-        choice=Choice(since=since or ""),
+        choice=choice,
         plugins=tuple(plugin),
     )
     wish = Batch(

@@ -122,6 +122,71 @@ def wishes(command: Any) -> Any:
     return wished
 
 
+def picks(command: Any) -> Any:
+    """The options that say which sessions are wanted; the command gets them as `choice`."""
+
+    @functools.wraps(command)
+    def with_choice(
+        conversation: str,
+        since: str | None,
+        until: str | None,
+        title: str,
+        grep: str,
+        min_commands: int | None,
+        idle: float,
+        **rest: Any,
+    ) -> None:
+        from forsy_retrace.choose import Choice
+
+        days = since or "", until or ""
+        command(choice=Choice(conversation, *days, title, grep, min_commands, idle), **rest)
+
+    options: tuple[Any, ...] = (
+        click.option(
+            "--conversation", default="", metavar="ID", help="Only the session of this id."
+        ),
+        click.option(
+            "--since",
+            type=DAY,
+            metavar="DATE",
+            help="Only sessions that began on this day or later (2026-01-31).",
+        ),
+        click.option(
+            "--until",
+            type=DAY,
+            metavar="DATE",
+            help="Only sessions that began on this day or earlier.",
+        ),
+        click.option(
+            "--title",
+            default="",
+            metavar="TEXT",
+            help="Only conversations with this text in their title.",
+        ),
+        click.option(
+            "--grep", default="", metavar="TEXT", help="Only sessions with this text in a command."
+        ),
+        click.option(
+            "--min-commands",
+            type=click.IntRange(0),
+            metavar="N",
+            help="Only sessions of so many commands  [default: 3 in a shell's history]",
+        ),
+        click.option(
+            "--idle",
+            default=30.0,
+            show_default=True,
+            type=MINUTES,
+            metavar="MINUTES",
+            help="A longer pause ends a session, where a history names none.",
+        ),
+    )
+    picked: Any = with_choice
+    for option in reversed(options):
+        picked = option(picked)
+    return picked
+
+
 AS_JSON = click.option(
     "--json", "as_json", is_flag=True, help="One JSON object on stdout instead of the summary."
 )
@@ -139,12 +204,6 @@ MEDIA = click.option(
     default="drop",
     show_default=True,
     help="Pictures and documents: keep copies them into artifacts/, and nobody can mask what they show.",
-)
-SINCE = click.option(
-    "--since",
-    type=DAY,
-    metavar="DATE",
-    help="Only sessions that began on this day or later (2026-01-31).",
 )
 PLUGIN = click.option(
     "--plugin",
@@ -180,44 +239,11 @@ def conversion(command: Any) -> Any:
         ),
         MEDIA,
         click.option(
-            "--conversation", default="", metavar="ID", help="Only the session of this id."
-        ),
-        SINCE,
-        click.option(
-            "--until",
-            type=DAY,
-            metavar="DATE",
-            help="Only sessions that began on this day or earlier.",
-        ),
-        click.option(
-            "--title",
-            default="",
-            metavar="TEXT",
-            help="Only conversations with this text in their title.",
-        ),
-        click.option(
-            "--grep", default="", metavar="TEXT", help="Only sessions with this text in a command."
-        ),
-        click.option(
-            "--min-commands",
-            type=click.IntRange(0),
-            metavar="N",
-            help="Only sessions of so many commands  [default: 3 in a shell's history]",
-        ),
-        click.option(
-            "--idle",
-            default=30.0,
-            show_default=True,
-            type=MINUTES,
-            metavar="MINUTES",
-            help="A longer pause ends a session, where a history names none.",
-        ),
-        click.option(
             "--no-redact", is_flag=True, help="Write everything as it stands; needs --i-know."
         ),
         click.option("--i-know", is_flag=True, help="Confirms --no-redact."),
     )
-    command = wishes(command)
+    command = picks(wishes(command))
     for option in reversed(options):
         command = option(command)
     return command
