@@ -39,6 +39,8 @@ class Rules(msgspec.Struct, frozen=True):
     patterns: tuple[str, ...] = ()
     names: bool = True
     off: bool = False
+    include: tuple[str, ...] = ()
+    """Of `system_prompt` and `memory`, what is to stand in the trace beside its digest."""
 
 
 def terms_of(path: Path) -> tuple[str, ...]:
@@ -159,7 +161,7 @@ SHAPES: Shapes = {
     "claim": re.compile(r"[a-z_.]{1,80}(?:\[\d+\])?"),
 }
 
-HASHED = ("memory_hash", "system_prompt_hash")
+HASHED = {"memory": "memory_hash", "system_prompt": "system_prompt_hash"}
 
 
 def redact(
@@ -172,7 +174,7 @@ def redact(
     `also` are texts, with their fields' names, that are not written but may give a secret away.
     """
     if rules.off:
-        _hash_prompts(content.trace)
+        _hash_prompts(content.trace, rules.include)
         return Redacted(_TOKEN, content, None)
     masker = masker_of(rules)
     in_evidence = _texts_of_rows(content.evidence)
@@ -190,7 +192,7 @@ def redact(
         for name, entry in list(row["fields"].items()) if new is not old else ():
             if old[name] != new[name]:
                 row["fields"][name] = {**entry, "redacted": True}
-    _hash_prompts(trace)
+    _hash_prompts(trace, rules.include)
     masker.forget()
     told = msgspec.structs.replace(content, trace=trace, evidence=evidence, manifest=manifest)
     return Redacted(_TOKEN, told, masker)
@@ -298,10 +300,12 @@ def _is_structural(key: str, value: str, shapes: Shapes) -> bool:
     return shape is not None and shape.fullmatch(value) is not None
 
 
-def _hash_prompts(trace: Json) -> None:
-    """Prompts and memory stand as digests of their masked text."""
+def _hash_prompts(trace: Json, include: Sequence[str]) -> None:
+    """Prompts and memory stand as digests of their masked text, and whole where asked for."""
     config = trace["agent_config"]
-    for name in HASHED:
+    for field, name in HASHED.items():
         if isinstance(config.get(name), str):
-            digest = hashlib.sha256(config[name].encode("utf-8", "replace")).hexdigest()
-            config[name] = f"sha256:{digest}"
+            text = config[name]
+            if field in include:
+                trace[field] = text
+            config[name] = f"sha256:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"

@@ -967,6 +967,24 @@ def test_a_batch_picks_sessions_as_one_log_does(here: Path) -> None:
         assert json.loads(done.stdout)["traces"] == number
 
 
+def test_prompts_and_memory_stand_masked_where_they_are_asked_for(here: Path) -> None:
+    log = FIXTURES.parent / "codex" / "two-streams" / "input.jsonl"
+    asked: dict[str, tuple[str | None, str | None]] = {
+        "": (None, None),
+        "--include-memory": (None, "Use tabs."),
+        "--include-system-prompt": ("You are a coding agent in /home/dev/[TERM_1].", None),
+    }
+    for number, (option, told) in enumerate(asked.items()):
+        target = f"trace-{number}"
+        wishes = ["--redact-term", "shop", *filter(None, [option])]
+        assert run("codex", log, "-o", target, "-q", *wishes).exit_code == 0
+        assert run("verify", target, "--source", log).exit_code == 0
+        for name in ("trace.json", "manifest.json"):
+            made = json.loads((here / target / name).read_bytes())
+            assert (made["system_prompt"], made["memory"]) == told
+            assert made["agent_config"]["memory_hash"].startswith("sha256:")
+
+
 def test_a_log_that_may_not_be_reached_is_no_trouble_of_the_output(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

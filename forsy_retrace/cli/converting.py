@@ -11,7 +11,18 @@ from forsy_retrace.errors import RetraceError
 from forsy_retrace.terminal import safe, safe_json
 
 from .group import CONTEXT, main
-from .options import AS_JSON, MAX_OUTPUT, MEDIA, NAME, PLUGIN, QUIET, conversion, picks, wishes
+from .options import (
+    AS_JSON,
+    MAX_OUTPUT,
+    MEDIA,
+    NAME,
+    PLUGIN,
+    QUIET,
+    conversion,
+    picks,
+    prompts,
+    wishes,
+)
 
 
 def adapter_command(name: str) -> click.Command:
@@ -48,6 +59,7 @@ def run(
     max_output_tokens: int,
     source_hash: bool,
     media: str,
+    include: Any,
     choice: Any,
     rules: Any,
     no_redact: bool,
@@ -63,7 +75,7 @@ def run(
 
     if no_redact and not i_know:
         raise RetraceError("--no-redact writes secrets as they stand; add --i-know if you mean it")
-    rules = replace(rules, off=no_redact)
+    rules = replace(rules, off=no_redact, include=include)
     options = Options(
         rules=rules,
         max_output=max_output_tokens,
@@ -159,6 +171,7 @@ Examples:
 @MEDIA
 @AS_JSON
 @QUIET
+@prompts
 @picks
 @wishes
 def batch(
@@ -172,6 +185,7 @@ def batch(
     plugin: Sequence[str],
     max_output_tokens: int,
     media: str,
+    include: Any,
     choice: Any,
     rules: Any,
     **chosen: Any,
@@ -182,12 +196,14 @@ def batch(
     Traces of an earlier run that the options no longer ask for go from the output, and are counted.
     Logs that fail are rows of report.json, and the exit code is 1.
     """
+    from msgspec.structs import replace
+
     from forsy_retrace.batch import Batch, told
     from forsy_retrace.batch import batch as run_batch
     from forsy_retrace.convert import Options
 
     options = Options(
-        rules=rules,
+        rules=replace(rules, include=include),
         max_output=max_output_tokens,
         media=media == "keep",
         choice=choice,

@@ -213,6 +213,24 @@ PLUGIN = click.option(
 )
 
 
+def prompts(command: Any) -> Any:
+    """The options that let in what is long and private; the command gets them as `include`."""
+
+    @functools.wraps(command)
+    def with_prompts(include_system_prompt: bool, include_memory: bool, **rest: Any) -> None:
+        asked = {"system_prompt": include_system_prompt, "memory": include_memory}
+        command(include=tuple(name for name, is_asked in asked.items() if is_asked), **rest)
+
+    for name, what in (
+        ("--include-memory", "memory and instruction files (CLAUDE.md, AGENTS.md)"),
+        ("--include-system-prompt", "system prompt"),
+    ):
+        text = f"Write the {what} that the log holds, masked, and not only a digest."
+        option: Any = click.option(name, is_flag=True, help=text)
+        with_prompts = option(with_prompts)
+    return with_prompts
+
+
 def conversion(command: Any) -> Any:
     """The options that every conversion has."""
     options = (
@@ -243,7 +261,7 @@ def conversion(command: Any) -> Any:
         ),
         click.option("--i-know", is_flag=True, help="Confirms --no-redact."),
     )
-    command = picks(wishes(command))
+    command = prompts(picks(wishes(command)))
     for option in reversed(options):
         command = option(command)
     return command

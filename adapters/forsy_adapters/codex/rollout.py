@@ -88,6 +88,10 @@ class Rollout:
         git = body.get("git")
         if isinstance(git, dict):
             yield from state.fact(unit, "/git/branch", "branch", git.get("branch"))
+        base = body.get("base_instructions")
+        if isinstance(base, dict):
+            text = base.get("text")
+            yield from state.fact(unit, "/base_instructions/text", "system_prompt", text)
         if words(body.get("instructions")):
             text = body["instructions"].strip()
             yield Fact(state.here(unit, "/instructions"), "memory", text)
