@@ -22,6 +22,7 @@ class Place(msgspec.Struct, frozen=True):
 
     name: str
     line: int
+    """From 1; 0 for the file's own name."""
     kind: str
     rule: str
 
@@ -45,12 +46,20 @@ def scanned(path: Path, rules: Rules = Rules()) -> Iterator[Place | Unread]:  # 
     """Every place in a file, or in the files below a folder, that holds something private.
 
     A zip's files are looked at one by one. What can't be looked at is named with the reason.
+    What several names hold, as those below one folder do, is told of the first.
     """
+    told: set[bytes] = set()
     for one in _contents(path):
+        name = one.name if isinstance(one, Unread) else one[0]
+        for leak in masker_of(rules).places(name):
+            value = name.encode("utf-8", "surrogatepass")[leak.start : leak.end]
+            if value not in told:
+                told.add(value)
+                yield Place(name, 0, leak.kind, leak.rule)
         if isinstance(one, Unread):
             yield one
             continue
-        name, whole = one
+        whole = one[1]
         masker = masker_of(rules)
         first = 1
         text = _text(whole)

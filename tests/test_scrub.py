@@ -127,6 +127,16 @@ def test_the_files_of_a_zip_are_scanned_one_by_one(here: Path) -> None:
     assert run("scan", "b.zip").stdout.startswith("b.zip#inner.zip: not read: packed")
 
 
+def test_a_name_that_holds_something_private_is_told_once(here: Path) -> None:
+    (here / TOKEN).mkdir()
+    for name in ("a.txt", "b.txt"):
+        (here / TOKEN / name).write_text("nothing\n")
+    done = run("scan", ".")
+    lines = [line for line in done.stdout.splitlines() if "its name" in line]
+    assert lines == ["[CREDENTIAL_1]/a.txt (its name): CREDENTIAL (github-pat)"]
+    assert done.exit_code == 1
+
+
 def test_the_names_of_files_are_masked_and_stay_on_their_line(here: Path) -> None:
     (here / "in").mkdir()
     (here / "in" / f"{TOKEN}\nNothing found.txt").write_text(TEXT)

@@ -65,7 +65,8 @@ def scan(path: Path, as_json: bool, paranoid: bool, rules: Any) -> None:
         click.echo(safe_json(orjson.dumps(rows).decode()))
     else:
         for p in places:
-            click.echo(safe_line(f"{mask(p.name)}:{p.line}: {p.kind} ({p.rule})"))
+            where = f":{p.line}" if p.line else " (its name)"
+            click.echo(safe_line(f"{mask(p.name)}{where}: {p.kind} ({p.rule})"))
         for u in unread:
             click.echo(safe_line(f"{mask(u.name)}: not read: {mask(u.why)}"))
         if unread:
