@@ -346,8 +346,28 @@ def _by_another_program(old: Attempt, new: Attempt) -> bool:
         return False
     if not NO_PROGRAM.search((old.step.output or "")[-SAYS_SO:]):
         return False
-    a, b = (run.simples[-1].words for run in (old.run, new.run))
-    return a[:1] != b[:1] and not set(a[1:]).isdisjoint(b[1:])
+    said = _last_words(old.step.printed)
+    missing = [one for one in old.run.simples if said & {*one.words[:1]}] or old.run.simples[-1:]
+    return any(
+        one.words[:1] != other.words[:1] and not set(one.words[1:]).isdisjoint(other.words[1:])
+        for one in missing
+        for other in new.run.simples
+    )
+
+
+def _described_alike(old: Attempt, new: Attempt) -> bool:
+    """A command that the agent describes in the words that it had for one which failed, soon after.
+
+    The same program with other operands works on something else.
+    """
+    if old.run is None or new.run is None or new.order - old.order > SOON:
+        return False
+    if old.step.success is not False:
+        return False
+    if old.run.main == new.run.main and _targets(old.run).isdisjoint(_targets(new.run)):
+        return False
+    title = _title(old.step).lower()
+    return len(title.split()) >= 3 and title == _title(new.step).lower()
 
 
 def _asked_rightly(old: Attempt, new: Attempt) -> bool:
@@ -804,6 +824,7 @@ RULES: tuple[Rule, ...] = (
     Rule("same-object-after-nothing", 0.75, _same_object),
     Rule("asked-rightly-after-misuse", 0.75, _asked_rightly),
     Rule("by-another-program", 0.75, _by_another_program),
+    Rule("described-alike", 0.8, _described_alike),
     Rule("looked-for-by-name", 0.75, _looked_for_by_name),
     Rule("same-folder-after-missing-file", 0.65, _same_folder),
     Rule("word-mended-after-failure", 0.85, _word_mended),
