@@ -267,11 +267,11 @@ def _asked(step: Step, path: str) -> Iterator[Touch]:
 def replacements(step: Step) -> list[tuple[str, str]]:
     """The pairs of texts that an edit call replaces, those of a patch with the lines around.
 
-    An edit that names lines by their numbers replaces what the log records of them.
+    An edit that names lines by their numbers, or writes a file anew, replaces what the log records.
     """
     sent = step.call.input if step.call else None
     pairs = [*_replaced(sent), *_hunks(patch_of(step))]
-    if not pairs and step.like == "Edit" and step.result is not None:
+    if not pairs and step.like in ("Edit", "Write") and step.result is not None:
         hunks = [hunk for change in step.result.changes for hunk in change.hunks]
         return [pair for hunk in hunks for pair in _hunks("\n".join(hunk.lines))]
     return pairs
