@@ -120,10 +120,18 @@ class _Checker:
         return put(step, {"operation": ground}, operation="verify")
 
     def _clear(self, found: Check, step: Step, run: Command) -> None:
-        """A line may hold several checks: a build, then a run of what was built."""
+        """A line may hold several checks: a build, then a run of what was built.
+
+        Each passed over what waited for it, whichever names the edits of the line.
+        """
+        lines = self.scripts.of(step, run)
         for kind in sorted({found.kind, *_kinds(run)}):
             if not _tells_nothing(kind, step, run):
-                self.unchecked.clear(kind, found.over if kind == "tests" else found.edits, run)
+                edits = found.over if kind == "tests" else found.edits
+                if kind not in (found.kind, "run"):
+                    others = self._waiting(kind, run, lines, most=None)
+                    edits = (*edits, *(edit for edit in others if edit != step.step))
+                self.unchecked.clear(kind, edits, run)
 
     def _enter(self, step: Step, touched: list[Touch], run: Command | None) -> None:
         work = [t for t in touched if t.kind in EDITS and not leaves_as_it_is(t)]

@@ -52,7 +52,7 @@ MAX_INPUT, MAX_OUTPUT = 20_000, 400_000
 """Characters of a call's arguments and of one output that are looked at for values."""
 
 MAIN = ""
-"""The main agent's lane; a subagent's lane has its name."""
+"""The lane of all but subagents; a subagent's lane has its name."""
 
 
 class Told:
@@ -63,21 +63,30 @@ class Told:
         self.shows_results = shows.results != "no"
         self.spoken = any(isinstance(e, Message | Thinking) for e in trace.session.events)
         self.several_tools = len({_tool(step) for step in trace.steps if step.call}) > 1
-        self.events = [e for e in trace.session.events if _lane(e.origin.actor) == MAIN]
-        """What the main log holds: a subagent's own log is judged by its calls alone."""
-        self.answered = (
-            _answered(self.events) or any(map(_finishes, trace.steps)) or _hands_in(trace)
-        )
         self.calls: dict[str, list[Step]] = {}
         for step in trace.steps:
             if step.call is not None:
                 self.calls.setdefault(_lane(step.actor), []).append(step)
+        self.main = self._main()
+        """The lane of the agent whose session it is."""
+        self.events = [
+            e for e in trace.session.events if _lane(e.origin.actor) in (self.main, MAIN)
+        ]
+        """What the main log holds: a subagent's own log is judged by its calls alone."""
+        finishes = (_finishes(step) for step in self.calls.get(self.main, ()))
+        self.answered = _answered(self.events) or any(finishes) or _hands_in(trace)
         self.borne_out = _borne_out(self)
         self.weights: dict[int, float] = {}
         """Each call's part of the whole, by its step."""
         self.lost = 0.0
         """The part that is lost with subagents' logs."""
         self._weigh()
+
+    def _main(self) -> str:
+        """The main agent's; of a log that is a subagent's alone, as its brief says, that one's."""
+        briefed = {_lane(fact.origin.actor) for fact in self.trace.session.facts("brief")}
+        lanes = briefed & self.calls.keys()
+        return lanes.pop() if len(lanes) == len(self.calls) == 1 else MAIN
 
     def over_calls(self, good: Callable[["Told", Step], float]) -> float:
         """1, less the parts of the calls for which something is missing.
@@ -101,14 +110,15 @@ class Told:
         Where the log holds no main agent, the subagent that is told best stands for it. A
         subagent's own subagents count as its one call.
         """
-        subagents = [lane for lane in self.calls if lane != MAIN]
-        if MAIN not in self.calls:
+        subagents = [lane for lane in self.calls if lane != self.main]
+        if self.main not in self.calls:
             if subagents and not self.answered:
                 self._share(max(subagents, key=self._worth), 1.0)
             return
         started = self._started()
-        whole = len(self.calls[MAIN]) + LANE * len(started)
-        self._share(MAIN, len(self.calls[MAIN]) / whole)
+        own = len(self.calls[self.main])
+        whole = own + LANE * len(started)
+        self._share(self.main, own / whole)
         for lanes in started.values():
             if lanes:
                 self._share(max(lanes, key=self._worth), LANE / whole)
@@ -123,7 +133,7 @@ class Told:
         """The main agent's calls that started a subagent, and the subagents that left a log."""
         present = {step.actor for step in self.trace.steps if step.via != "notification"}
         found: dict[int, list[str]] = {
-            step.step: [] for step in self.calls[MAIN] if step.like in AGENT_TOOLS
+            step.step: [] for step in self.calls[self.main] if step.like in AGENT_TOOLS
         }
         for actor, number in self.trace.delegations.items():
             if actor in present and number in found:
@@ -188,10 +198,8 @@ def _hands_in(trace: Trace) -> bool:
 
 
 def _finishes(step: Step) -> bool:
-    """Whether the main agent ended its work with a call that carries its answer."""
-    if step.call is None or _lane(step.actor) != MAIN:
-        return False
-    return bool(closing_words(step.like, step.call.input))
+    """Whether an agent ended its work with a call that carries its answer."""
+    return step.call is not None and bool(closing_words(step.like, step.call.input))
 
 
 def _borne_out(told: Told) -> dict[int, float]:
@@ -291,7 +299,7 @@ def _answers(told: Told) -> float:
 
 def _reasoning(told: Told) -> float:
     """Words and thoughts of the main agent, for each of its messages that makes calls."""
-    calls = told.calls.get(MAIN, [])
+    calls = told.calls.get(told.main, [])
     messages = len({step.parallel_group or step.step for step in calls})
     said = sum(
         isinstance(event, Thinking) or (isinstance(event, Message) and event.role == "agent")

@@ -228,11 +228,12 @@ class Flow:
             if held is None or source.confidence > held.confidence:
                 best[source.step] = source
         self.used |= asked.said
-        paths = (*asked.paths, *asked.made)
+        wrote = self.wrote.get(step.step, ())
+        paths = (*asked.paths, *asked.made, *(touch.path for touch in wrote))
         self.paths.update(dict.fromkeys(paths, step.step))
         self.through.update(part for path in (*paths, *asked.said) for part in _above(path))
         self.used.update(part for path in paths for part in last_part(path).split("."))
-        for touch in self.wrote.get(step.step, ()):
+        for touch in wrote:
             self._put_in(touch)
         return [best[number] for number in sorted(best)]
 

@@ -407,7 +407,7 @@ def _tags(trace: Trace) -> tuple[str, ...]:
     if any(step.call is not None for step in trace.steps):
         tags.append("tool-use")
     tags += [name for name in ("browser", "cli", "database", "search") if name in surfaces]
-    retried = (trace.steps[step.retry_of - 1] for step in trace.steps if step.retry_of)
-    if any(step.success is False for step in retried):
+    again = ((step, trace.steps[step.retry_of - 1]) for step in trace.steps if step.retry_of)
+    if any(old.success is False and step.success for step, old in again):
         tags.append("failure-recovery")
     return tuple(tags)
