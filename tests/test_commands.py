@@ -72,6 +72,8 @@ OPERATIONS = {
     "pip install requests": "install",
     "npm ci && npm test": "verify",
     "mkdir -p out && ls out": "execute",
+    "mkdir -p logs; (which go && go version) > logs/go.log; cat logs/go.log": "read",
+    "mkdir -p logs; go version > other/go.log": "execute",
     "source .venv/bin/activate && pytest -q": "verify",
     "pytest && git status && ls": "verify",
     "git stash && pytest; git stash pop": "verify",

@@ -21,6 +21,7 @@ from forsy_retrace.trace import Artifact, Touch, Trace
 from .classify import command
 from .edits import SCRATCH, fixers, may_rewrite, put_back_by, rewrites, scratch
 from .files import after_edit, keeps_end, lines_read
+from .listings import named_in
 from .touches import absolute, base_of, before_of, shown, whole
 from .tracked import makers
 from .unchecked import endings_of, is_log, is_plan, is_prose
@@ -58,6 +59,7 @@ def artifacts(trace: Trace) -> Trace:
     by_path = _by_path(trace)
     _committed(by_path, trace)
     _put_back(by_path, trace)
+    _listed_before(by_path, trace)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
     fixed = tuple((number, endings_of(simple.name)) for number, simple in fixers(trace))
@@ -145,6 +147,19 @@ def _put_back(by_path: Mapping[str, list[Touch]], trace: Trace) -> None:
             if lost and not own and (below or path in back.paths):
                 touched.append(Touch(here.step, here.actor, path, "put back"))
         touched.sort(key=lambda touch: touch.step)
+
+
+def _listed_before(by_path: Mapping[str, list[Touch]], trace: Trace) -> None:
+    """Adds the steps that list a file of which no harness says whether a write made it."""
+    unsaid = (
+        path
+        for path, touched in by_path.items()
+        if any(touch.kind == "write" and touch.change is None for touch in touched)
+    )
+    for number, path in named_in(trace.steps, unsaid):
+        actor = trace.steps[number - 1].actor
+        by_path[path].append(Touch(number, actor, path, "listed"))
+        by_path[path].sort(key=lambda touch: touch.step)
 
 
 LISTED = later(
@@ -309,13 +324,14 @@ def _tells_before(touch: Touch) -> bool:
 def _verbs(touched: list[Touch], changes: list[Touch]) -> Iterator[str]:
     """What each change does to the file: created, modified, moved, put back and so on.
 
-    What an earlier step read was there, unless the harness says that the write made it.
+    What an earlier step read or listed was there, unless the harness says that the write made it.
     """
     stands, since = False, 0
     for touch in changes:
         fresh = touch.kind == "write" and not stands
         if fresh and touch.change is None:
-            fresh = not any(t.kind == "read" and since < t.step < touch.step for t in touched)
+            seen = (t.step for t in touched if t.kind in ("read", "listed"))
+            fresh = not any(since < step < touch.step for step in seen)
         stands = touch.kind not in GONE
         since = 0 if stands else touch.step
         if not stands:
@@ -397,7 +413,9 @@ def _role(path: str) -> str:
     return "config" if end in CONFIGS else "deliverable"
 
 
-COMMANDED = "The log holds the command that changed it, not what it then held."
+COMMANDED = "The log holds the command that changed it"
+UNTOLD = ", not what it then held"
+"""Of a command that shows nothing of it, as nothing does after it."""
 SHOWN = {
     "full": "The log holds its final content.",
     "partial": "The log holds patches of it, not the whole.",
@@ -466,8 +484,12 @@ def _content(
         told = f"The log holds its content; {doubt}" if doubt else SHOWN[grade]
         return told if held.edges else f"{told} Blank lines and line ends at its ends may differ."
     last = max(at for at, touch in enumerate(touched) if touch.kind in CHANGES)
-    by_command = command(trace.steps[touched[last].step - 1]) is not None
-    told = COMMANDED if grade == "unseen" and by_command else SHOWN[grade]
+    run = command(trace.steps[touched[last].step - 1])
+    told = SHOWN[grade]
+    if grade == "unseen" and run is not None:
+        shows = any(t.kind == "read" and t.step >= touched[last].step for t in touched)
+        shows = shows or any(one.name == "tee" for one in run.simples)
+        told = f"{COMMANDED}{'' if shows else UNTOLD}."
     if touched[last].kind == "committed":
         told = ""
     for read in reversed(touched[last + 1 :]):

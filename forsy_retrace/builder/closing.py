@@ -49,7 +49,7 @@ class Closing(NamedTuple):
 QUESTION = later(r"[?？]\s*[*_`)\"']*\s*$")
 COURTESY = later(
     r"(?i)(?:^|[.!。！]\s*)[^.!?。！]{0,60}(?:\b(?:how (?:can|may) i (?:help|assist)|what can i (?:do|help)"
-    r"|what(?:'|\u2019)?s on your mind|wie kann ich (?:dir |ihnen )?helfen|en qué (?:te )?puedo ayudar(?:te|le|les|os)?"
+    r"|what'?s on your mind|wie kann ich (?:dir |ihnen )?helfen|en qué (?:te )?puedo ayudar(?:te|le|les|os)?"
     r"|comment puis-je (?:vous |t')?aider|(?:em que|como) posso (?:te )?ajud(?:ar|á-l[oa])|чем (?:я )?могу помочь)\b"
     r"|有什么[^。？]{0,14}(?:可以|能)[^。？]{0,6}(?:帮|回答|解答)|有什么[^。？]{0,8}我(?:可以|能)|お手伝い(?:でき|しましょう))"
     r"[^.!?。！]{0,60}[?？]?\W*$"
@@ -123,7 +123,7 @@ YOURS = later(
 DONE = later(
     r"(?i)^\W*(?:(?:all )?(?:done|set|fixed|added|implemented|updated|created|removed|deleted|committed"
     r"|pushed|configured|rewrote|renamed|replied|merged|completed?|finished|noted|rolled back)\b"
-    r"|(?:yes|great|thanks|got it|sure|okay|perfect)?[^.\n]{0,60}\bi(?:(?:'|\u2019)ve| have)?(?: now| just)?"
+    r"|(?:yes|great|thanks|got it|sure|okay|perfect)?[^.\n]{0,60}\bi(?:'ve| have)?(?: now| just)?"
     r" (?:fixed|added|implemented|updated|created|removed|configured|finished|completed|made|wired)\b"
     r"|(?:listo|hecho|fertig|erledigt|c'est fait|terminé|pronto|feito|готово)\b|完成|已|完了)"
 )
@@ -150,7 +150,7 @@ def asks_user(text: str, turn: Turn) -> Closing:
 
 
 def _close(text: str, turn: Turn) -> Close:
-    whole = text.strip()
+    whole = text.strip().replace("\u2019", "'")
     before, _, paragraph = whole.rpartition("\n\n")
     return Close(whole, whole.rpartition("\n")[2].strip()[-1000:], paragraph, len(before), turn)
 

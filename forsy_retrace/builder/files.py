@@ -392,12 +392,15 @@ STOPPED = {
     "blocked": "was blocked and never ran",
     "interrupted": "was interrupted",
 }
+CANCELLED = "was cancelled when another call of its message failed"
 
 
 def stopped(step: Step) -> str:
     """How a call ended that was turned down or stopped by the user or the harness."""
     if step.result is None:
         return STOPPED["interrupted"] if step.via == "interrupted" else ""
+    if step.result.rule == "sibling-failed":
+        return f"{CANCELLED}, and never ran"
     return STOPPED.get(step.result.outcome, "")
 
 
@@ -424,8 +427,12 @@ def _sentence(step: Step, touched: list[Touch]) -> tuple[str, str]:
         how = " after changing it" if step.result.amended else ""
         return f"The user accepted the plan (step {step.step}){how}.", "plan-accepted"
     if never_ran(step):
-        why = "rejected" if step.result.outcome == "rejected" else "blocked before it started"
-        return f"No change: the call never ran, it was {why}.", "never-ran"
+        why = (
+            "was rejected" if step.result.outcome == "rejected" else "was blocked before it started"
+        )
+        if step.result.rule == "sibling-failed":
+            why = CANCELLED
+        return f"No change: the call never ran, it {why}.", "never-ran"
     if step.result.outcome == "interrupted":
         return "Interrupted by the user; no change recorded.", "interrupted"
     changes = [t for t in touched if t.kind in EDITS and t.change]

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
-from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import without
@@ -23,8 +22,8 @@ from forsy_retrace.trace import Step, Tokens, Touch
 from .classify import command, reports
 from .distinctive import SHORTEST, values
 from .gaps import only_reads
+from .listings import entries, folder_of, placed
 from .outcome import never_ran
-from .tools import path_of
 from .touches import absolute, base_of, shown
 from .wanted import MAX_TEXT, MODULE, Asked, Replaced, Wanted, files_edited, last_part, ways_to_show
 
@@ -42,8 +41,6 @@ WINDOW = "[File: "
 """How SWE-agent heads the lines of a file that it shows, each behind its number."""
 FAR = 200
 """How many lines behind the first a hit may have led to, where a read does not say its last."""
-LISTS = ("ls", "find", "tree", "fd", "eza", "exa")
-"""Commands at the end of a line that list what is in a folder."""
 LOOKS = 8
 """So many looks at a line of a file are kept."""
 FOLDER = re.compile(r"`((?:[A-Za-z]:)?[\w./@+-]{0,300}/)`")
@@ -254,26 +251,21 @@ class Flow:
 
     def _listing(self, step: Step, text: str) -> None:
         """Entries of a listing and hits of a search, with their folders joined."""
-        folder, run = _folder(step), command(step)
+        folder, run = folder_of(step), command(step)
         names = self.wanted.names
         for hit in chain(
             HIT.finditer(text), BLAMED.finditer(text) if step.success is False else ()
         ):
             if last_part(hit["path"]) not in names:
                 continue
-            name = _placed(hit["path"], folder, step.cwd)
+            name = placed(hit["path"], folder, step.cwd)
             self.hits.setdefault(name, []).append((int(hit["line"]), step.step))
             self.entries.setdefault(name, step.step)
         if folder and folder != step.cwd and (step.like == "Grep" or run):
             for hit in HIT_PLAIN.finditer(text):
                 self.hits.setdefault(folder, []).append((int(hit["line"]), step.step))
-        lists = run is not None and bool(run.simples) and run.simples[-1].name in LISTS
-        if (step.operation == "search" or lists) and (folder or step.actor != SHELL):
-            for line in text.splitlines()[:3000]:
-                words = line.strip().lstrip("-").split()
-                for entry in dict.fromkeys((*words[:1], *words[-1:])):
-                    if last_part(entry) in names and len(entry) < 200 and entry.strip("./"):
-                        self.entries.setdefault(_placed(entry, folder, step.cwd), step.step)
+        for path in entries(step, text, names):
+            self.entries.setdefault(path, step.step)
 
     def _report(self, step: Step, text: str) -> None:
         """Files that a report names below the folder that it named before, until a heading ends it."""
@@ -459,28 +451,3 @@ def brought_values(more: Brought) -> set[str]:
 def _files_named(text: str) -> Iterator[str]:
     for file in NAME.findall(text.replace("\\", "/")):
         yield file.removeprefix("@").removeprefix("./")
-
-
-def _placed(path: str, folder: str | None, cwd: str | None) -> str:
-    """A file of a listing or hit, which is printed below what was searched or below the cwd.
-
-    Of a file that was searched alone some print the name.
-    """
-    if folder and last_part(folder) == path:
-        return absolute(folder, cwd)
-    below = shown(folder, cwd) if folder else ""
-    is_whole = below != folder and path.replace("\\", "/").startswith(f"{below}/")
-    return absolute(path, cwd if is_whole else folder)
-
-
-def _folder(step: Step) -> str | None:
-    """The folder that a listing or search speaks of."""
-    run = command(step)
-    if run is not None:
-        base = base_of(step)
-        for simple in run.simples:
-            if simple.operation == "search" and len(simple.reads) == 1:
-                return absolute(simple.reads[0], base)
-        return base
-    target = path_of(step.call.input) if step.call else None
-    return absolute(target, step.cwd) if target else step.cwd

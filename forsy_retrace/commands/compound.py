@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -172,6 +172,9 @@ def _judged(steps: list[Step]) -> Command:
         if done.packages:
             packages.extend(done.packages)
         simples.append(done)
+    for place, done in enumerate(simples):
+        if done.name == "mkdir" and _fills(done.writes, simples[place + 1 :]):
+            ranks[place] = 0
     at = _main(steps, ranks)
     main = simples[at]
     operation, rule, check, checked = main.operation, main.rule, main.check, at
@@ -262,6 +265,16 @@ def _excuses(steps: list[Step]) -> Iterator[Excuse]:
         if said and not set(said) & _EXPANDED:
             yield Excuse(first, at + 1, said)
         first = at + 2
+
+
+def _fills(folders: Sequence[str], later: Sequence[Simple]) -> bool:
+    """Whether commands write into one of these folders, which is then made for them."""
+    return any(
+        path.startswith(f"{folder.rstrip('/')}/")
+        for done in later
+        for path in done.writes
+        for folder in folders
+    )
 
 
 def _main(steps: list[Step], ranks: list[int]) -> int:

@@ -1,0 +1,66 @@
+"""Which files does a listing name? `ls`, `find`, `rg --files`, and whatever else was searched for."""
+
+from collections.abc import Container, Iterable, Iterator
+
+from forsy_retrace.events import SHELL
+from forsy_retrace.frames import shown_of
+from forsy_retrace.trace import Step
+
+from .classify import command
+from .tools import path_of
+from .touches import absolute, base_of, shown
+from .wanted import last_part
+
+LISTS = ("ls", "find", "tree", "fd", "eza", "exa")
+"""Commands at the end of a line that list what is in a folder."""
+MOST_LINES = 3000
+LONGEST = 200
+"""Characters of an entry."""
+
+
+def entries(step: Step, text: str, names: Container[str]) -> Iterator[str]:
+    """The files that a listing names, of those whose last part is one of these; whole paths."""
+    folder, run = folder_of(step), command(step)
+    lists = run is not None and bool(run.simples) and run.simples[-1].name in LISTS
+    if not (step.operation == "search" or lists) or not (folder or step.actor != SHELL):
+        return
+    for line in text.splitlines()[:MOST_LINES]:
+        words = line.strip().lstrip("-").split()
+        for entry in dict.fromkeys((*words[:1], *words[-1:])):
+            if last_part(entry) in names and len(entry) < LONGEST and entry.strip("./"):
+                yield placed(entry, folder, step.cwd)
+
+
+def named_in(steps: Iterable[Step], paths: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Which of some files the steps list, with the step."""
+    wanted = set(paths)
+    names = set(map(last_part, wanted))
+    for step in steps if wanted else ():
+        for path in dict.fromkeys(entries(step, shown_of(step.output or ""), names)):
+            if path in wanted:
+                yield step.step, path
+
+
+def placed(path: str, folder: str | None, cwd: str | None) -> str:
+    """A file of a listing or hit, which is printed below what was searched or below the cwd.
+
+    Of a file that was searched alone some print the name.
+    """
+    if folder and last_part(folder) == path:
+        return absolute(folder, cwd)
+    below = shown(folder, cwd) if folder else ""
+    is_whole = below != folder and path.replace("\\", "/").startswith(f"{below}/")
+    return absolute(path, cwd if is_whole else folder)
+
+
+def folder_of(step: Step) -> str | None:
+    """The folder that a listing or search speaks of."""
+    run = command(step)
+    if run is not None:
+        base = base_of(step)
+        for simple in run.simples:
+            if simple.operation == "search" and len(simple.reads) == 1:
+                return absolute(simple.reads[0], base)
+        return base
+    target = path_of(step.call.input) if step.call else None
+    return absolute(target, step.cwd) if target else step.cwd
