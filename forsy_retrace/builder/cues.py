@@ -144,6 +144,7 @@ def cues_of(text: str, context: Context) -> Cues:
         conceded=CONCEDES.match(context.reply) is not None,
         states=STATES.match(said) is not None and not found.keys() & STEERS,
         printed=failure is not None,
+        wordless=pasted and OWN_WORDS.search(text) is None,
         orders=opens == "request" and _orders(said, spans.get("request", (0, 0))[1]),
         takes_up=words <= 4 and _takes_up(context.last_words, found.get("request", "")),
     )
@@ -322,6 +323,11 @@ PASTE = later(
 )
 """What a machine printed at the head of a message: a command behind its prompt or between backticks,
 JSON, an error behind its place."""
+OWN_WORDS = later(
+    r"(?:^|[\]})`])[ \t]*(?!(?:error|fatal|failed|warning|npm|panic|make)\b)[a-z][a-z']*(?:,? [\w'-]+){2,}[.!]?\s*\Z",
+    re.M,
+)
+"""What somebody wrote behind what was pasted: a few plain words."""
 FAILURE = later(
     r"(?i)(?:\bnpm err\w*\b|error:(?! *(?:null|none|nil|false|undefined|0)\b)|\bexit[ _]code\W{1,4}[1-9]"
     r"|\bsuccess\W{1,4}false\b)"

@@ -12,6 +12,7 @@ from .cues import SENTENCE
 from .edits import scratch
 from .files import LATE
 from .meant import meant
+from .messages import finds_fault
 from .tools import closing_words, finish_of, gives_up
 from .unchecked import is_log, is_plan, is_prose
 from .variants import thumbs
@@ -201,7 +202,7 @@ def _goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | Non
         return False, f"{words} (step {steps[-1].step if steps else 0}).", "stopped"
     if reason == "user_abandoned":
         return False, f"The last message (step {steps[-1].step}) has no answer.", "unanswered"
-    correction = next((s for s in reversed(humans) if s.message_role == "correction"), None)
+    correction = next((s for s in reversed(humans) if finds_fault(s)), None)
     if (
         approval is not None
         and not _asks_for_more(approval, steps, last_edit)

@@ -20,6 +20,7 @@ from .edits import EDITS, edits_of
 from .ending import accepts
 from .files import first_error, stopped
 from .meant import meant
+from .messages import finds_fault
 from .outcome import never_ran
 from .tools import PLAN_EXITS
 from .touches import takes_back
@@ -334,7 +335,7 @@ def _looks_for_a_fault(trace: Trace) -> set[int]:
     found: set[int] = set()
     for step in trace.steps:
         if step.action == "user_message":
-            is_corrected = step.message_role == "correction"
+            is_corrected = finds_fault(step)
         elif step.success and (step.operation in ("edit", "write") or step.like in PLAN_EXITS):
             is_corrected = False
         check = trace.checks.get(step.step) if is_corrected else None
@@ -494,7 +495,12 @@ def _bad(step: Step, later: Hindsight) -> Bad | None:
     if step.success is False:
         return _failed(step, later.trace.checks.get(step.step), successor)
     if successor is not None and step.operation in ("edit", "write", "plan"):
-        what = "sent the plan back" if step.operation == "plan" else "corrected it"
+        words = later.trace.steps[step.step : successor - 1]
+        what = "corrected it"
+        if step.operation == "plan":
+            what = "sent the plan back"
+        elif not any(s.message_role == "correction" for s in words):
+            what = "showed how it fails"
         reason = f"The user {what}; step {successor} does it again."
         return Bad(reason, "corrected-by-the-user", 0.85, successor)
     by = later.trace.replaced.get(step.step)
@@ -518,9 +524,9 @@ def _takes_back(other: Step, step: Step, trace: Trace) -> bool:
     between = trace.steps[step.step : other.step - 1]
     words = [s for s in between if s.action == "user_message"]
     if other.operation in ("edit", "write", "plan"):
-        return takes_back(other, step) and any(s.message_role == "correction" for s in words)
+        return takes_back(other, step) and any(map(finds_fault, words))
     words = [s for s in words if s.turn == other.turn]
-    return any(s.message_role == "correction" or ASKS_BACK.search(s.input or "") for s in words)
+    return any(finds_fault(s) or ASKS_BACK.search(s.input or "") for s in words)
 
 
 def _deletes(by: int, edit: int, touched: dict[int, list[Touch]]) -> bool:

@@ -19,6 +19,7 @@ from forsy_retrace.trace import Check, Step, Touch, Trace, edits_named, put, ste
 from .attempts import side_of
 from .flow import Brought, Flow, Source, brought_values, values_given
 from .meant import meant
+from .messages import finds_fault
 from .outcome import never_ran
 from .pair import ends_behind, issued_together
 from .retries import Again, Retries
@@ -303,7 +304,7 @@ class _Linker:
         if lane is None:
             return
         sent_back = before is not None and before.operation == "plan" and never_ran(before)
-        is_wrong = step.message_role == "correction" or sent_back
+        is_wrong = finds_fault(step) or sent_back
         wrong = [
             done
             for done in (self._work_before(step.turn) if is_wrong else ())

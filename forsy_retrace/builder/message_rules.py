@@ -66,6 +66,8 @@ class Cues(NamedTuple):
     """It tells what is so in the user's world, and sets nothing for the work."""
     printed: bool
     """What a program printed is pasted in it, and tells of a failure."""
+    wordless: bool
+    """It is that, and nothing else."""
     orders: bool
     """It opens with an order, in more than one sentence, that refers to nothing said before."""
     takes_up: bool
@@ -123,6 +125,9 @@ def _asks_more(cues: Cues) -> bool:
 def _thanks(cues: Cues) -> bool:
     return cues.thanks and cues.words <= 25 and not {"report", "constrain"} & set(cues.found)
 
+
+PASTED = "pastes-a-failure"
+"""The rule of what judges nothing in words, and shows a fault all the same."""
 
 RULES: tuple[Rule, ...] = (
     # Any language: how the words came and what stood before them.
@@ -254,8 +259,11 @@ RULES: tuple[Rule, ...] = (
          "A statement that came in the middle of a turn steers the work under way.",
          lambda c, x, via: x.under_way and not c.question and "correct" not in c.found
          and not _informs(c, x)),
+    Rule(PASTED, "status_update", None, 0.74,
+         "After work that changed something, all of it is what was printed of a failure: it reports, and judges nothing.",
+         lambda c, x, via: (x.acted or x.built) and c.wordless and not x.asked and not c.question),
     Rule("tells-how-it-fails", "correction", "correction", 0.72,
-         "After work that changed something, it tells how that fails, or pastes what was printed of it.",
+         "After work that changed something, it tells how that fails, or has words about what was printed of it.",
          lambda c, x, via: (x.acted or (x.built and c.printed)) and "symptom" in c.found and not x.asked
          and not c.question and c.opens not in ("request", "praise")),
     Rule("asks-again", "correction", "correction", 0.7,

@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 from forsy_retrace.evidence import Vote
+from forsy_retrace.trace import Step
 
 from .cues import OPENERS, SENTENCE, cues_of
-from .message_rules import RULES, Context, Cues
+from .message_rules import PASTED, RULES, Context, Cues
 
 FLOOR = 0.5
 """A vote below this is no reading; the role then is `other`, the feedback null."""
@@ -52,6 +53,12 @@ AT_HEAD = ("yes", "no")
 
 MANY = 6
 """Sentences of a message beyond which its first is not taken for the one that judges."""
+
+
+def finds_fault(step: Step) -> bool:
+    """Whether a message says that something done is wrong, or shows by what was printed that it fails."""
+    role = step.grounds.get("message_role")
+    return step.message_role == "correction" or (role is not None and role.rule == PASTED)
 
 
 def _passage(text: str, kind: str, cues: Cues) -> str | None:
