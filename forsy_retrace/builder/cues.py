@@ -141,6 +141,7 @@ def cues_of(text: str, context: Context) -> Cues:
         thanks=THANKED.search(said[-40:]) is not None,
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
         suits=SUITS.search(context.last_words[-300:]) is not None,
+        leave=LEAVE.search(context.last_words[-400:]) is not None,
         conceded=CONCEDES.match(context.reply) is not None,
         states=STATES.match(said) is not None and not found.keys() & STEERS,
         printed=failure is not None,
@@ -298,6 +299,13 @@ SUITS = later(
 """How words end that ask whether what they show is as it should be, not how it is with something."""
 
 
+LEAVE = later(
+    r"(?i)\b(?:want|like|need) me to\b|\b(?:shall|should|may|can) (?:i|we)\b(?! (?:help|do for you))"
+    r"|\b(?:do you|you) want (?:that|this)\b|\bready to (?:proceed|continue|start|commit|push|implement)\b"
+    r"|\bsoll ich\b|\b(?:quieres|quiere|te gustaría) que\b|\b(?:veux-tu|voulez-vous|souhaitez-vous) que\b"
+    r"|\b(?:quer|gostaria) que eu\b|(?:хочешь|хотите),? чтобы я\b|(?:需要|要不要|想要?)我|ましょうか"
+)
+"""How an agent asks leave for a step, or offers one."""
 CONCEDES = later(
     r"(?i)(?:(?:oh|ah|yes|yeah|hm+|thanks)\W+)?(?:(?:good|great|nice) catch\b(?!\W+let me \w)"
     r"|you(?:['\u2019]re| are) (?:\w+ )?right\b(?! to\b)(?:[^.!?\n]*[.!?]+)?[^.!?\n]*?"

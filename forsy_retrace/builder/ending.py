@@ -12,6 +12,7 @@ from .cues import SENTENCE
 from .edits import scratch
 from .files import LATE
 from .meant import meant
+from .message_rules import PERMITTED
 from .messages import finds_fault
 from .tools import closing_words, finish_of, gives_up
 from .unchecked import is_log, is_plan, is_prose
@@ -113,8 +114,11 @@ def _fails_after(approval: Step, closing: Step | None) -> bool:
 
 
 def accepts(step: Step, steps: Sequence[Step]) -> bool:
-    """Whether a message accepts finished work: no plan, nor what was only proposed in a question."""
+    """Whether a message accepts finished work: no plan, nor what was only proposed or offered."""
     if step.feedback_type != "approval" or step.via in ("plan accepted", "rejection"):
+        return False
+    ground = step.grounds.get("feedback_type")
+    if ground is not None and ground.rule == PERMITTED:
         return False
     first, end = (bisect_left(steps, turn, key=_turn) for turn in (step.turn - 1, step.turn))
     before = [s for s in steps[first:end] if s.action != "user_message"]

@@ -8,7 +8,7 @@ from forsy_retrace.trace import Step, Trace, put
 
 from .cues import LABEL, lists
 from .message_rules import Context
-from .messages import read_message
+from .messages import answers, read_message
 from .outcome import never_ran
 from .variants import Lines
 
@@ -48,7 +48,6 @@ def _replies(trace: Trace) -> dict[Origin, str]:
     return found
 
 
-ANSWERS = ("answer_to_agent_question", "selection")
 ACTS = ("edit", "write", "execute", "install", "download", "plan")
 
 
@@ -75,7 +74,7 @@ class _Before:
         if step.action == "user_message":
             self.spoken = True
             self.acted = False
-            if step.message_role in ANSWERS:
+            if answers(step):
                 self.asked = ()
             return
         self.worked = step

@@ -19,7 +19,7 @@ from forsy_retrace.trace import Check, Step, Touch, Trace, edits_named, put, ste
 from .attempts import side_of
 from .flow import Brought, Flow, Source, brought_values, values_given
 from .meant import meant
-from .messages import finds_fault
+from .messages import answers, finds_fault
 from .outcome import never_ran
 from .pair import ends_behind, issued_together
 from .retries import Again, Retries
@@ -221,8 +221,7 @@ class _Linker:
         step = self._typed_anew(step)
         if before is None:
             return step
-        answers = step.message_role in ("answer_to_agent_question", "selection")
-        kind = "answer_to_agent_question" if answers else "other"
+        kind = "answer_to_agent_question" if answers(step) else "other"
         verb = {"answer_to_agent_question": "Answers"}.get(kind, "Follows")
         if before.call is not None and (never_ran(before) or before.via == "interrupted"):
             verb = (

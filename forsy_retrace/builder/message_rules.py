@@ -74,6 +74,8 @@ class Cues(NamedTuple):
     """A few words that order what the agent offered."""
     suits: bool
     """The agent's last words ask whether what they show is as it should be."""
+    leave: bool
+    """The agent's last words ask leave for a step, or offer one."""
     conceded: bool
     """The agent's first words behind it own up to a fault."""
 
@@ -128,6 +130,9 @@ def _thanks(cues: Cues) -> bool:
 
 PASTED = "pastes-a-failure"
 """The rule of what judges nothing in words, and shows a fault all the same."""
+
+PERMITTED = "permits-what-was-offered"
+"""The rule of an approval that speaks for what is to come, and not for what is done."""
 
 RULES: tuple[Rule, ...] = (
     # Any language: how the words came and what stood before them.
@@ -184,6 +189,11 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.asked and c.suits and c.opens in ("yes", "permit", "praise")
          and _short(c) and not c.question and not c.yes_but
          and not {"request", "correct", "constrain"} & set(c.found)),
+    Rule(PERMITTED, "approval", "approval", 0.91,
+         "A yes and no more, where the agent asked leave for a step or offered one.",
+         lambda c, x, via: (x.asked or x.offered) and c.leave and c.opens in ("yes", "permit")
+         and c.words <= 4 and not c.question and not c.yes_but
+         and not {"correct", "constrain"} & set(c.found)),
     Rule("no-and-undo", "answer_to_agent_question", "correction", 0.9,
          "A no to the agent's question that has what was done undone.",
          lambda c, x, via: (x.asked or x.offered) and c.opens == "no" and "undo" in c.found and _wrong(c, x)),

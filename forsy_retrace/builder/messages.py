@@ -6,7 +6,7 @@ from forsy_retrace.evidence import Vote
 from forsy_retrace.trace import Step
 
 from .cues import OPENERS, SENTENCE, cues_of
-from .message_rules import PASTED, RULES, Context, Cues
+from .message_rules import PASTED, PERMITTED, RULES, Context, Cues
 
 FLOOR = 0.5
 """A vote below this is no reading; the role then is `other`, the feedback null."""
@@ -53,6 +53,13 @@ AT_HEAD = ("yes", "no")
 
 MANY = 6
 """Sentences of a message beyond which its first is not taken for the one that judges."""
+
+
+def answers(step: Step) -> bool:
+    """Whether a message replies to what the agent asked or offered last."""
+    role = step.grounds.get("message_role")
+    replies = step.message_role in ("answer_to_agent_question", "selection")
+    return replies or (role is not None and role.rule == PERMITTED)
 
 
 def finds_fault(step: Step) -> bool:
