@@ -60,6 +60,7 @@ def artifacts(trace: Trace) -> Trace:
     _committed(by_path, trace)
     _put_back(by_path, trace)
     _listed_before(by_path, trace)
+    _gone_with_a_folder(by_path, trace)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
     fixed = tuple((number, endings_of(simple.name)) for number, simple in fixers(trace))
@@ -160,6 +161,26 @@ def _listed_before(by_path: Mapping[str, list[Touch]], trace: Trace) -> None:
         actor = trace.steps[number - 1].actor
         by_path[path].append(Touch(number, actor, path, "listed"))
         by_path[path].sort(key=lambda touch: touch.step)
+
+
+def _gone_with_a_folder(by_path: Mapping[str, list[Touch]], trace: Trace) -> None:
+    """Adds the steps that removed a folder in which a changed file lay, and did not make it anew."""
+    removed: dict[str, list[Touch]] = {}
+    for touch in trace.touches:
+        step = trace.steps[touch.step - 1]
+        run = (
+            command(step) if step.success and touch.kind in ("removed", "folder removed") else None
+        )
+        if run is not None and not any(one.name in MOVES for one in run.simples):
+            removed.setdefault(touch.path, []).append(touch)
+    for path, touched in by_path.items() if removed else ():
+        parents = map(str, PurePosixPath(path).parents)
+        for gone in [touch for folder in parents for touch in removed.get(folder, ())]:
+            before = [t.kind for t in touched if t.step < gone.step and t.kind in CHANGES]
+            again = any(t.step == gone.step for t in touched)
+            if before and before[-1] not in GONE and not again:
+                touched.append(Touch(gone.step, gone.actor, path, "removed"))
+                touched.sort(key=lambda touch: touch.step)
 
 
 LISTED = later(

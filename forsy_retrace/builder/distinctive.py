@@ -161,6 +161,10 @@ def values(text: str) -> Iterator[str]:
         yield from parts(token)
 
 
+VERSION = re.compile(r"[\w.-]+@v?\d[\w.+-]*")
+"""A package with its version, as a part of a path: `cart-go@v1.9.0`."""
+
+
 def parts(token: str) -> Iterator[str]:
     """The values in one token."""
     value = token.strip(".:-#/+%")
@@ -176,6 +180,9 @@ def parts(token: str) -> Iterator[str]:
         name = value.rsplit("/", 1)[-1].split(":")[0]
         if len(name) >= SHORTEST:
             yield name
+        for part in value.split("/") if "@" in value else ():
+            if part not in (value, name) and len(part) >= SHORTEST and VERSION.fullmatch(part):
+                yield part
     for word in WORD.findall(value):
         if word != value and _is_identifier(word):
             yield word

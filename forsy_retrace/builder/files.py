@@ -518,7 +518,7 @@ def _lines(count: int) -> str:
 def _gained(step: Step, touched: list[Touch]) -> str:
     """What a read put before its actor."""
     run = command(step)
-    parts = {absolute(path, base_of(step)) for path in read_in_parts(run)} if run else set()
+    parts = {absolute(path, base_of(step)) for path in read_in_parts(step)}
     was_cut = run is not None and is_cut(bare_output(step))
     names = []
     for touch in touched:

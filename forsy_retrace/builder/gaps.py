@@ -29,10 +29,13 @@ CUTS = (
     (later(r"(?m)^\[\.\.\. omitted \d+ of \d+ lines \.\.\.\]$"), Cut(True, True)),
     (later(r"…\d+ (?:tokens|chars) truncated…"), Cut(True, True)),
     (later(r"(?m)^\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.$"), Cut(True, True)),
+    (later(r"(?m)^ *\.\.\. \d+ lines omitted$"), Cut(True, True)),
+    (later(r"\n\.\.\. \d+ more lines \(\d+ total\b[^\n)]{0,80}\)\s*\Z"), Cut(True, False)),
     (later(r"\n\[Showing lines (?!1-)\d+-\d+ of \d+\b[^\n]{0,300}\]\s*\Z"), Cut(False, True)),
 )
-"""The marks of Codex (three ages), of Claude Code and of pi."""
-SAID = ("truncated", "[... omitted ", "[Showing lines ")
+"""The marks of Codex (three ages), of Claude Code, of what shortens the output of commands before
+the agent gets it, and of pi."""
+SAID = ("truncated", "[... omitted ", "[Showing lines ", " lines omitted", " more lines (")
 """One of these is in every mark."""
 BRIEF = frozenset(
     ["cd", "pushd", "popd", "export", "set", "echo", "printf", "pwd", "true", ":", "mkdir", "test"]

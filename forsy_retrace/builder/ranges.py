@@ -6,7 +6,6 @@ alone is known.
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
@@ -31,14 +30,17 @@ def lines_shown(step: Step) -> tuple[int, int | None] | None:
     if not simples or len(simples) > 2 or not simples[0].shows or len(simples[0].reads) != 1:
         return None
     asked = _asked(simples[-1])
-    if asked is None:
+    if asked is None or asked == SOME:
         return None
     text, (first, last) = bare_output(step), asked
     if len(simples) == 2:
         if simples[0].words[0] not in NUMBERS or simples[1].reads:
             return None
         found = numbered(text, simples[0].reads[0], first, last - first + 1)
-        return (first, first + (found.after or "").count("\n")) if found else None
+        if found is not None:
+            return first, first + (found.after or "").count("\n")
+        if simples[0].words != ("cat", simples[0].reads[0]):
+            return None
     if is_cut(text) or not text.strip():
         return None
     missing = last - first + 1 - len(text.removesuffix("\n").split("\n"))
@@ -54,12 +56,13 @@ def spans_asked(run: Command) -> Iterator[tuple[str, int, int]]:
             yield source.reads[0], *asked
 
 
-def read_in_parts(run: Command) -> frozenset[str]:
-    """The files of which a shell line leaves lines out: before what it prints, or in between."""
-    spans: dict[str, list[tuple[int, int]]] = {}
+def read_in_parts(step: Step) -> frozenset[str]:
+    """The files of which a shell line leaves lines out: before what it prints, behind or in between."""
+    run = command(step)
+    spans: dict[str, list[Span]] = {}
     wholes = set[str]()
-    for source, asked in _sources(run):
-        if asked is None:
+    for source, asked in _sources(run) if run is not None else ():
+        if asked is None or _is_all(asked, source, step):
             wholes.update(source.reads)
             continue
         for path in source.reads:
@@ -67,14 +70,52 @@ def read_in_parts(run: Command) -> frozenset[str]:
     return frozenset(path for path, held in spans.items() if path not in wholes and _skips(held))
 
 
-def _sources(run: Command) -> Iterator[tuple[Simple, tuple[int, int] | None]]:
-    """The commands that print their files, with the lines that they or a filter behind them let by."""
-    for one, after in pairwise((*run.simples, None)):
-        if one is not None and one.shows:
-            yield one, _asked(one) or (_asked(after) if after and not after.reads else None)
+Span = tuple[int, int]
+SOME: Span = (0, 0)
+"""Some lines, or something of them, that the line alone does not tell."""
+PICKS = frozenset(["tail", "grep", "egrep", "fgrep", "rg", "awk", "cut", "jq", "yq", "uniq", "wc"])
+"""Filters that let by some of what they read, whatever they are asked for."""
+PASSES = frozenset(
+    ["head", "sed", "cat", "nl", "sort", "tr", "tee", "less", "more", "bat", "column"]
+)
+"""Filters that may let by all of it."""
+LAST = later(r"-(?:n|-lines=)?(\d{1,7})\Z")
+"""How many lines `tail` prints from the end, in one word."""
 
 
-def _skips(spans: list[tuple[int, int]]) -> bool:
+def _sources(run: Command) -> Iterator[tuple[Simple, Span | None]]:
+    """The commands that print their files, with the lines that they and the filters behind let by."""
+    for at, one in enumerate(run.simples):
+        if not one.shows:
+            continue
+        asked = _asked(one)
+        for after in run.simples[at + 1 :]:
+            name = after.words[0] if after.words else ""
+            if after.reads or name not in PICKS | PASSES:
+                break
+            asked = _of_both(asked, _asked(after))
+        yield one, asked
+
+
+def _of_both(span: Span | None, filtered: Span | None) -> Span | None:
+    """What a filter lets by of some lines."""
+    if span is None or filtered is None:
+        return span or filtered
+    return (1, min(span[1], filtered[1])) if span[0] == filtered[0] == 1 else SOME
+
+
+def _is_all(asked: Span, source: Simple, step: Step) -> bool:
+    """Whether the end of a file that was asked for is longer than the file."""
+    if asked != SOME or source.words[:1] != ("tail",) or len(source.reads) != 1:
+        return False
+    counts = (LAST.match("".join(w for w in source.words[1:] if w not in source.reads)),)
+    most = int(counts[0][1]) if counts[0] else 10
+    return len(bare_output(step).removesuffix("\n").split("\n")) < most
+
+
+def _skips(spans: list[Span]) -> bool:
+    if SOME in spans:
+        return True
     end = 0
     for first, last in sorted(spans):
         if first > end + 1:
@@ -92,4 +133,12 @@ def _asked(one: Simple) -> tuple[int, int] | None:
             joined = "".join(word for word in rest if word not in one.reads)
             if found := COUNT.match(joined):
                 return 1, int(found[1])
+        case ("tail", *rest) if "+1" in "".join(rest):
+            return None
+        case ("jq", *rest) if "." in rest:
+            return None
+        case ("sed", *rest) if not any(word.startswith(("-n", "--quiet")) for word in rest):
+            return None  # it prints each line, changed or not
+        case (name, *_) if name in PICKS or name == "sed":
+            return SOME
     return None
