@@ -190,7 +190,7 @@ class _Checker:
         programs: tuple[str, ...] = ()
         built: Command | None = None
         if run.check is not None:
-            kind, rule, confidence = run.check, f"check-{run.check}", 0.92
+            kind, rule, confidence = run.check, f"check-{run.check}", 0.85
         elif step.operation == "execute" and (
             (built := self._build_of(step, run)) or (programs := self._run_by(step, run))
         ):

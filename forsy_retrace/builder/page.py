@@ -167,7 +167,7 @@ ALTERNATIVES = {
 
 CHECK = (
     *(
-        _inferred(f"check-{kind}", f"The command is {what}, by the table of commands.", 0.92)
+        _inferred(f"check-{kind}", f"The command is {what}, by the table of commands.", 0.85)
         for kind, what in {
             "tests": "a run of tests",
             "lint": "a linter, or a formatter that only looks",
@@ -179,7 +179,7 @@ CHECK = (
     _inferred("runs-edited-program", "The command runs a file that was edited, which checks it and what its text takes in; what was built from one; or the project, which it builds. A program on the line itself runs what it loads, and checks what it parses.", 0.75),
     _inferred("runs-edited-task", "The command runs a task that an edit of its `Makefile`, `package.json` or the like defines, which checks that and the edited files it names.", 0.7),
     _inferred("read-back", "A read shows lines changed since its actor last saw them, and no later edit replaces text that it showed.", 0.7),
-    _inferred("nothing-to-check", "A build, or a run of what was built, is no check where no edit is open.", 0.92),
+    _inferred("nothing-to-check", "A build, or a run of what was built, is no check where no edit is open.", 0.85),
 )  # fmt: skip
 
 RETRIES = {
