@@ -576,9 +576,9 @@ def _failed(step: Step, check: Check | None, successor: int | None) -> Bad:
         rule = "never-ran" if never_ran(step) else "interrupted"
         return Bad(f"The call {how}.", rule, 1.0, successor)
     if check is not None and check.summary:
-        return Bad(f"The check failed: {check.summary}", "failed-check", 1.0, successor)
+        return Bad(f"The check failed: {check.summary}", "failed-check", 0.95, successor)
     line = first_error(step)
-    return Bad(f"Failed: {line}" if line else "Failed.", "failed", 1.0, successor)
+    return Bad(f"Failed: {line}" if line else "Failed.", "failed", 0.93, successor)
 
 
 def _good(step: Step, later: Hindsight) -> Iterator[Good]:

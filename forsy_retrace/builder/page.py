@@ -230,8 +230,8 @@ JUDGE = (
     _inferred("thumb", "−1 or +1: the user gave it a thumbs down or up.", 0.95, 1.0),
     _derived("error-step", "−1: the model or the harness failed."),
     _derived("never-ran", "−1: the call was rejected or blocked."),
-    _derived("failed-check", "−1: a check that failed, in its runner's own words."),
-    _derived("failed", "−1: any other call that failed."),
+    _inferred("failed-check", "−1: a check that failed, in its runner's own words, unless that was the point.", 0.95),
+    _inferred("failed", "−1: any other call that failed, unless that was the point.", 0.93),
     _inferred("corrected-by-the-user", "−1: an edit or a plan that worked, and that a later step does again after the user's correction.", 0.85),
     _inferred("replaced-later", "−1: a later step took out half or more of the lines that this one put in, or deleted its files, and no check had passed over them.", 0.8),
     _inferred("taken-back", "−1: whatever check had passed, after a correction an edit took it out again or put back what it had replaced, or Git put back what was there before, in a turn whose words ask for that or correct.", 0.75),
@@ -403,10 +403,11 @@ for line in open("evidence.jsonl", encoding="utf-8"):
 
 ## Where the figures come from
 
-Confidences were set by reading real sessions; `just gold` checks what the rules then say against
-sessions that people have labelled, field by field. They order the rules and say which readings to
-distrust first. They are not measured frequencies: a rule at 0.9 is one that we expect to be wrong
-in about one case of ten. Words of runners were read off the tools' public documentation. Each rule
+Confidences were set by reading real sessions, on the low side. `just gold` holds what the rules
+then say against sessions that people have labelled, field by field, prints of each rule how often
+it was right, and fails where one that spoke ten times or more claims a tenth more than that. Most
+rules spoke too seldom to be measured so: their figures order them, and say which readings to
+distrust first. Words of runners were read off the tools' public documentation. Each rule
 is seen at work, and at rest in a near miss, in `fixtures/passes/`; the few that can't be are named
 in `tests/test_passes.py`.
 """
