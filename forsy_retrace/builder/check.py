@@ -252,6 +252,9 @@ class _Checker:
         edits = self.unchecked.by(kind, run, lines, self.place, start, self.stash.away_since)
         if loaders:
             edits = iter(self._taken_in(loaders, tuple(edits)))
+        if kind in STRUCTURE:
+            left_out = self.packages.left_out(_lines_of_go(run, lines))
+            edits = (edit for edit in edits if not all(map(left_out, self.standing.paths[edit])))
         if untested is not None and kind == "tests":
             edits = (edit for edit in edits if edit not in self.idle or not untested(edit))
         return tuple(islice(edits, most))[::-1]
@@ -338,6 +341,18 @@ class _Checker:
                     step.step, "read-back", numbers, step.success, True, "", "read-back", 0.7
                 )
         return None
+
+
+STRUCTURE = ("lint", "types", "build")
+"""Kinds of checks that read or compile what they are given, and run none of it."""
+COMPILES = ("go vet", "go build", "golangci-lint", "staticcheck")
+
+
+def _lines_of_go(run: Command, lines: Iterable[str]) -> str:
+    """The lines by which Go's compiler and linters are run; empty where they are not known whole."""
+    ran = [one for way in (run, *map(classify, lines)) for one in way.simples]
+    told = " ".join(" ".join(one.words) for one in ran if one.name.startswith(COMPILES))
+    return "" if "…" in told else told
 
 
 def _never_began(step: Step, run: Command) -> bool:

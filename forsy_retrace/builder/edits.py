@@ -271,7 +271,12 @@ class Standing:
         return {step for step in seen if step > last}
 
     def _worked_over(self, touch: Touch, held: dict[str, list[int]]) -> set[int]:
-        """The edits of which the text that another replaces holds all lines, also if they stay."""
+        """The edits of which the text that another replaces holds all lines, also if they stay.
+
+        One that only takes out what they did not put in leaves them as they are.
+        """
+        if not touch.added:
+            return set()
         asked = {line.strip() for line in (touch.old or "").splitlines()}
         counts = Counter(step for line in asked for step in held.get(line, ()))
         return {step for step, count in counts.items() if 1 < count == self.left[step]}

@@ -128,6 +128,8 @@ def _thanks(cues: Cues) -> bool:
     return cues.thanks and cues.words <= 25 and not {"report", "constrain"} & set(cues.found)
 
 
+WISH = re.compile(r"(?i)\W*(?:can|could) (?:we|you)\b")
+"""What makes an ask of words that open with a doubt: `hm, can we …`."""
 PASTED = "pastes-a-failure"
 """The rule of what judges nothing in words, and shows a fault all the same."""
 
@@ -282,7 +284,8 @@ RULES: tuple[Rule, ...] = (
          and c.words <= 8 and not c.question),
     Rule("suspects", "direct_request", "other", 0.66,
          "A doubt put as a question.",
-         lambda c, x, via: x.worked and c.question and c.opens in ("unsure", "but")),
+         lambda c, x, via: x.worked and c.question and c.opens in ("unsure", "but")
+         and not WISH.match(c.rest)),
     Rule("tells-what-happened", "status_update", "other", 0.62,
          "It tells what happened or was done or, in the middle of a turn, what is so, and asks for nothing.",
          lambda c, x, via: x.worked and _informs(c, x)),

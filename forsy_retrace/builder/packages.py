@@ -27,7 +27,7 @@ TESTED = later(
 """How a run of tests names a package: one that has none begins with a question mark."""
 NEEDS = later(r"(?m)^//go:build (?!(?:unix|linux|darwin|windows|cgo|race|amd64|arm64)$)(\w+)$")
 """The tag without which a file is left out; one that a platform sets is no matter of the line."""
-TAGS = later(r"-tags[= ]['\"]?([\w,]+)")
+TAGS = later(r"-(?:build-)?tags[= ]['\"]?([\w,]+)")
 """The tags that a line sets."""
 
 
@@ -81,7 +81,7 @@ class Packages:
         of it was seen. Nor is a file tested that needs a tag which `ran` does not set, the lines of
         Go that are run; empty where these are not known.
         """
-        tags = {tag for tags in TAGS.findall(ran) for tag in tags.split(",")}
+        left_out = self.left_out(ran)
         said = dict[str, bool]()
         for none, name, idle, bare, _ in TESTED.findall(printed):
             self.has_tests[name or bare] = not (none or bare)
@@ -89,13 +89,18 @@ class Packages:
 
         def is_untested(path: str) -> bool:
             folder = posixpath.dirname(path)
-            if ran and self.needs.get(path, "") not in ("", *tags):
+            if left_out(path):
                 return True
             known = {**({} if folder in self.by_tests else self.has_tests), **said}
             name = _called(folder, known) if path.endswith(".go") else None
             return name is not None and not known[name]
 
         return is_untested
+
+    def left_out(self, ran: str) -> Callable[[str], bool]:
+        """Tells of a file whether it needs a tag that these lines of Go do not set."""
+        tags = {tag for tags in TAGS.findall(ran) for tag in tags.split(",")}
+        return lambda path: bool(ran) and self.needs.get(path, "") not in ("", *tags)
 
     def _folders(self) -> list[str]:
         return [one for held in self.called.values() for one in held]

@@ -54,6 +54,8 @@ def _same_check(old: Attempt, new: Attempt) -> bool:
         return False
     if old.run is None or new.run is None or _family(old.run) != _family(new.run):
         return False
+    if _other_task(old.run, new.run):
+        return False
     since = any(edit > old.step.step for edit in new.check.edits)
     anew = since and _same_program(old.run, new.run)
     if old.check.kind == "run" and not anew and not _same_run(old.run, new.run):
@@ -86,6 +88,24 @@ def _same_program(old: Command, new: Command) -> bool:
 
 def _programs(run: Command) -> list[str]:
     return [path for one in run.simples if one.rule == "run-program" for path in one.reads]
+
+
+def _other_task(old: Command, new: Command) -> bool:
+    """Whether two lines run tasks of different names, of which neither mends what the other checks."""
+    a, b = (_task(run) for run in (old, new))
+    parts = {*a.split(":"), *b.split(":")}
+    mends = a.split(":")[0] == b.split(":")[0] and not MENDING.isdisjoint(parts)
+    return bool(a and b) and a != b and not mends
+
+
+MENDING = frozenset(["fix", "write"])
+"""Parts of a task's name that mends what it finds: `lint:fix`."""
+
+
+def _task(run: Command) -> str:
+    """The task that a line is for, by its name; empty where it is for none."""
+    is_task = any(one.name == run.main and one.rule.startswith("script:") for one in run.simples)
+    return run.main.split()[-1] if is_task else ""
 
 
 def _family(run: Command) -> str:
@@ -217,7 +237,7 @@ NUMBERED = later(r"[\w#-]+")
 
 
 def _one_argument_changed(old: Attempt, new: Attempt) -> bool:
-    """The same call of a tool of its own kind, with one argument changed, or the same text, soon after a failure."""
+    """The same call of a tool of its own kind, with one argument changed, or much the same text, soon after a failure."""
     if old.step.tool != new.step.tool or old.run is not None or old.path is not None:
         return False
     if old.step.success is not False or new.order - old.order > SOON or old.step.call is None:
@@ -227,7 +247,8 @@ def _one_argument_changed(old: Attempt, new: Attempt) -> bool:
         return False
     changed = [k for k in {**a, **b} if a.get(k) != b.get(k)]
     if len(changed) != 1:
-        return any(k not in changed and text_of(a[k]).count(" ") >= TEXT for k in a)
+        texts = ((text_of(a[k]), text_of(b[k])) for k in a if k in b)
+        return any(x.count(" ") >= TEXT and (x == y or are_alike(x, y, 0.7)) for x, y in texts)
     if (changed[0] in a) != (changed[0] in b):  # one thing left out, or added
         return len(a) + len(b) > 1
     before, after = (text_of(sent.get(changed[0])) for sent in (a, b))
