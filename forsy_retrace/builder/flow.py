@@ -78,7 +78,7 @@ class Flow:
         self,
         tokens: Tokens,
         wanted: Wanted,
-        read: Mapping[int, list[str]],
+        read: Mapping[int, list[Touch]],
         wrote: Mapping[int, list[Touch]],
         brought: Mapping[str, Brought],
     ) -> None:
@@ -86,7 +86,7 @@ class Flow:
         self.brought = brought
         """Call to what came with it."""
         self.read = read
-        """Step to the files that it read."""
+        """Step to what it read."""
         self.wrote = wrote
         """Step to what it wrote and edited."""
         self.first: dict[str, int] = {}
@@ -111,6 +111,8 @@ class Flow:
         """Absolute path of a listed entry to the step that listed it first."""
         self.hits: dict[str, list[tuple[int, int]]] = {}
         """File to the lines that hits named, with their steps."""
+        self.known: dict[str, list[tuple[int, int]]] = {}
+        """File to the lines that were read and stand as they did."""
         self.lines: dict[str, dict[str | None, deque[int]]] = {}
         """A line to the last steps that showed it in each file; None where any may be meant."""
         self.indented: dict[str, dict[str, deque[int]]] = {}
@@ -129,6 +131,7 @@ class Flow:
         self.received.clear()
         self.entries.clear()
         self.hits.clear()
+        self.known.clear()
         self.lines.clear()
         self.indented.clear()
         self.short.clear()
@@ -144,6 +147,9 @@ class Flow:
             return
         whole = text[:MAX_TEXT]
         text = without(whole, "<system-reminder>", "</system-reminder>")
+        for one in self.read.get(step.step, ()):
+            if one.last:
+                self.known.setdefault(one.path, []).append((one.first or 1, one.last))
         more = self.brought.get(step.call.call) if step.call else None
         if more is not None:
             self._companions(step, more)
@@ -184,7 +190,7 @@ class Flow:
 
     def _files(self, step: Step) -> list[str | None]:
         """The files whose lines an output shows; None stands for any."""
-        named, run = self.read.get(step.step, []), command(step)
+        named, run = [one.path for one in self.read.get(step.step, ())], command(step)
         if run is None and (wrote := self.wrote.get(step.step)):
             return list(dict.fromkeys(touch.path for touch in wrote))
         told = step.operation != "search" and (run is None or only_reads(run))
@@ -281,10 +287,15 @@ class Flow:
                     self.entries.setdefault(path, step.step)
 
     def _of_span(self, path: str, first: int, last: int | None) -> Iterator[Source]:
-        """A line range from the last hit in it; a hit leads to a file's lines once."""
+        """A line range from the last hit in it; a hit leads to a file's lines once.
+
+        It leads to none that the actor had read before, and that stand as they did, unless it was
+        just received.
+        """
         held, end = self.hits.get(path, []), last or first + FAR
         near = [seen for line, seen in held if first <= line <= end]
-        if near:
+        known = any(start <= first and end <= stop for start, stop in self.known.get(path, ()))
+        if near and (near[-1] >= self.latest or not known):
             self.hits[path] = [hit for hit in held if not first <= hit[0] <= end]
             lines = f"line range {first}-{last}" if last else f"lines from {first}"
             yield Source(near[-1], lines, "range-holds-a-hit", 0.85)
@@ -374,6 +385,7 @@ class Flow:
         return max((step for file, step in held.items() if not files or file in files), default=0)
 
     def _put_in(self, touch: Touch) -> None:
+        self.known.pop(touch.path, None)
         if touch.kind == "write":
             self.made[touch.path] = touch.step
             return

@@ -116,11 +116,11 @@ class _Linker:
         self.lanes: dict[str, _Lane] = {}
         self.wanted = Wanted(trace.steps)
         self.meant = meant(trace)
-        self.read: dict[int, list[str]] = {}
+        self.read: dict[int, list[Touch]] = {}
         self.wrote: dict[int, list[Touch]] = {}
         for touch in trace.touches:
             if touch.kind == "read":
-                self.read.setdefault(touch.step, []).append(touch.path)
+                self.read.setdefault(touch.step, []).append(touch)
             elif touch.kind in ("edit", "write"):
                 self.wrote.setdefault(touch.step, []).append(touch)
         self.steps: dict[int, Step] = {}
