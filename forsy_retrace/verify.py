@@ -9,10 +9,9 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -22,18 +21,15 @@ from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.loaded import load_folder, sources_of
 from forsy_retrace.logs import named
-from forsy_retrace.sdk import compact, opened, parsed, resolve, text_of, when
+from forsy_retrace.recheck import PLACEHOLDER, decides
+from forsy_retrace.sdk import compact, parsed, resolve, text_of
 from forsy_retrace.source import Source, discover, reread
 
 Json = Mapping[str, Any]
-PLACEHOLDER = re.compile(r"\[(?:[A-Z]+_)*[A-Z]+(?:_\d+)?\]")
 CUT = re.compile(
     r"\n?\[… \d+ tokens omitted, full text: (artifacts/[0-9a-f]{16}\.txt),"
     r" sha256:([0-9a-f]{64}) …\]\n?"
 )
-
-EXIT_MARK = re.compile(r"\x1b\](?:133|633);D;(\d+)")
-"""How a shell says that a command is done, and with which status."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -167,7 +163,7 @@ def verify(folder: Path, source: Path) -> list[Finding]:
     logs = Logs(source, sources_of(folder, rows))
     found: list[Finding] = []
     for step, row in zip(trace["steps"], rows, strict=False):
-        found.extend(_step(step, row, logs, folder))
+        found.extend(held(step, row, logs, folder))
     if len(trace["steps"]) != len(rows):
         found.append(Finding(0, "steps", "evidence.jsonl has another number of rows"))
     if found and not logs.is_as_it_was():
@@ -176,7 +172,8 @@ def verify(folder: Path, source: Path) -> list[Finding]:
     return found
 
 
-def _step(step: Json, row: Json, logs: Logs, folder: Path) -> list[Finding]:
+def held(step: Json, row: Json, logs: Logs, folder: Path) -> list[Finding]:
+    """What of one step does not hold, by its row of evidence."""
     number = step["step"]
     values: list[Any] = []
     for record in row["records"]:
@@ -232,11 +229,8 @@ def _holds(value: Any, entry: Json, values: Sequence[Any], folder: Path) -> str:
     if reading is not None and isinstance(value, str):
         shown = "".join(text_of(reading.of(text)) for text in texts)
         return _copied(value, shown, entry, folder)
-    rule = entry.get("rule", "")
-    of_one, of_all = RECHECKS.get(rule), RECHECKS_OF_ALL.get(rule)
-    if (of_one and texts and not of_one(value, texts[0])) or (of_all and not of_all(value, texts)):
-        return "the log says something else there"
-    return ""
+    holds = decides(entry.get("rule", ""), value, texts)
+    return "" if holds else "the log says something else there"
 
 
 def _as_json(value: Any) -> str:
@@ -269,12 +263,10 @@ def _copied(value: str, source: str, entry: Json, folder: Path, spaced: bool = T
     inner = parsed(source) if entry["nested"] else None
     if entry.get("redacted"):
         held = [source, compact(inner)] if isinstance(inner, (dict, list)) else [source]
-        lines = value.splitlines() if entry.get("within") else [value]
-        return (
-            ""
-            if any(_in_order(lines, one) for one in held)
-            else "the log says something else around the mask"
-        )
+        within = bool(entry.get("within"))
+        lines = value.splitlines() if within else [value]
+        holds = any(_in_order(lines, one, within) for one in held)
+        return "" if holds else "the log says something else around the mask"
     if entry.get("within") and value in source:
         return ""
     if isinstance(inner, (dict, list)) and value == compact(inner):
@@ -306,125 +298,16 @@ def _whole(value: str, folder: Path) -> tuple[str, str]:
     return value, why
 
 
-def _in_order(texts: Sequence[str], source: str) -> bool:
-    """What stands between placeholders stands in that order in the source."""
+def _in_order(texts: Sequence[str], source: str, within: bool) -> bool:
+    """What stands between placeholders stands in that order in the source, from end to end of it
+    where the texts are not a part."""
+    pieces = list(chain.from_iterable(map(PLACEHOLDER.split, texts)))
+    if not within and pieces and not (source.startswith(pieces[0]) and source.endswith(pieces[-1])):
+        return False
     at = 0
-    for piece in chain.from_iterable(map(PLACEHOLDER.split, texts)):
+    for piece in pieces:
         found = source.find(piece, at)
         if found < 0:
             return False
         at = found + len(piece)
     return True
-
-
-def _is_time(value: Any, record: Any) -> bool:
-    return value in _times(_Whole(record))
-
-
-def _is_sum(value: Any, parts: Sequence[Any]) -> bool:
-    """Where the start and the offset are figures; intervals from the start on are not added up."""
-    figures = [part for part in parts if isinstance(part, (int, float))]
-    return len(figures) < len(parts) or value == when(sum(figures))
-
-
-def _is_exit_mark(value: Any, text: Any) -> bool:
-    found = EXIT_MARK.findall(str(text))
-    return bool(found) and (int(found[-1][:9]) == 0) is value
-
-
-def _is_shown_status(value: Any, text: Any) -> bool:
-    return str(text).strip() != "" and (str(text).split()[-1] == "0") is value
-
-
-class _Whole(NamedTuple):
-    """A record, told from others by where it is in memory."""
-
-    record: Any
-
-    def __hash__(self) -> int:
-        return id(self.record)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Whole) and self.record is other.record
-
-
-@lru_cache(maxsize=1)
-def _times(whole: _Whole) -> frozenset[str | None]:
-    """Every moment that a record names, in our writing."""
-    found: set[str | None] = set()
-    held = [whole.record]
-    while held:
-        one = held.pop()
-        if isinstance(one, dict):
-            held.extend(one.values())
-        elif isinstance(one, list):
-            held.extend(one)
-        elif isinstance(one, str) and isinstance(inner := opened(one), (dict, list)):
-            held.append(inner)
-        else:
-            found.add(when(one))
-    return frozenset(found - {None})
-
-
-def _is_end(value: Any, record: Any) -> bool:
-    """A start and a duration of one record come to this moment."""
-    held, numbers = [record], []
-    while held:
-        one = held.pop()
-        if isinstance(one, dict):
-            held.extend(one.values())
-        elif isinstance(one, int) and not isinstance(one, bool):
-            numbers.append(one)
-    return any(when(start + lasted) == value for start in numbers for lasted in numbers)
-
-
-def _is_status(value: Any, status: Any) -> bool:
-    return isinstance(status, int) and value is (status == 0)
-
-
-def _is_flag(value: Any, flag: Any) -> bool:
-    return isinstance(flag, bool) and flag is not value
-
-
-def _has_no_flag(value: Any, block: Any) -> bool:
-    return value is True and isinstance(block, dict) and block.get("is_error") is None
-
-
-def _is_failure(value: Any, _: Any) -> bool:
-    return value is False
-
-
-def _says_words(value: Any, content: Any) -> bool:
-    said = text_of(content)
-    words = [word for piece in PLACEHOLDER.split(str(value)) for word in piece.split()]
-    return all(word.lstrip("/!").strip(",") in said for word in words if not word.startswith("["))
-
-
-def _is_thumb(value: Any, rating: Any) -> bool:
-    way = next((way for way in ("up", "down") if str(rating).casefold().endswith(way)), None)
-    if isinstance(value, int):
-        return {"up": 1, "down": -1}.get(str(way)) == value
-    return f"thumbs {way}" in str(value)
-
-
-RECHECKS: dict[str, Callable[[Any, Any], bool]] = {
-    "record-time": _is_time,
-    "start-and-duration": _is_end,
-    "exit-status": _is_status,
-    "error-flag": _is_flag,
-    "no-error-flag": _has_no_flag,
-    "rejected-by-user": _is_failure,
-    "interrupted-by-user": _is_failure,
-    "sibling-failed": _is_failure,
-    "hook-blocked": _is_failure,
-    "timed-out": _is_failure,
-    "exit-mark": _is_exit_mark,
-    "status-shown": _is_shown_status,
-    "command": _says_words,
-    "shell-line": _says_words,
-    "answer": _says_words,
-    "thumb": _is_thumb,
-}
-"""Rules that one record decides, and how to apply them again."""
-RECHECKS_OF_ALL: dict[str, Callable[[Any, Sequence[Any]], bool]] = {"recording-clock": _is_sum}
-"""Rules that take all places of a value together."""

@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("commands", "tokens"),
     ("builder", "registry"),
     ("document", "redaction"),
-    ("loaded", "logs", "redact", "validate"),
+    ("loaded", "logs", "recheck", "redact", "validate"),
     ("verify", "writers"),
     ("convert", "release", "scrub", "show"),
     ("audit", "batch", "report", "testing"),

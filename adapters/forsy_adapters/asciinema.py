@@ -155,7 +155,7 @@ def _columns(size: Any) -> int:
 
 def _program(first: Any, header: dict[str, Any], ended: tuple[int, Line] | None) -> Program:
     command = header.get("command")
-    exit, exit_here = (ended[0], ended[1].here) if ended else (None, None)
+    exit, exit_here = (ended[0], ended[1].here.at("/2")) if ended else (None, None)
     if not isinstance(command, str) or not command.strip():
         return Program(exit=exit, exit_here=exit_here)
     header_here = first.here.at("/command")

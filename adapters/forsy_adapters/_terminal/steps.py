@@ -153,9 +153,9 @@ def _opaque(tape: Tape, program: Program) -> Iterator[Event]:
     output, printed = _printed(tape, 0, end)
     done = tape.origin(tape.span(0, end), end - 1)
     done = msgspec.structs.replace(done, pieces=(printed,), reading="printed")
-    exit, rule = None, ""
+    exit, rule, basis = None, "", ""
     if program.exit is not None and program.exit_here is not None:
-        exit, rule = program.exit, "exit-code"
-        done = msgspec.structs.replace(done, evidence=program.exit_here)
+        exit, rule, basis = program.exit, "exit-code", program.exit_here.pointer
+        done = msgspec.structs.replace(done, evidence=program.exit_here.at(""))
     came = outcome(program.command, exit)
-    yield ToolResult(done, _name(0), output, came, rule, exit_code=exit)
+    yield ToolResult(done, _name(0), output, came, rule, basis, exit)
