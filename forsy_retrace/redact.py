@@ -32,6 +32,10 @@ OFF = "off"
 """What a manifest says in place of counts where nothing was looked for."""
 
 
+SHORTEST_TERM = 2
+"""Bytes of a text that a user wants masked; less stands in every word."""
+
+
 class Rules(msgspec.Struct, frozen=True):
     """What a user asks of redaction beyond the built-in rules; `off` only by a second yes."""
 
@@ -51,7 +55,16 @@ def terms_of(path: Path) -> tuple[str, ...]:
         raise RetraceError(f"{path.name}: the file of texts to mask can't be read") from None
     except UnicodeDecodeError:
         raise UnreadableInput(f"{path.name}: the texts to mask must be in UTF-8") from None
-    return tuple(line.strip() for line in lines if line.strip())
+    terms = tuple(line.strip() for line in lines if line.strip())
+    if not terms or not all(map(is_term, terms)):
+        why = "a line of it is too short to be masked everywhere" if terms else "no text to mask"
+        raise RetraceError(f"{path.name}: {why}")
+    return terms
+
+
+def is_term(text: str) -> bool:
+    """Long enough to be looked for everywhere."""
+    return len(text.strip().encode("utf-8", "surrogatepass")) >= SHORTEST_TERM
 
 
 class Redacted:

@@ -20,6 +20,16 @@ LONGEST = 2000
 """Characters of source text that `--why` shows."""
 
 
+def masked(text: str, rules: Rules) -> str:
+    """What is shown, without the texts that the user wants masked; a trace itself is masked."""
+    if not (rules.terms or rules.patterns):
+        return text
+    masker = masker_of(rules)
+    masker.learn(text)
+    masker.seal()
+    return masker.mask(text)
+
+
 def overview(folder: Path) -> str:
     """One line a step."""
     trace, _ = load_folder(folder)

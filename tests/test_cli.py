@@ -703,6 +703,26 @@ def test_a_users_own_terms_and_patterns_are_masked(here: Path) -> None:
     assert b"[TERM_1]" in whole
 
 
+def test_what_is_too_short_to_be_masked_everywhere_is_refused(here: Path) -> None:
+    for option in ("--redact-term", "--redact-pattern"):
+        for text in ("", "  ", "a"):
+            assert option in refused(2, "claude-code", LOG, "-o", "trace", option, text)
+    (here / "one.txt").write_text("Publish\nx\n")
+    (here / "none.txt").write_text("\n")
+    for name in ("one.txt", "none.txt"):
+        assert name in refused(2, "claude-code", LOG, "-o", "trace", "--redact-file", name)
+    assert not (here / "trace").exists()
+
+
+def test_show_masks_what_is_asked(here: Path, trace: Path) -> None:
+    for words in ((), ("--step", "4"), ("--step", "4", "--why", "retry_of")):
+        assert "git push" in run("show", str(trace), *words).stdout
+        said = run("show", str(trace), *words, "--redact-term", "git push").stdout
+        assert "git push" not in said
+        assert "[TERM_1]" in said
+    assert "pattern 1" in refused(2, "show", str(trace), "--redact-pattern", "(a")
+
+
 def test_the_terms_of_a_file_are_masked_one_a_line(here: Path) -> None:
     (here / "private.txt").write_text("\ufeffPublish\r\n\n  package.json  \n")
     said = ("--redact-file", "private.txt", "-q")

@@ -1155,6 +1155,9 @@ LAX = settings(max_examples=150, deadline=None, suppress_health_check=[HealthChe
 @example('Passwor="asswor=\\\\')
 @example("PASSWORD={hunter2&xx")
 @given(TEXTS)
+@example("\\USERS\x1f")
+@example("\\USERS\\º0")
+@example("\\USERS\\Nkind: a\nkind: b")
 def test_no_text_raises_and_the_json_around_it_still_parses(text: str) -> None:
     assert isinstance(mask(text), str)
     json.loads(mask(json.dumps({"k": text})))
@@ -1387,6 +1390,54 @@ def scorer() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("cwd /home/müller/shop", "cwd /home/[USER_1]/shop"),
+        ("C:\\Users\\Müller\\shop", "C:\\Users\\[USER_1]\\shop"),
+        ("/home/王伟/x", "/home/[USER_1]/x"),
+        ("/Users/Jose\u0301/code", "/Users/[USER_1]/code"),
+        ("/Users/jvermeer的文件", "/Users/[USER_1]的文件"),
+        ("/home/jvermeer→ moved", "/home/[USER_1]→ moved"),
+        ("c:/users/jvermeer/appdata", "c:/users/[USER_1]/appdata"),
+        ("-mnt-c-Users-jvermeer-shop", "-mnt-c-Users-[USER_1]-shop"),
+        ("--wsl-localhost-Debian-home-jvermeer-x", "--wsl-localhost-Debian-home-[USER_1]-x"),
+        ("/home/jan.vermeer/x in -home-jan-vermeer-x", "/home/[USER_1]/x in -home-[USER_1]-x"),
+        ("root@zentra-prod-01:~# ls", "root@[INTERNAL_URL_1]:~# ls"),
+        (
+            "jverm:x:1000:1000:Jan Vermeer,,,:/home/jverm:/bin/sh",
+            "[USER_1]:x:1000:1000:[PERSON_1],,,:/home/[USER_1]:/bin/sh",
+        ),
+        (
+            "mysql -uroot -pGe7eim2 shop; no Ge7eim2",
+            "mysql -uroot -p[CREDENTIAL_1] shop; no [CREDENTIAL_1]",
+        ),
+    ],
+)
+def test_whose_it_is_does_not_hang_on_its_letters_or_length(text: str, said: str) -> None:
+    assert mask(text) == said
+    inner = json.loads(mask(json.dumps({"k": text})))
+    assert inner["k"] == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GET /users/jvermeer and -guide-Users-of-the-shop",
+        "root@3f2a1b9c8d7e:/# ls",
+        "root@box:~# ls",
+    ],
+)
+def test_what_only_looks_like_a_home_or_a_host_stays(text: str) -> None:
+    assert mask(text) is text
+
+
+def test_a_users_own_text_is_masked_in_every_case_and_writing() -> None:
+    masker = Masker(terms=["Müller"])
+    text = "Müller MÜLLER müller Mu\u0308ller M&uuml;ller M&#252;ller"
+    assert masker.mask(text) == " ".join(["[TERM_1]"] * 6)
 
 
 @pytest.mark.gold

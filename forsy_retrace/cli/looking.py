@@ -45,15 +45,17 @@ def events(adapter: str, path: Path, no_redact: bool, i_know: bool, rules: Any) 
 def show(folder: Path, step: int | None, why: str | None, source: Path | None, rules: Any) -> None:
     """Show a trace: its steps, one step in full, or the ground of a value."""
     from forsy_retrace.show import explained, one_step, overview
+    from forsy_retrace.show import masked as wished
 
     if why is not None and step is None:
         raise click.UsageError("--why needs --step")
     if step is None:
-        click.echo(safe(overview(folder)))
+        text = overview(folder)
     elif why is None:
-        click.echo(safe(one_step(folder, step)))
+        text = one_step(folder, step)
     else:
-        click.echo(safe(explained(folder, step, why, source, rules)))
+        text = explained(folder, step, why, source, rules)
+    click.echo(safe(wished(text, rules)))
 
 
 @main.command("validate", epilog="\b\nExample:\n  forsy-retrace validate trace/")

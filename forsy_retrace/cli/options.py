@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from forsy_retrace.errors import RetraceError
+
 
 class Name(click.types.StringParamType):
     """The name of a file or folder, or an address."""
@@ -85,8 +87,14 @@ def wishes(command: Any) -> Any:
         names: bool,
         **rest: Any,
     ) -> None:
-        from forsy_retrace.redact import Rules, terms_of
+        from forsy_retrace.redact import Rules, is_term, terms_of
 
+        for option, wished in (
+            ("--redact-term", redact_term),
+            ("--redact-pattern", redact_pattern),
+        ):
+            if not all(map(is_term, wished)):
+                raise RetraceError(f"{option} needs two letters or more; less stands everywhere")
         terms = (*redact_term, *(term for path in redact_file for term in terms_of(path)))
         command(rules=Rules(terms, tuple(redact_pattern), names), **rest)
 

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import names, rules, shape
-from forsy_retrace.redaction.names import HOST, USER, is_somebody
+from forsy_retrace.redaction.names import HOST, PERSON, USER, is_somebody
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
-ACCOUNT = later(rb"[A-Za-z0-9_][A-Za-z0-9._@+-]{1,62}")
-ACCOUNT_WITH_SPACE = later(rb"[A-Za-z0-9_][A-Za-z0-9._+-]{1,40}(?: [A-Z][A-Za-z]{1,20})?")
+ACCOUNT = later(rb"[A-Za-z0-9_\x80-\xff][A-Za-z0-9._@+\x80-\xff-]{1,62}")
+ACCOUNT_WITH_SPACE = later(
+    rb"[A-Za-z0-9_\x80-\xff][A-Za-z0-9._+\x80-\xff-]{1,40}"
+    rb"(?: [A-Z\x80-\xff][A-Za-z\x80-\xff]{1,20})?"
+)
 CLAUDE_DIRECTORY = later(rb"([A-Za-z0-9_]{2,40})-")
+OTHER_ROOT = later(rb"(?:-mnt-[a-z]|--wsl(?:-localhost)?-[A-Za-z0-9.-]{2,30})$")
+"""What WSL puts before a folder of homes, as Claude Code writes a path into a name."""
+DOUBLED = later(rb"\\\\[A-Za-z]{4,5}\\(?!\\)")
+GECOS = later(rb":[0-9]{1,10}:[0-9]{1,10}:([^:,\n]{3,60})[^:\n]{0,80}$")
 INSIDE = later(rb"[^/][a-z0-9]/")
 """What stands before and at a folder of homes that is a part of another path, not of a drive's."""
 PROMPT = later(
     rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,62})(?::[ ]?[~/][^\s$#%]{0,200}[ ]?[$#]"
     rb"|[ ][^\s$#%]{1,100}[ ]?[%$#][ \n]|\][$#])"
 )
+CONTAINER = later(rb"[0-9a-f]{12}|[a-z0-9]{1,12}")
+"""The name that Docker gives a machine, or a short word, which tells nothing of itself."""
 REMOTE = later(rb"\b(?:ssh-copy-id|(?:ssh|scp|sftp|rsync|mosh)(?![\w-]))[^\n|;&]{0,200}$")
 AT_HOST = later(rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,120})")
 OWNER = later(
@@ -55,6 +65,7 @@ CONFIGURED = later(
 def rows() -> Iterator[tuple[bytes, Rule]]:
     for home in rules.words("accounts", "homes"):
         yield home, _home
+        yield b":" + home, _full_name
     yield b"-users-", _claude_directory
     yield b"-home-", _claude_directory
     for rights in rules.words("accounts", "rights"):
@@ -78,7 +89,8 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
 def _home(scan: Scan, start: int, end: int) -> None:
     data, literal = scan.data, scan.low[start:end]
     if b"users" in literal:
-        if data[start:end].find(b"Users") < 0 and b"\\" not in literal:
+        is_drive = data[max(0, start - 1) : start] == b":"
+        if data[start:end].find(b"Users") < 0 and b"\\" not in literal and not is_drive:
             return
     elif (
         literal == b"settings\\" and scan.low[max(0, start - 14) : start] != b"documents and "
@@ -88,10 +100,12 @@ def _home(scan: Scan, start: int, end: int) -> None:
         and not _is_root(scan, start)
     ):
         return
+    if DOUBLED.match(data, start - 1) and names.ESCAPE.match(data, end):
+        return  # in JSON a backslash stands twice, and a single one begins an escape
     match = (ACCOUNT_WITH_SPACE if b"\\" in literal else ACCOUNT).match(data, end)
     if match is None:
         return
-    name = match[0]
+    name = _of_one_script(match[0])
     if b" " in name and data[match.end() : match.end() + 1] != b"\\":
         name = name.partition(b" ")[0]
     stop = end + len(name.rstrip(b".,-@+"))
@@ -109,6 +123,24 @@ def _home(scan: Scan, start: int, end: int) -> None:
         scan.add(end, stop, "home", USER)
 
 
+def _of_one_script(name: bytes) -> bytes:
+    """A name up to a sign, or to a sentence in another script that follows it without a blank."""
+    if name.isascii():
+        return name
+    text = name.decode("utf-8", "ignore")
+    is_far = text[:1] >= FAR
+    for at, letter in enumerate(text):
+        if letter >= "\x80" and (
+            unicodedata.category(letter)[0] not in "LM" or (letter >= FAR and not is_far)
+        ):
+            return text[:at].encode()
+    return text.encode()
+
+
+FAR = "\u2e80"
+"""From here on stand the scripts that put no blank between words."""
+
+
 def _is_root(scan: Scan, start: int) -> bool:
     """The folder before /home/ is one that holds homes."""
     before = scan.low[max(0, start - 60) : start]
@@ -117,9 +149,9 @@ def _is_root(scan: Scan, start: int) -> bool:
 
 def _claude_directory(scan: Scan, start: int, end: int) -> None:
     data = scan.data
-    if (start and (data[start - 1] in shape.ALNUM)) or data[start:end] not in (
-        b"-Users-",
-        b"-home-",
+    before = data[max(0, start - 50) : start]
+    if data[start:end] not in (b"-Users-", b"-home-") or (
+        before[-1:].isalnum() and not OTHER_ROOT.search(before)
     ):
         return
     match = CLAUDE_DIRECTORY.match(data, end)
@@ -138,12 +170,14 @@ def account_at_host(scan: Scan, begin: int, at: int) -> bool:
         if remote is None or not REMOTE.search(data, max(line, begin - 200), begin):
             return False
         prompt = remote
-    if not ACCOUNT.fullmatch(name) or not is_somebody(name):
-        return False
-    scan.add(begin, at, "prompt", USER)
+    is_known = ACCOUNT.fullmatch(name) is not None and is_somebody(name)
     host = prompt[1].rstrip(b".")
     low = host.lower()
     is_public = low in names.common() or names.public()[0].search(low)
+    if not is_known and (name.lower() not in names.nobody() or CONTAINER.fullmatch(low)):
+        return False
+    if is_known:
+        scan.add(begin, at, "prompt", USER)
     if b"." not in host and len(host) >= 3 and not is_public:
         scan.add(prompt.start(1), prompt.start(1) + len(host), "prompt-host", HOST)
     return True
@@ -155,6 +189,14 @@ def _owner(scan: Scan, start: int, end: int) -> None:
         for group in (1, 2):
             if is_somebody(match[group]) and b" " not in match[group]:
                 scan.add(*match.span(group), "owner", USER)
+
+
+def _full_name(scan: Scan, start: int, end: int) -> None:
+    """The person behind an account, in a line of /etc/passwd."""
+    data = scan.data
+    match = GECOS.search(data, max(0, start - 180), start)
+    if match and b" " in match[1].strip() and is_somebody(match[1].strip()):
+        scan.add(*match.span(1), "passwd", PERSON)
 
 
 def _process(scan: Scan, start: int, end: int) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import binascii
 import json
+import re
+import unicodedata
 import urllib.parse
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -16,6 +18,8 @@ from forsy_retrace.redaction.scan import CREDENTIAL, Find, in_pieces
 from forsy_retrace.redaction.views import resolve
 
 SHORTEST = 8
+SHORTEST_ALONE = 6
+"""So short a value is looked for too, where it stands alone and can't be a word with a figure."""
 PART = 12
 """How much of a value's beginning or end is enough to know it."""
 SYNTAX = frozenset(b"\"'`\\{}[](),:")
@@ -32,7 +36,7 @@ FOLDED = frozenset({names.USER, names.PERSON, names.EMAIL, names.HOST, "TERM"})
 """Kinds whose values are one whatever their case."""
 
 
-Form = Literal["plain", "folded", "any-case", "part", "base64-0", "base64-1", "base64-2"]
+Form = Literal["plain", "alone", "folded", "any-case", "part", "base64-0", "base64-1", "base64-2"]
 
 
 class Known(NamedTuple):
@@ -78,8 +82,10 @@ class Spread:
         low = data.lower()
         for index, start, end in automaton.find(low):
             known = self.known[index]
-            if known.form == "folded":
-                if _stands_alone(data, start, end):
+            if known.form in ("folded", "alone"):
+                is_same = known.form == "folded" or data[start:end] == known.literal
+                if is_same and _stands_alone(data, start, end):
+                    start = names.after_escape(data, start, end)
                     yield Find(start, end, known.kind, "known-value", known.value)
                 continue
             if known.form == "any-case":
@@ -92,6 +98,8 @@ class Spread:
                 start, end = _with_edges(data, start, end, known.form[-1])
             # The first letter may be an escape's; without it the text would no longer parse.
             start = names.after_escape(data, start, end)
+            if data[start] == BACKSLASH and _behind_backslashes(data, start) % 2:
+                start += 1
             yield Find(start, end, known.kind, "known-value", known.value)
 
 
@@ -113,6 +121,8 @@ def is_worth_spreading(kind: str, value: bytes) -> bool:
         return len(value) >= 6
     if kind == names.HOST:
         return len(value) >= 6 and low not in names.common()
+    if SHORTEST_ALONE <= len(value) < SHORTEST:
+        return shape.turns(value) >= 3 and not shape.is_placeholder(value)
     if len(value) < SHORTEST or shape.is_placeholder(value) or len(set(value)) < 4:
         return False
     return not shape.WORD.match(value) or len(value) >= 16
@@ -129,14 +139,37 @@ def _forms(kind: str, value: bytes) -> Iterator[Known]:
 def _folded_forms(kind: str, value: bytes) -> Iterator[Known]:
     form: Form = "folded" if kind != "TERM" else "any-case"
     yield Known(kind, value, value, form, size=len(value))
+    for other in _cased(value):
+        yield Known(kind, value, other, form, size=len(other))
     for escaped in _escaped(value):
         yield Known(kind, value, escaped, "any-case")
+    if kind == names.USER and not NAMES_A_FOLDER.fullmatch(value):
+        text = value.decode("utf-8", "surrogateescape")
+        slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in text).encode()
+        yield Known(kind, value, slug, "folded", size=len(slug))
     if kind in (names.EMAIL, names.HOST) or (kind == "TERM" and len(value) >= SHORTEST):
         yield from _base64(kind, value, value)
 
 
+NAMES_A_FOLDER = re.compile(rb"[A-Za-z0-9]+")
+"""An account that Claude Code writes as it is into the name of a project's folder."""
+
+
+def _cased(value: bytes) -> list[bytes]:
+    """The same letters in capitals, small or put together of a letter and its accent."""
+    if value.isascii():
+        return []
+    text = value.decode("utf-8", "surrogateescape")
+    found = [
+        case(unicodedata.normalize(form, text)).encode("utf-8", "surrogateescape")
+        for form in ("NFC", "NFD")
+        for case in (str, str.lower, str.upper, str.title)
+    ]
+    return [one for one in dict.fromkeys(found) if one.lower() != value.lower()]
+
+
 def _exact_forms(kind: str, value: bytes, text: bytes) -> Iterator[Known]:
-    yield Known(kind, value, text, "plain")
+    yield Known(kind, value, text, "plain" if len(value) >= SHORTEST else "alone")
     if len(text) < SHORTEST:
         return
     for escaped in _escaped(text):
@@ -160,15 +193,23 @@ def _behind_prefix(value: bytes) -> int:
 
 def _escaped(value: bytes) -> list[bytes]:
     import html
+    from html.entities import codepoint2name
 
     text = value.decode("utf-8", "surrogateescape")
     once = json.dumps(text)[1:-1]
     found = [once, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(once)[1:-1]]
     found += [html.escape(text), text.replace("/", "\\/")]
+    if not text.isascii():
+        entities = {point: f"&{name};" for point, name in codepoint2name.items() if point >= 0x80}
+        found += [text.translate(entities), "".join(_as_entity(letter) for letter in text)]
     forms = [form.encode("utf-8", "surrogateescape") for form in found]
     percent = urllib.parse.quote(value, safe="").encode()
     forms += [percent, percent.replace(b"%20", b"+")]
     return [form for form in dict.fromkeys(forms) if form != value]
+
+
+def _as_entity(letter: str) -> str:
+    return letter if letter.isascii() else f"&#{ord(letter)};"
 
 
 def _base64(kind: str, value: bytes, text: bytes) -> Iterator[Known]:
@@ -196,6 +237,14 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
         or data[max(0, start - 6) : start - 4] == b"\\u"
         or (before == 0x6D and data[max(0, start - 8) : start].find(b"[") >= 0)
     )
+
+
+BACKSLASH = 0x5C
+
+
+def _behind_backslashes(data: bytes, start: int) -> int:
+    before = data[max(0, start - 40) : start]
+    return len(before) - len(before.rstrip(b"\\"))
 
 
 ARROWS = frozenset(sign.encode() for sign in "→│┃▶•–—“”‘’…├└─✓✔")
