@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forsy_retrace.errors import RetraceError
+from forsy_retrace.errors import RetraceError, where
 
 if TYPE_CHECKING:
     from forsy_retrace.adapter import Adapter
@@ -97,11 +97,31 @@ def _offered_by_others(name: str) -> "Adapter":
     from importlib.metadata import EntryPoint
 
     try:
-        return _checked(name, EntryPoint(name, offered[name], GROUP).load())
+        adapter = _checked(name, EntryPoint(name, offered[name], GROUP).load())
     except Exception as error:  # a stranger's module may raise anything; it harms no other
         if isinstance(error, RetraceError):
             raise
-        raise RetraceError(f"the adapter {name} can't be loaded: {type(error).__name__}") from None
+        lacks = isinstance(error, ModuleNotFoundError) and (error.name or "").isascii()
+        more = f" (no module {error.name})" if lacks and isinstance(error, ImportError) else ""
+        why = f"the adapter {name} can't be loaded: {where(error)}{more}"
+        raise RetraceError(why) from error
+    _strangers[name] = str(getattr(adapter, "__file__", None) or name)
+    return adapter
+
+
+_strangers: dict[str, str] = {}
+"""The adapters of others that this process loaded, and their modules' files."""
+
+
+def blamed(error: BaseException) -> str:
+    """Whose fault an unforeseen error is, and where it was raised; never what it says."""
+    import traceback
+
+    files = {frame.filename for frame in traceback.extract_tb(error.__traceback__)}
+    for name, file in _strangers.items():
+        if file in files:
+            return f"the adapter {name} fails: {where(error)}"
+    return f"our own fault: {where(error)}"
 
 
 def _checked(name: str, adapter: object) -> "Adapter":

@@ -280,11 +280,11 @@ def test_a_fault_of_ours_is_a_row_that_quotes_nothing(
     ((name, problem),) = done.failed
     assert name == "claude/one.jsonl"
     assert problem.startswith("our own fault: ValueError in test_batch.py")
-    assert done.converted == len(LOGS)
+    assert done.converted == len(LOGS) - 1
     report = json.loads((tmp_path / "traces" / "report.json").read_bytes())
     assert report["failed"] == [{"log": name, "why": problem}]
     stopped = run(logs, tmp_path / "other", fail_fast=True)
-    assert stopped.converted + stopped.waiting == len(LOGS)
+    assert stopped.converted + len(stopped.failed) + stopped.waiting == len(LOGS)
     (logs / "claude" / "one.jsonl").unlink()
     assert run(logs, tmp_path / "traces").failed == ()
 
@@ -423,8 +423,40 @@ def test_what_is_no_ledger_is_left_as_it_is(logs: Path, tmp_path: Path) -> None:
             run(logs, tmp_path / "traces", ledger=str(tmp_path / name))
         assert (tmp_path / name).read_bytes() == before
         assert not (tmp_path / "traces").exists()
-    with pytest.raises(DiskTrouble, match="the ledger can't be opened"):
+    with pytest.raises(RetraceError, match="the ledger is a file"):
         run(logs, tmp_path / "traces", ledger=str(logs))
+    with pytest.raises(DiskTrouble, match="the ledger can't be opened"):
+        Ledger(logs)
+
+
+def test_what_an_extra_brings_is_missed_before_anything_is_read(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package, wishes in (
+        ("pyarrow", {"parquet": True}),
+        ("ray", {"engine": "ray"}),
+        ("fsspec", {"roots": ("s3://bucket/logs",)}),
+    ):
+        wish = Batch(str(tmp_path / "traces"), **{"roots": (str(logs),), **wishes})  # type: ignore[arg-type]  # a wish each
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, package, None)
+            with pytest.raises(RetraceError, match=r"pip install"):
+                batch(wish)
+        assert not (tmp_path / "traces").exists()
+
+
+def test_the_report_names_what_was_skipped(logs: Path, tmp_path: Path) -> None:
+    for number in range(25):
+        (logs / f"{number:02}-kmeyerling@zentra.dev.txt").write_text(f"nothing of note {number}")
+    run(logs, tmp_path / "traces")
+    report = json.loads((tmp_path / "traces" / "report.json").read_bytes())
+    assert report["skipped"].keys() == report["skipped_files"].keys()
+    ((why, names),) = [
+        (why, names) for why, names in report["skipped_files"].items() if len(names) == 20
+    ]
+    assert report["skipped"][why] >= 25
+    assert names == sorted(names)
+    assert "kmeyerling" not in json.dumps(report)
 
 
 def test_a_full_disk_is_no_damage(tmp_path: Path) -> None:

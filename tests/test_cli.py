@@ -446,6 +446,7 @@ def test_a_log_that_is_packed_otherwise_is_said_to_be(here: Path) -> None:
         ("cladue-code", "claude-code"),
         ("bacth", "batch"),
         ("openclaw", "pi"),
+        ("new", "new-adapter"),
         ("openai-responses", "openai-chat"),
     ],
 )
@@ -453,6 +454,24 @@ def test_a_mistyped_command_is_told_the_nearest(typed: str, meant: str, here: Pa
     done = CliRunner().invoke(main, [typed, "x"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert f"Did you mean '{meant}'?" in done.stderr
+
+
+@pytest.mark.parametrize("typed", ["aider", "opencode", "cursor2"])
+def test_a_harness_that_no_adapter_reads_is_not_taken_for_another(typed: str, here: Path) -> None:
+    done = CliRunner().invoke(main, [typed, "x"])
+    assert done.exit_code == 2
+    assert "`forsy-retrace adapters` lists the logs that can be read" in done.stderr
+
+
+def test_traces_of_an_earlier_run_that_stay_are_told(here: Path) -> None:
+    (here / "logs").mkdir()
+    for number in (1, 2):
+        shutil.copyfile(LOG, here / "logs" / f"{number}.jsonl")
+    assert run("claude-code", "logs", "-o", "traces").stderr == ""
+    assert run("claude-code", "logs", "-o", "traces").stderr == ""
+    (here / "logs" / "1.jsonl").unlink()
+    told = run("claude-code", "logs", "-o", "traces").stderr
+    assert "beside these lie 1 folder of an earlier run, not made anew" in told
 
 
 def test_a_log_of_another_kind_is_told_which(here: Path) -> None:

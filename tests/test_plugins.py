@@ -34,6 +34,8 @@ MODULES = {
     "good_one": GOOD,
     "broken_one": "raise ValueError('a secret of the log')",
     "hollow_one": "SHOWS = None",
+    "lacking_one": "import no_such_module",
+    "faulty_one": GOOD.replace("for record in", "raise KeyError(source.name)\n    for record in"),
     "rude_one": GOOD.replace("return any", "raise KeyError(source.name)\n    return any"),
 }
 """Module to its text; each leaves a file behind when it is imported."""
@@ -42,6 +44,7 @@ MODULES = {
 @pytest.fixture
 def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two packages on the path that offer adapters."""
+    monkeypatch.delenv("FORSY_TRACEBACK", raising=False)
     monkeypatch.syspath_prepend(str(tmp_path))
     for name, text in MODULES.items():
         trail = f"open({str(tmp_path / name)!r} + '.imported', 'w').close()\n"
@@ -49,6 +52,7 @@ def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delitem(sys.modules, name, raising=False)
     offers = {
         "first": "good=good_one\nbroken=broken_one\nhollow=hollow_one\nrude=rude_one"
+        "\nlacking=lacking_one\nfaulty=faulty_one"
         "\ntwice=good_one",
         "second": "twice=broken_one\nclaude-code=good_one\nno/name=good_one",
     }
@@ -89,7 +93,12 @@ def test_a_command_of_its_own_converts(offer: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("broken", "the adapter broken can't be loaded: ValueError"),
+        ("broken", r"the adapter broken can't be loaded: ValueError in broken_one\.py, line \d+"),
+        (
+            "lacking",
+            r"the adapter lacking can't be loaded: ModuleNotFoundError in lacking_one\.py, line 2"
+            r" \(no module no_such_module\)",
+        ),
         ("hollow", "the adapter hollow lacks sniff, read or SHOWS"),
         ("twice", "the adapter twice is refused: several packages offer an adapter of that name"),
         ("no/name", "the adapter no/name is refused: no name for an adapter"),
@@ -141,10 +150,17 @@ def test_a_plugin_that_raises_is_named_and_not_quoted(offer: Path) -> None:
     done = CliRunner().invoke(
         main, ["auto", str(offer / "log.jsonl"), "-o", str(offer / "t"), "--plugin", "broken"]
     )
-    assert (done.exit_code, done.output) == (
-        2,
-        "forsy-retrace: the adapter broken can't be loaded: ValueError\n",
+    assert done.exit_code == 2
+    assert done.output.startswith(
+        "forsy-retrace: the adapter broken can't be loaded: ValueError in "
     )
+    assert done.output.count("\n") == 1
+
+
+def test_a_fault_of_a_plugin_is_called_so(offer: Path) -> None:
+    done = CliRunner().invoke(main, ["faulty", str(offer / "log.jsonl"), "-o", str(offer / "t")])
+    assert done.exit_code == 70
+    assert "the adapter faulty fails: KeyError in faulty_one.py, line " in done.output
 
 
 def test_a_name_that_nobody_offers_is_told_with_the_known_ones(offer: Path) -> None:
@@ -154,7 +170,7 @@ def test_a_name_that_nobody_offers_is_told_with_the_known_ones(offer: Path) -> N
 
 def test_a_log_that_nobody_knows_is_told_whom_else_to_ask(offer: Path) -> None:
     done = CliRunner().invoke(main, ["auto", str(offer / "log.jsonl"), "-o", str(offer / "t")])
-    hint = "name one; of other packages, --plugin asks broken, good, hollow, rude"
+    hint = "name one; of other packages, --plugin asks broken, faulty, good, hollow, lacking, rude"
     assert done.stderr == f"forsy-retrace: log.jsonl: no adapter knows this format; {hint}\n"
 
 

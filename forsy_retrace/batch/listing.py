@@ -59,6 +59,7 @@ def _report(plan: Plan, everything: Sequence[tuple[str, Done]], traces: int) -> 
         "logs": len(plan.logs),
         "companions": plan.companions,
         "skipped": plan.skipped,
+        "skipped_files": plan.skipped_files,
         "traces": traces,
         "adapters": dict(sorted(Counter(log.adapter for log in plan.logs).items())),
         "refused": _pairs(everything, lambda done: done.refused),

@@ -31,17 +31,22 @@ MORE = "more"
 """The column of whatever a row has beside its table's columns, as one JSON object."""
 
 
+def arrow() -> Any:
+    """pyarrow; RetraceError where it is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        why = "--parquet needs pyarrow: pip install 'forsy-retrace[parquet]'"
+        raise RetraceError(why) from None
+    return pyarrow
+
+
 class Table:
     """Writes the rows of one table, a group at a time."""
 
     def __init__(self, columns: Sequence[str], stream: BinaryIO) -> None:
-        try:
-            import pyarrow
-            import pyarrow.parquet
-        except ImportError:
-            why = "--parquet needs pyarrow: pip install 'forsy-retrace[parquet]'"
-            raise RetraceError(why) from None
-        self._arrow: Any = pyarrow
+        self._arrow = pyarrow = arrow()
         self._columns = columns
         self._held: list[Json] = []
         kinds = {"int64": pyarrow.int64(), "bool": pyarrow.bool_()}

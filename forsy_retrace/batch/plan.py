@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 import msgspec
@@ -20,6 +20,8 @@ from .engine import Engine, Lost, Progress
 from .ledger import Known, Ledger
 from .work import File, Log, Look, Seen, look
 
+NAMED = 20
+"""So many skipped files are named under each reason: a home folder has a hundred thousand."""
 TOGETHER = 100
 """Files that a worker looks at before it reports."""
 
@@ -30,6 +32,8 @@ class Plan(msgspec.Struct, frozen=True):
     logs: tuple[Log, ...]
     companions: int
     skipped: dict[str, int]
+    skipped_files: dict[str, tuple[str, ...]] = {}
+    """Under each reason the first of those files, by their masked names."""
     unread: tuple[tuple[str, str], ...] = ()
     """What could not be looked at or read in this run, by its masked name, and why."""
 
@@ -95,7 +99,7 @@ def planned(
     by_key = {ledger.key(file.uri): file for file in files}
     logs: list[Log] = []
     unread = [(mask(one.name), mask(one.why)) for one in strangers if one.is_passing]
-    skipped = Counter(one.why for one in strangers if not one.is_passing)
+    skipped = [(one.why, one.name) for one in strangers if not one.is_passing]
     keys = _keys(files, ledger)
     for key, file in by_key.items():
         found = known[file.uri]
@@ -105,13 +109,21 @@ def planned(
             unread.append((mask(file.name), found.why))
             continue
         if not found.adapter:
-            skipped[found.why] += 1
+            skipped.append((found.why, file.name))
             continue
         beside = tuple(by_key[one] for one in found.companions if one in by_key)
         logs.append(Log(file, found.adapter, keys[file.uri], beside))
     logs.sort(key=lambda log: (-log.size, log.file.root, log.file.name))
     mine = sum(key in owned and is_of(file, shard) for key, file in by_key.items())
-    return Plan(tuple(logs), mine, dict(sorted(skipped.items())), tuple(sorted(unread)))
+    skipped.sort()
+    counts = Counter(why for why, _ in skipped)
+    files_of = {why: _first(skipped, why) for why in counts}
+    return Plan(tuple(logs), mine, dict(counts), files_of, tuple(sorted(unread)))
+
+
+def _first(skipped: Iterable[tuple[str, str]], why: str) -> tuple[str, ...]:
+    names = (name for reason, name in skipped if reason == why)
+    return tuple(map(mask, islice(names, NAMED)))
 
 
 def _known(

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from forsy_retrace.convert import Options
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.redact import mask, masker_of
 from forsy_retrace.registry import load
-from forsy_retrace.source import is_remote, on_disk
+from forsy_retrace.source import file_system, is_remote, on_disk
 from forsy_retrace.writers.atomic import check_kind, is_made_by_us, is_ours, locked
 from forsy_retrace.writers.place import Place, is_shelf, place_of
 
@@ -22,6 +23,7 @@ from .dataset import has_dataset, write_dataset
 from .engine import Engine, Lost, Progress, Silence
 from .ledger import Kept, Ledger
 from .listing import write_listing
+from .parquet import arrow
 from .plan import Plan, files_below, fingerprint, planned, stores
 from .pool import Pool
 from .work import Done, Job, Log, Look, content_of, convert_one
@@ -90,15 +92,19 @@ def batch(
     if wish.adapter != "auto":
         load(wish.adapter)
     masker_of(wish.options.rules)  # a wish that can't be followed is no fault of the logs
+    for one in filter(is_remote, (wish.target, *roots)):
+        file_system(one)
+    if wish.parquet:
+        arrow()
     path = _ledger_path(wish)
     _check(wish.target)
     with contextlib.ExitStack() as stack:
+        if engine is None:
+            engine = stack.enter_context(contextlib.closing(_engine(wish)))
         if wish.dry_run:
             path = _copied(path, Path(stack.enter_context(tempfile.TemporaryDirectory())))
         stack.enter_context(locked(path))
         ledger = stack.enter_context(contextlib.closing(Ledger(path)))
-        if engine is None:
-            engine = stack.enter_context(contextlib.closing(_engine(wish)))
         return _run(wish, roots, ledger, engine, progress)
 
 
@@ -115,7 +121,7 @@ def _check(target: str) -> None:
         map(is_made_by_us, folder.glob("report*.json"))
     )
     if held and not was_ours and not is_shelf(folder):
-        raise RetraceError("the target folder holds files that are not ours; name another with -o")
+        raise RetraceError("the target folder holds files that are not ours; name another")
 
 
 def _copied(ledger: Path, folder: Path) -> Path:
@@ -142,12 +148,13 @@ def _run(
     if wish.dry_run:
         return Report(plan, unchanged=unchanged, waiting=len(fresh))
     progress.begins("Converting", sum(log.size for log in chosen))
-    converted = gone = 0
+    seen = converted = gone = 0
     missed = []
     for log, done in _converted(chosen, wish, engine):
         gone += _remember(log, done, ledger, made, place)
         missed += [(_name(log), done.problem)] if done.is_passing else []
-        converted += 1
+        seen += 1
+        converted += not done.problem
         progress.advances(log.size)
         if done.problem and wish.fail_fast:
             break
@@ -162,7 +169,7 @@ def _run(
         plan,
         converted,
         unchanged,
-        len(fresh) - converted,
+        len(fresh) - seen,
         len(rows),
         sum(len(done.refused) for _, done in everything),
         (*plan.unread, *((name, done.problem) for name, done in everything if done.problem)),
@@ -240,6 +247,8 @@ def _suffix(wish: Batch) -> str:
 
 def _ledger_path(wish: Batch) -> Path:
     if wish.ledger:
+        if os.path.isdir(wish.ledger):
+            raise RetraceError("the ledger is a file; name one with --ledger, not a folder")
         return Path(wish.ledger)
     name = f"ledger{_suffix(wish)}.sqlite"
     if not is_remote(wish.target):

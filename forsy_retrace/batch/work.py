@@ -8,10 +8,10 @@ import msgspec
 
 from forsy_retrace.adapter import companions
 from forsy_retrace.convert import Folder, Options, folders
-from forsy_retrace.errors import DiskTrouble, RetraceError, Unreachable, UnreadableInput, where
+from forsy_retrace.errors import DiskTrouble, RetraceError, Unreachable, UnreadableInput
 from forsy_retrace.logs import adapter_for
 from forsy_retrace.redact import mask
-from forsy_retrace.registry import load
+from forsy_retrace.registry import blamed, load
 from forsy_retrace.source import RemoteSource, Source, file_system, is_remote
 from forsy_retrace.writers.place import place_of
 
@@ -113,7 +113,7 @@ def _look(file: File, task: Look) -> Seen:
         is_passing = isinstance(error, Unreachable)
         return Seen(file.uri, "", _without_name(str(error), source), is_passing=is_passing)
     except Exception as error:
-        return Seen(file.uri, "", f"our own fault: {where(error)}", is_passing=True)
+        return Seen(file.uri, "", blamed(error), is_passing=True)
     return Seen(file.uri, name, "", tuple(_address(file, source, one) for one in beside))
 
 
@@ -171,8 +171,7 @@ def _converted(job: Job) -> Done:
     except MemoryError:
         return Done(tuple(rows), tuple(refused), "not enough memory for it now", True)
     except Exception as error:
-        why = f"our own fault: {where(error)}"
-        return Done(tuple(rows), tuple(refused), why, is_fault=True)
+        return Done(tuple(rows), tuple(refused), blamed(error), is_fault=True)
     return Done(tuple(rows), tuple(refused))
 
 

@@ -71,7 +71,9 @@ def run(
 
     from forsy_retrace import report
     from forsy_retrace.convert import Options, convert
+    from forsy_retrace.trace import counted
     from forsy_retrace.writers import Written
+    from forsy_retrace.writers.place import earlier
 
     if no_redact and not i_know:
         raise RetraceError("--no-redact writes secrets as they stand; add --i-know if you mean it")
@@ -94,6 +96,9 @@ def run(
         click.echo(safe_json(report.as_json(results)))
     elif not quiet:
         click.echo(safe(report.summary(results)))
+    if others := len(earlier(output, [one.folder for one in written])):
+        told = f"{counted(others, 'folder')} of an earlier run, not made anew"
+        click.echo(f"forsy-retrace: beside these lie {told}", err=True)
     for one in written:
         if one.before not in ("", one.manifest["trace_id"]):
             click.echo("forsy-retrace: replaced another trace that was there", err=True)

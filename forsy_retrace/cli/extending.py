@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.terminal import safe, safe_line
 
 from .group import main
@@ -63,3 +64,5 @@ def check(adapter: str, files: Sequence[Path], quick: bool) -> None:
     click.echo(f"{counted(logs, 'log')}, {counted(laws, 'broken law')}{more}.")
     if laws:
         sys.exit(1)
+    if not logs:
+        raise UnreadableInput(f"no log that the adapter {adapter} reads; it was held to nothing")

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from forsy_retrace import memory
-from forsy_retrace.errors import DiskTrouble, RetraceError, where
+from forsy_retrace.errors import DiskTrouble, RetraceError
 from forsy_retrace.terminal import safe, safe_line
 from forsy_retrace.version import VERSION
 
@@ -58,11 +58,14 @@ class Commands(click.Group):
 
             if args[0][:1] == "-":
                 raise
-            near = get_close_matches(args[0], self.list_commands(context), 1)
+            known = self.list_commands(context)
+            near = [name for name in known if len(args[0]) > 2 and name.startswith(args[0])]
+            near = near or get_close_matches(args[0], known, 1, NEAR)
             near = near or ([] if set("./\\") & set(args[0]) else _speaking_of(args[0]))
-            if len(near) != 1:
-                raise
-            message = f"No such command '{args[0]}'. Did you mean '{near[0]}'?"
+            hint = "`forsy-retrace adapters` lists the logs that can be read."
+            if len(near) == 1:
+                hint = f"Did you mean '{near[0]}'?"
+            message = f"No such command '{args[0]}'. {hint}"
             raise click.UsageError(message, context) from None
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -99,6 +102,8 @@ class Commands(click.Group):
         try:
             code = super().main(*args, **{**kwargs, "standalone_mode": False})
         except RetraceError as error:
+            if error.__cause__ is not None and os.environ.get("FORSY_TRACEBACK"):
+                raise
             _say(str(error))
             code = error.exit_code
         except click.ClickException as error:
@@ -117,7 +122,9 @@ class Commands(click.Group):
         except Exception as error:
             if os.environ.get("FORSY_TRACEBACK"):
                 raise
-            _say(f"our own fault: {where(error)}; with FORSY_TRACEBACK=1 it tells more")
+            from forsy_retrace.registry import blamed
+
+            _say(f"{blamed(error)}; with FORSY_TRACEBACK=1 it tells more")
             code = OUR_FAULT
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -135,6 +142,8 @@ def _speaking_of(name: str) -> list[str]:
     return [one for one in words if asked and asked.issubset(words[one])]
 
 
+NEAR = 0.8
+"""How like a command a mistyped name must be: two letters of five in each other's place."""
 INTERRUPTED = 130
 UNREAD = 141
 """As a shell tells a program that SIGPIPE ended."""

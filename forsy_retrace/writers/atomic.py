@@ -60,14 +60,14 @@ def check_kind(target: Path) -> None:
     if target.is_symlink():
         raise RetraceError("the target is a link; name the folder that it leads to with -o")
     if target.exists() and not target.is_dir():
-        raise RetraceError("the target exists and is no folder; name another with -o")
+        raise RetraceError("the target exists and is no folder; name another")
 
 
 def check_target(folder: Path) -> None:
     """Refuses a target that holds anything but a trace of ours."""
     check_kind(folder)
     if folder.is_dir() and any(folder.iterdir()) and not is_ours(folder):
-        raise RetraceError("the target folder holds files that are not ours; name another with -o")
+        raise RetraceError("the target folder holds files that are not ours; name another")
 
 
 @contextlib.contextmanager

@@ -1,8 +1,9 @@
 """Where trace folders go: a folder on disk, or an address that fsspec knows."""
 
 import contextlib
+import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -128,8 +129,18 @@ def check_shelf(target: Path) -> None:
     if is_ours(target):
         raise RetraceError("the target is one trace; name another folder for several sessions")
     if target.is_dir() and any(target.iterdir()) and not is_shelf(target):
-        raise RetraceError("the target folder holds files that are not ours; name another with -o")
+        raise RetraceError("the target folder holds files that are not ours; name another")
     check_kind(target)
+
+
+def earlier(target: Path, folders: Sequence[Path]) -> list[str]:
+    """The names of trace folders beside those that were just written below a target."""
+    now = {folder.name for folder in folders if folder.parent == target}
+    if not now:
+        return []
+    return [
+        one.name for one in os.scandir(target) if one.name not in now and is_ours(Path(one.path))
+    ]
 
 
 @contextlib.contextmanager
