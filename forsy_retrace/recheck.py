@@ -102,11 +102,12 @@ def _is_status(value: Any, status: Any) -> bool:
 
 def _is_code(value: Any, told: Any) -> bool:
     """A status as a number, in the words around it, or of several commands, of which one failed."""
-    codes = list(_codes(told))
-    return not codes or value is all(code == 0 for code in codes)
+    found = list(codes(told))
+    return not found or value is all(code == 0 for code in found)
 
 
-def _codes(told: Any) -> Iterator[int]:
+def codes(told: Any) -> Iterator[int]:
+    """The exit codes that a value tells: itself, the first in its words, all in an object."""
     match told:
         case bool():
             return
@@ -118,18 +119,18 @@ def _codes(told: Any) -> Iterator[int]:
             yield from (int(found[1]) for found in [EXIT_WORDS.search(told)] if found)
         case list():
             for one in told:
-                yield from _codes_in(one)
+                yield from _codes_within(one)
         case dict():
-            yield from _codes_in(told)
+            yield from _codes_within(told)
 
 
-def _codes_in(told: Any) -> Iterator[int]:
+def _codes_within(told: Any) -> Iterator[int]:
     """The numbers under the names of exit codes, however deep."""
     for name, held in told.items() if isinstance(told, dict) else ():
         if name in CODES and isinstance(held, int):
             yield held
         else:
-            yield from _codes_in(held)
+            yield from _codes_within(held)
 
 
 def _is_worked(value: Any, status: Any) -> bool:

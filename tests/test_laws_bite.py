@@ -101,6 +101,20 @@ def reads_the_log_alone(events: Events, source: Source) -> Events:
     return [one for one in events if one.origin.evidence.file == source.name]
 
 
+def tells_twice(events: Events, _: Source) -> Events:
+    for event in events:
+        yield event
+        if isinstance(event, Message):
+            yield event
+
+
+def reads_backwards(events: Events, _: Source) -> Events:
+    held = list(events)
+    words = [one for one in held if isinstance(one, Message)]
+    turned = iter(reversed(words))
+    return [next(turned) if isinstance(one, Message) else one for one in held]
+
+
 def leaves_out_without_a_reason(events: Events, _: Source) -> Events:
     return [replace(one, reason="") if isinstance(one, Skipped) else one for one in events]
 
@@ -220,6 +234,11 @@ def names_another_file(events: Events, _: Source) -> Events:
     return [*held[:-1], placed(held[-1], file="other.jsonl")]
 
 
+def takes_whatever_has_a_type(source: Source) -> bool:
+    values = [one.value for one in source.head]
+    return any(isinstance(one, dict) and "type" in one and "timestamp" in one for one in values)
+
+
 def presumes_a_type(source: Source) -> bool:
     return "type" in source.head[0].value and HONEST.sniff(source)
 
@@ -258,6 +277,8 @@ CLAIM = testing.is_claimed_by_one_adapter
 ACCOUNT = testing.accounts_for_every_record
 TWICE = testing.reads_the_same_twice
 FOLLOW = testing.answers_follow_calls
+ONCE = testing.tells_each_thing_once_and_in_order
+SAID = testing.says_what_its_records_say
 CUT = testing.survives_a_cut_anywhere
 STRANGERS = testing.survives_strangers
 EVENTS = testing.matches_golden_events
@@ -269,6 +290,7 @@ FAULTS = (
     Fault("sniff by name", PLAIN, CLAIM, Planted(sniff=lambda s: s.path.suffix == ".jsonl")),
     Fault("timid sniff", PLAIN, CLAIM, Planted(sniff=lambda source: False)),
     Fault("vague sniff", PLAIN, CLAIM, Planted(sniff=lambda source: source.head)),
+    Fault("sniff that takes any line", PLAIN, CLAIM, Planted(sniff=takes_whatever_has_a_type)),
     Fault("crashing sniff", PLAIN, CLAIM, Planted(sniff=presumes_a_type)),
     # Is nothing lost in silence?
     Fault("lost record", PLAIN, ACCOUNT, Planted(loses_a_record)),
@@ -290,6 +312,24 @@ FAULTS = (
     Fault("duplicated history", PLAIN, FOLLOW, Planted(repeats_the_history)),
     Fault("result before its call", PLAIN, FOLLOW, Planted(answers_before_the_call)),
     Fault("result told twice", PLAIN, FOLLOW, Planted(answers_twice)),
+    # Is nothing doubled, and nothing read backwards?
+    Fault("words told twice", PLAIN, ONCE, Planted(tells_twice)),
+    Fault("words backwards", "sent-by-no-human", ONCE, Planted(reads_backwards)),
+    # Are facts and exit codes the log's own?
+    Fault("invented fact", PLAIN, SAID, Planted(every(Fact, lambda e: replace(e, value="x9")))),
+    Fault(
+        "invented exit code",
+        PLAIN,
+        SAID,
+        Planted(
+            every(
+                ToolResult,
+                lambda e: replace(
+                    e, rule="exit-code", basis="/message/content/0/content", exit_code=7
+                ),
+            )
+        ),
+    ),
     # What if the log is cut, or odd?
     Fault("crash on None", PLAIN, STRANGERS, Planted(trusts_every_value)),
     Fault("cyclic parents", PLAIN, STRANGERS, Planted(follows_parents_to_the_root)),

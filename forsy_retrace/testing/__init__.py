@@ -32,6 +32,10 @@ from forsy_retrace.testing.laws import (
     is_claimed_by_one_adapter,
     reads_the_same_twice,
 )
+from forsy_retrace.testing.said import (
+    says_what_its_records_say,
+    tells_each_thing_once_and_in_order,
+)
 
 __all__ = [
     "HARDSHIPS",
@@ -50,8 +54,10 @@ __all__ = [
     "matches_golden_events",
     "matches_golden_trace",
     "reads_the_same_twice",
+    "says_what_its_records_say",
     "survives_a_cut_anywhere",
     "survives_strangers",
+    "tells_each_thing_once_and_in_order",
     "write_goldens",
 ]
 
@@ -67,7 +73,9 @@ LAWS: tuple[Law, ...] = (
     accounts_for_every_record,  # is nothing lost in silence?
     reads_the_same_twice,  # does only the log decide what comes out?
     answers_follow_calls,  # is each call there once, and each result behind its call?
+    tells_each_thing_once_and_in_order,  # is nothing doubled, and nothing read backwards?
     *HARDSHIPS,
+    says_what_its_records_say,  # are facts and exit codes the log's own?
     every_value_has_a_ground_that_the_source_bears_out,  # is it true?
     matches_golden_events,  # are the events those that somebody has read?
     matches_golden_trace,  # is the folder the one that somebody has read?

@@ -33,6 +33,28 @@ FOREIGN: tuple[tuple[str, bytes], ...] = (
     ("bytes", bytes(range(256))),
 )
 """What no adapter may take for its own."""
+OF_OTHERS: tuple[tuple[str, str, bytes], ...] = (
+    (
+        "claude-code",
+        "a line of Claude Code",
+        b'{"type":"user","uuid":"0a1b2c3d-0000-4000-8000-000000000001","parentUuid":null,'
+        b'"sessionId":"0a1b2c3d-0000-4000-8000-000000000000","timestamp":"2026-02-03T10:00:00.000Z",'
+        b'"cwd":"/srv/shop","version":"2.1.58","message":{"role":"user","content":"Hello."}}\n',
+    ),
+    (
+        "codex",
+        "a line of Codex",
+        b'{"timestamp":"2026-02-03T10:00:00.000Z","type":"session_meta","payload":{"id":'
+        b'"019a0000-0000-7000-8000-000000000000","timestamp":"2026-02-03T10:00:00.000Z",'
+        b'"cwd":"/srv/shop","originator":"codex_cli_rs","cli_version":"0.98.0"}}\n',
+    ),
+    (
+        "openai-chat",
+        "a chat's messages",
+        b'{"messages":[{"role":"user","content":"Hello."},{"role":"assistant","content":"Hi."}]}',
+    ),
+)
+"""Logs of bundled adapters, which are no stranger's."""
 
 
 def is_claimed_by_one_adapter(adapter: Adapter | str, case: Case) -> None:
@@ -48,15 +70,16 @@ def is_claimed_by_one_adapter(adapter: Adapter | str, case: Case) -> None:
         rivals = [one for one in identify(Source(case.path)) if one != case.adapter]
         if rivals:
             raise BrokenLaw(f"{case.path.name} is also claimed by {' and '.join(rivals)}.")
-    _leaves_foreign_files_alone(own, case.path.name)
+    _leaves_foreign_files_alone(own, case.adapter, case.path.name)
 
 
 @lru_cache(maxsize=256)
-def _leaves_foreign_files_alone(own: Any, name: str) -> None:
+def _leaves_foreign_files_alone(own: Any, adapter: str, name: str) -> None:
     """An adapter is asked once for each name that logs of it have."""
+    others = [(what, data) for whose, what, data in OF_OTHERS if whose != adapter]
     with tempfile.TemporaryDirectory(prefix="forsy-") as away:
         path = Path(away) / name
-        for what, data in FOREIGN:
+        for what, data in (*FOREIGN, *others):
             path.write_bytes(data)
             with care(f"sniff, given {what},"):
                 claimed = own.sniff(Source(path))

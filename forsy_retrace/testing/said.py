@@ -1,0 +1,108 @@
+"""What a reading says of the log beyond the trace's own values: how often, in which order,
+and whether facts and exit codes are its own.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from forsy_retrace.adapter import Adapter
+from forsy_retrace.events import Event, Fact, Message, Origin, Thinking, ToolCall, ToolResult
+from forsy_retrace.recheck import codes
+from forsy_retrace.sdk import compact, resolve
+from forsy_retrace.source import Source, reread
+from forsy_retrace.testing.case import BrokenLaw, Case
+from forsy_retrace.testing.reading import reading
+
+OF_ITS_OWN = frozenset(["began", "beside", "ended", "flag", "harness", "operator", "shows"])
+"""Facts in an adapter's words, or computed; every other text is the log's."""
+BACKWARDS = 4
+"""One event of so many may stand before one that the log has and dates earlier: what waited in a
+queue, or came from another thread."""
+
+
+def tells_each_thing_once_and_in_order(adapter: Adapter | str, case: Case) -> None:
+    """No place of a record gives the same words or call twice, and no log is read backwards."""
+    seen: set[tuple[object, ...]] = set()
+    last: dict[tuple[str, str, str], Origin] = {}
+    told = backwards = 0
+    for event in reading(adapter, case).events:
+        here = event.origin.evidence
+        if not isinstance(event, Message | Thinking | ToolCall | ToolResult):
+            continue
+        what = event.text if isinstance(event, Message | Thinking) else event.call
+        one = (type(event), here, event.origin.pieces, what)
+        if one in seen:
+            raise BrokenLaw(f"line {here.line} is told twice, from one place of it.")
+        seen.add(one)
+        if isinstance(event, Message | ToolCall):
+            thread = (here.file, event.origin.actor, event.origin.branch)
+            told, backwards = told + 1, backwards + _goes_back(last.get(thread), event.origin)
+            last[thread] = event.origin
+    if backwards * BACKWARDS > told:
+        raise BrokenLaw(f"{backwards} of {told} words and calls come before earlier ones.")
+
+
+def _goes_back(before: Origin | None, now: Origin) -> bool:
+    """Whether an event comes behind one that the log has later, and dates later."""
+    return (
+        before is not None
+        and before.evidence.start > now.evidence.start
+        and None not in (before.at, now.at)
+        and str(before.at) > str(now.at)
+    )
+
+
+def says_what_its_records_say(adapter: Adapter | str, case: Case) -> None:
+    """A text that is a fact of the session stands in its record, an exit code at its basis."""
+    found = reading(adapter, case)
+    sources = {one.name: one for one in (found.source, *found.companions)}
+    for event in found.events:
+        here = event.origin.evidence
+        if isinstance(event, Fact) and isinstance(event.value, str):
+            if event.name not in OF_ITS_OWN and not _stands_in(
+                event.value, _record(event, sources)
+            ):
+                raise BrokenLaw(
+                    f"line {here.line} does not say the {event.name} that a fact tells."
+                )
+        elif isinstance(event, ToolResult) and event.exit_code is not None and event.rule:
+            told = set(codes(_at(event.basis, _record(event, sources))))
+            if told and event.exit_code not in told:
+                raise BrokenLaw(f"line {here.line} has another exit code where its basis points.")
+
+
+def _record(event: Event, sources: dict[str, Source]) -> Any:
+    here = event.origin.evidence
+    try:
+        (data,) = sources[here.file].spans([(here.start, here.end)])
+    except (KeyError, ValueError):
+        raise BrokenLaw(f"an event names {here.file}, which is no file of this log.") from None
+    return reread(data, here).value
+
+
+def _at(basis: str, record: Any) -> Any:
+    try:
+        return resolve(record, basis) if basis.startswith("/") else record
+    except LookupError:
+        return None
+
+
+def _stands_in(text: str, record: Any) -> bool:
+    held = [*_texts(record), compact(record)]
+    return all(any(line in one for one in held) for line in text.splitlines())
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text, name and figure of a record."""
+    match value:
+        case dict():
+            for name, held in value.items():
+                yield str(name)
+                yield from _texts(held)
+        case list():
+            for held in value:
+                yield from _texts(held)
+        case None:
+            return
+        case _:
+            yield str(value)
