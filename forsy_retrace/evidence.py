@@ -1,6 +1,5 @@
 """Where a value stands in the log, and how far it can be trusted."""
 
-from collections.abc import Mapping
 from sys import intern
 from typing import Literal
 
@@ -79,6 +78,3 @@ def inferred(
 ) -> Ground:
     """A heuristic's reading."""
     return Ground("inferred", rule, evidence, confidence, steps, votes=votes)
-
-
-Grounds = Mapping[str, Ground]

@@ -65,8 +65,6 @@ class Shows(msgspec.Struct, frozen=True):
     cannot: tuple[str, ...] = ()
     is_history: bool = False
     """A list of commands without words: a session of one or two of them tells of no work."""
-    flags_only_errors: bool = False
-    """A result without an error flag is the harness's word for success."""
     tools: Mapping[str, Known] = msgspec.field(default_factory=dict)
     """The harness's tools, and the known ones that they work like."""
     marks_cuts: bool = False

@@ -50,11 +50,6 @@ CLOSERS: dict[str, re.Pattern[str]] = {
 }
 
 
-def open_quote(text: str, quote: str = "") -> str:
-    """The quote that is open behind a text, which begins in one or in none."""
-    return unquoted(text, quote)[1]
-
-
 def unquoted(text: str, quote: str = "") -> tuple[str, str]:
     """A text with `_` for what is quoted and nothing for comments; and the quote left open."""
     parts: list[str] = []

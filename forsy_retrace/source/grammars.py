@@ -39,7 +39,6 @@ def bash(data: bytes) -> Entry:
 
 
 EXTENDED = re.compile(rb": ?(\d{1,11}):(\d{1,11});")
-META = 0x83
 METAFIED = re.compile(rb"\x83(.)", re.S)
 
 

@@ -34,7 +34,6 @@ SHOWS = Shows(
         "what a shell command changed, beyond what it printed",
         "reasoning that the client stored encrypted",
     ),
-    flags_only_errors=True,
     marks_cuts=True,
 )
 

@@ -188,7 +188,7 @@ class Survey:
     def _hear(self, body: Json) -> None:
         content = content_of(body)
         for block in content if isinstance(content, list) else [content]:
-            if not _is_result(block):
+            if not is_result(block):
                 self.said.add(text_of([block]).strip())
 
 
@@ -267,7 +267,7 @@ def _describe(line: Line, body: Json) -> None:
     if blocks:
         line.calls = _ids(blocks, "tool_use", "id")
         line.answers = _ids(blocks, "tool_result", "tool_use_id")
-        line.has_results = any(map(_is_result, blocks))
+        line.has_results = any(map(is_result, blocks))
     match structured(body):
         case {"status": str(status)} if status in LAUNCHED:
             line.is_launched = True
@@ -286,13 +286,13 @@ def _ids(blocks: list[Any], kind: str, key: str) -> tuple[str, ...]:
     )
 
 
-def _is_result(block: Any) -> bool:
+def is_result(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") == "tool_result"
 
 
 def _is_prompt(body: Json) -> bool:
     """Whether a user turn holds words of a human."""
-    if body.get("isMeta") or body.get("isCompactSummary") or any(map(_is_result, _blocks(body))):
+    if body.get("isMeta") or body.get("isCompactSummary") or any(map(is_result, _blocks(body))):
         return False
     content = content_of(body)
     texts = [text_of([block]) for block in (content if isinstance(content, list) else [content])]

@@ -1,6 +1,6 @@
 """What each record of a session says, as events."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import between, later, media_of, named, pointer, strings, text_of, words
 
 from .changes import changes
-from .lines import AGENT_TOOLS, Json, Line
+from .lines import AGENT_TOOLS, Json, Line, is_result
 from .results import background, commit, exit_code, is_amended, kept, structured, verdict
 from .threads import Threads
 from .words import (
@@ -338,7 +338,7 @@ class Reader:
                     events = [Skipped(origin, f"unknown block{named(kind)}")]
             found = found or bool(events)
             yield from events
-        if pictures and not any(_is_result(block) for block in blocks):
+        if pictures and not any(is_result(block) for block in blocks):
             event = self._picture_alone(line, here, blocks, pictures)
             found = found or event is not None
             if event is not None:
@@ -692,9 +692,6 @@ class Queue:
                 yield message
 
 
-Handler = Callable[[Line], Iterator[Event]]
-
-
 def _call(line: Line, here: Origin, block: Json, call: str, tool: str) -> ToolCall:
     """A call as it was sent; the client may have put other arguments in their place (2.1.267)."""
     name, kept = f"{here.evidence.pointer}/name", block.get("input")
@@ -745,10 +742,6 @@ def _usage(usage: Json, model: Any) -> Json:
 
 def _is_picture(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") in ("image", "document")
-
-
-def _is_result(block: Any) -> bool:
-    return isinstance(block, dict) and block.get("type") == "tool_result"
 
 
 def _pictures(blocks: Any, base: str) -> Iterator[Attachment]:

@@ -9,7 +9,7 @@ from forsy_retrace.events import Event, Meant, Message, Notice, Skipped, ToolRes
 from forsy_retrace.sdk import named, pointer, resolve
 
 from .chat import Chat
-from .place import Json, Place, Told, text_in
+from .place import Json, Place, Told, nothing, text_in
 from .speech import called, offered, printed, thought
 from .verdicts import of_shell, verdict
 
@@ -99,26 +99,26 @@ class Items:
                 yield from self._output(item, here, *OUTPUTS[kind])
             case "mcp_list_tools" | "additional_tools":
                 told = list(offered(item, here))
-                yield from told or [_skipped(here, "no tools on offer")]
+                yield from told or [nothing(here, "no tools on offer")]
             case "compaction" | "compaction_summary":
                 yield Told(None, Notice(here.origin("system"), "compacted"))
             case "mcp_approval_response":
                 yield from _permission(item, here)
             case "item_reference":
-                yield _skipped(here, "repeated history")
+                yield nothing(here, "repeated history")
             case str() if kind.endswith("_call"):
                 name = kind.removesuffix("_call")
                 call = Call(_id(item), name, item, here.pointer, f"{here.pointer}/type")
                 yield called(call, _alone(item, here))
             case _:
-                yield _skipped(here, f"unknown item{named(kind)}")
+                yield nothing(here, f"unknown item{named(kind)}")
 
     def _call(self, item: Json, kind: Kind, here: Place) -> Iterator[Told]:
         asked = text_in(item, "approval_request_id")
         ident = asked or _id(item)
         tool = text_in(item, "name") if not kind.tool else kind.tool
         if not tool:
-            yield _skipped(here, "a call without a name")
+            yield nothing(here, "a call without a name")
             return
         hosted = bool(kind.results) or kind.tool == "image_generation"
         place = _alone(item, here) if hosted else here
@@ -261,7 +261,7 @@ def _reasoning(item: Json, here: Place) -> Iterator[Told]:
         if told:
             yield from told
             return
-    yield _skipped(here, "hidden reasoning")
+    yield nothing(here, "hidden reasoning")
 
 
 def _id(item: Json) -> str:
@@ -271,7 +271,3 @@ def _id(item: Json) -> str:
 def _alone(item: Json, here: Place) -> Place:
     """A tool that the server ran before the model went on: it is no call of a parallel group."""
     return here._replace(message=text_in(item, "id") or here.name)
-
-
-def _skipped(here: Place, reason: str) -> Told:
-    return Told(None, Skipped(here.origin("system"), reason))

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from forsy_retrace.events import Event, Origin
+from forsy_retrace.events import Event, Origin, Skipped
 from forsy_retrace.sdk import parsed, pointer
 from forsy_retrace.source import Record
 
@@ -67,3 +67,8 @@ def text_in(value: Any, *keys: str) -> str:
     """The first of these fields that is text with something in it."""
     held = value if isinstance(value, dict) else {}
     return next((held[k] for k in keys if isinstance(held.get(k), str) and held[k].strip()), "")
+
+
+def nothing(here: Place, reason: str) -> Told:
+    """A record, or a part of one, that tells nothing."""
+    return Told(None, Skipped(here.origin("system"), reason))

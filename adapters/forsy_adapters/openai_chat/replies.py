@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import structs
 
-from forsy_retrace.events import Fact, Skipped, ToolResult
+from forsy_retrace.events import Fact, ToolResult
 from forsy_retrace.sdk import when
 
 from .chat import Chat
@@ -108,8 +108,3 @@ def _placed(reply: Json, here: Place, key: str) -> Place:
     """The reply's own time and id. Recorders write 0 for a time that they left out."""
     ident = text_in(reply, "id")
     return here._replace(at=when(reply.get(key)) or here.at, message=ident or here.name)
-
-
-def nothing(here: Place, reason: str) -> Told:
-    """A record, or a part of one, that tells nothing."""
-    return Told(None, Skipped(here.origin("system"), reason))

@@ -6,11 +6,11 @@ from typing import Any
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Call, arguments, content_text
-from forsy_retrace.events import Event, Fact, Skipped, ToolCall, ToolResult
+from forsy_retrace.events import Event, Fact, ToolCall, ToolResult
 from forsy_retrace.sdk import compact, named, strings, when
 
 from .answers import is_talk, read_list
-from .place import Json, Place, Told, opened, text_in
+from .place import Json, Place, Told, nothing, opened, text_in
 from .replies import about
 from .speech import called
 from .talks import Talk
@@ -79,19 +79,19 @@ class Trace:
             case {"type": "agent"}:
                 names = list(strings(data.get("tools")))
                 event: Event = Fact(where.deeper("tools").origin("system"), "tools", names)
-                yield Told(None, event) if names else _skipped(here, "an agent without tools")
+                yield Told(None, event) if names else nothing(here, "an agent without tools")
             case {"type": "generation"}:
                 ended = where._replace(at=when(span.get("ended_at")) or where.at)
                 told = list(self._generation(data, where, ended))
-                yield from told or [_skipped(here, "a generation without its text")]
+                yield from told or [nothing(here, "a generation without its text")]
             case {"type": "response"}:
-                yield _skipped(here, "a model response without its text")
+                yield nothing(here, "a model response without its text")
             case {"type": "handoff"}:
-                yield _skipped(here, "handoff")
+                yield nothing(here, "handoff")
             case _ if span.get("object") == "trace":
-                yield _skipped(here, "bookkeeping: trace")
+                yield nothing(here, "bookkeeping: trace")
             case _:
-                yield _skipped(here, f"unknown span{named(data.get('type'))}")
+                yield nothing(here, f"unknown span{named(data.get('type'))}")
 
     def _function(
         self, span: Json, data: Json, name: str, ident: str, here: Place
@@ -110,7 +110,7 @@ class Trace:
         output, error = data.get("output"), span.get("error")
         if output is None and not error:
             if waiting is not None:
-                yield _skipped(here, "a run that told no result")
+                yield nothing(here, "a run that told no result")
             return
         found = in_content(opened(output), f"{path}/output")
         at = where.deeper("output") if output is not None else here.deeper("error")
@@ -145,7 +145,3 @@ class Trace:
 
 def _text(sent: Any) -> str:
     return sent if isinstance(sent, str) else compact(sent)
-
-
-def _skipped(here: Place, reason: str) -> Told:
-    return Told(None, Skipped(here.origin("system"), reason))
