@@ -18,9 +18,10 @@ from forsy_retrace.events import Hunk
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Artifact, Touch, Trace
 
+from .changes import lines_read
 from .classify import command
 from .edits import SCRATCH, fixers, may_rewrite, put_back_by, rewrites, scratch
-from .files import after_edit, keeps_end, lines_read
+from .files import after_edit, keeps_end
 from .listings import named_in
 from .touches import absolute, base_of, before_of, shown, whole
 from .tracked import makers

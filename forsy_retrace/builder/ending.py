@@ -10,7 +10,7 @@ from forsy_retrace.trace import Check, Step, Trace
 
 from .cues import SENTENCE
 from .edits import scratch
-from .files import LATE
+from .failures import LATE
 from .meant import meant
 from .message_rules import PERMITTED
 from .messages import finds_fault

@@ -1,30 +1,17 @@
 """What was a step worth in hindsight? Each judgement names its evidence by step."""
 
-import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from msgspec import structs
 
 from forsy_retrace.events import SHELL
-from forsy_retrace.evidence import Evidence, Vote, derived, inferred
-from forsy_retrace.frames import shown_of
-from forsy_retrace.patterns import later
-from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace, edits_named, put
+from forsy_retrace.evidence import Vote, derived, inferred
+from forsy_retrace.trace import Step, Trace, put
 
-from .classify import command, reports
-from .distinctive import is_camel
-from .edits import EDITS, edits_of
-from .ending import accepts
-from .files import first_error, stopped
-from .meant import meant
-from .messages import finds_fault
+from .failures import first_error
+from .hindsight import Hindsight
 from .outcome import never_ran
-from .tools import PLAN_EXITS
-from .touches import takes_back
-from .variants import beside, branch_of, left, thumbs
+from .worth import BAD, GOOD, Rule, Told
 
 
 def judge(trace: Trace) -> Trace:
@@ -33,513 +20,42 @@ def judge(trace: Trace) -> Trace:
     return structs.replace(trace, steps=tuple(_judged(step, hindsight) for step in trace.steps))
 
 
-class Hindsight:
-    """What came later: uses, answers, retries, and the checks over each edit."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-        self.meant = meant(trace)
-        heard = _Heard(trace)
-        self.answers = _answers(trace, heard)
-        self.given = _given(trace)
-        self.reported = _reported(trace, heard)
-        self.touched = edits_of(trace)
-        self.cited = _cited(trace, heard, self.touched)
-        self.commits = _commits(trace, heard)
-        self.retried = _retried(trace)
-        self.accepted = _accepted(trace)
-        self.beside = beside(trace)
-        self.left = left(trace)
-        self.thumbs = thumbs(trace)
-        self.looks = _looks_for_a_fault(trace)
-        self.checked: dict[int, list[Check]] = {}
-        """Each edit's checks of which the log tells how they went, in order."""
-        self.first_passed: dict[int, Check] = {}
-        left_out = self.meant | self.looks
-        for check in trace.checks.values():
-            is_told = check.passed is not None and check.step not in left_out
-            for edit in check.over if is_told else ():
-                self.checked.setdefault(edit, []).append(check)
-                if check.passed:
-                    self.first_passed.setdefault(edit, check)
-
-    def passed(self, edit: int, before: int) -> Check | None:
-        """The first check that passed over an edit before a step."""
-        first = self.first_passed.get(edit)
-        return first if first and first.step < before else None
-
-    def failed(self, edit: int, before: int) -> Check | None:
-        """A check that failed over an edit before a step, with none of its kind that passed since.
-
-        Of an earlier turn the last check of any kind counts: what the user asks next may be new.
-        """
-        held, steps = self.checked.get(edit, []), self.trace.steps
-        held = held[: bisect_left(held, before, key=lambda check: check.step)]
-        turn = steps[before - 1].turn
-        recent = [check for check in held if steps[check.step - 1].turn == turn] or held[-1:]
-        last = {check.kind: check for check in recent}
-        failed = next((check for check in last.values() if not check.passed), None)
-        if failed is None:
-            return None
-        of_kind = [check for check in recent if check.kind == failed.kind]
-        since = takewhile(lambda check: not check.passed, reversed(of_kind))
-        return next((check for check in since if check.summary), failed)
-
-
-def _thumb(step: Step, later: Hindsight, rating: str) -> tuple[str, Evidence] | None:
-    """What the thumb says, in a sentence, and where; None where there is none of that rating."""
-    fact = later.thumbs.get(step.step)
-    if fact is None or fact.value.get("rating") != rating:
-        return None
-    words = fact.value.get("text")
-    said = f"The user gave it a thumbs {rating}" + (f': "{words}"' if words else ".")
-    return said, fact.origin.evidence.at("/rating")
-
-
-class _Heard:
-    """Whose steps stand behind words: an answer's actor's own, a report's subagents'."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.delegations = trace.delegations
-        self.started: dict[int, list[str]] = {}
-        for actor, start in trace.delegations.items():
-            self.started.setdefault(start, []).append(actor)
-
-    def by(self, step: Step) -> Sequence[str]:
-        """The actors whose steps an answer or a report may repeat."""
-        if not reports(step):
-            return (step.actor,)
-        return self.started.get(self.start(step) or 0, ())
-
-    def start(self, report: Step) -> int | None:
-        """The call that started what a report tells of."""
-        return report.step if report.call else self.delegations.get(report.actor, report.answers)
-
-
-def _answers(trace: Trace, heard: _Heard) -> dict[int, int]:
-    """Step to the first later answer, or subagent's report, that repeats what only it showed."""
-    said_by_words = _Telling(trace.tokens)
-    told = {s.step: said_by_words.of(s.output or "", words=True) for s in trace.steps if _tells(s)}
-    wanted = _Telling(trace.tokens, set().union(*told.values()))
-    first: dict[str, dict[str, int]] = {}
-    """What each actor was shown, and by which step; 0 where several did, each in its own way."""
-    said: set[str] = set()
-    found: dict[int, int] = {}
-    for step, is_over in _in_time(trace):
-        if not is_over:
-            said |= wanted.of(step.input or "")
-            continue
-        for actor in heard.by(step) if step.step in told else ():
-            shown = first.get(actor, {})
-            for number in {shown[value] for value in told[step.step] & shown.keys() - said}:
-                if number:
-                    found.setdefault(number, step.step)
-        if step.call is None:
-            said |= wanted.of(step.input or step.output or "", words=True)
-        elif step.success is not False:
-            shown = first.setdefault(step.actor, {})
-            for value in wanted.of(shown_of(step.output or "")[:MAX_TEXT]) - said:
-                before = shown.setdefault(value, step.step)
-                if before and trace.steps[before - 1].input != step.input:
-                    shown[value] = 0
-    return found
-
-
-def _in_time(trace: Trace) -> Iterator[tuple[Step, bool]]:
-    """Calls as they begin, and all steps as they are over: a call of subagents after their last."""
-    last = {step.actor: step.step for step in trace.steps}
-    ends: dict[int, int] = {}
-    for actor, start in trace.delegations.items():
-        ends[start] = max(ends.get(start, start), last.get(actor, start))
-    waiting: dict[int, list[Step]] = {}
-    for step in trace.steps:
-        if step.call is not None:
-            yield step, False
-        waiting.setdefault(ends.get(step.step, step.step), []).append(step)
-        for one in reversed(waiting.pop(step.step, [])):
-            yield one, True
-
-
-def _over(trace: Trace) -> Iterator[Step]:
-    """The steps in the order in which they were over."""
-    return (step for step, is_over in _in_time(trace) if is_over)
-
-
-HASH = re.compile(r"(?<![\w/-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])")
-"""A commit's name: letters and digits, of which the first seven tell it."""
-BRIEF = 5_000
-"""Characters of a text in which such names are looked for: git says no more of one commit."""
-
-
-def _commits(trace: Trace, heard: _Heard) -> dict[int, int]:
-    """Calls to the first later answer, or report, that names a commit which they showed first."""
-    first: dict[str, dict[str, int]] = {}
-    said: set[str] = set()
-    found: dict[int, int] = {}
-    for step in _over(trace):
-        for actor in heard.by(step) if _tells(step) else ():
-            shown = first.get(actor, {})
-            for name in _hashes(step.output) & shown.keys():
-                found.setdefault(shown[name], step.step)
-        if step.call is None:
-            said |= _hashes(step.input or step.output)
-        elif step.success is not False and _asks_git(step):
-            said |= _hashes(step.input)
-            shown = first.setdefault(step.actor, {})
-            for name in _hashes(step.output) - said:
-                shown.setdefault(name, step.step)
-    return found
-
-
-def _asks_git(step: Step) -> bool:
-    run = command(step)
-    return step.surface == "api" or (run is not None and not GIT.isdisjoint(run.programs))
-
-
-GIT = frozenset(["git", "gh", "glab", "hub", "jj"])
-"""Programs that print the names of commits."""
-
-
-def _hashes(text: str | None) -> set[str]:
-    return {name[:7] for name in HASH.findall(text[:BRIEF])} if text else set()
-
-
-def _given(trace: Trace) -> dict[int, int]:
-    """Step to the first later answer that is its whole output, where the user had not said it."""
-    shown: dict[tuple[str, str], int] = {}
-    """By the actor and the words."""
-    asked: list[str] = []
-    found: dict[int, int] = {}
-    for step in trace.steps:
-        output = step.output or ""
-        text = shown_of(output).strip() if len(output) <= BRIEF else ""
-        if step.action == "user_message":
-            asked.append(step.input or "")
-        elif step.call is not None and step.success is not False:
-            shown[step.actor, text] = step.step
-        elif step.action == "output" and len(text) >= LEAST_GIVEN:
-            number = shown.get((step.actor, text))
-            if number is not None and not any(text in words for words in asked):
-                found.setdefault(number, step.step)
-    return found
-
-
-LEAST_GIVEN = 3
-"""Characters of an answer below which it may be like a result by chance."""
-
-CITED = re.compile(
-    r"(?P<file>[\w.-]{1,80}\.[A-Za-z]\w{0,9})\b(?::(?P<at>\d{1,6})(?!\w|\.\d))?"
-    r"|\b[Ll]ines? ~?(?P<line>\d{1,6})(?!\w|\.\d)(?! (?:of|in)\b)"
-)
-"""How words name a file and a line of it: `total.py:120`, `total.py`, line 120."""
-APART = later(r"[.;!?] |, but\b|\bwhile\b|\bwhereas\b")
-"""What parts a line from the file that was named before it."""
-MOST_READS = 20
-"""Reads of files of one name among which a line is looked for, the latest first."""
-
-
-def _cited(trace: Trace, heard: _Heard, touched: dict[int, list[Touch]]) -> dict[int, int]:
-    """Reads to the first later answer, or report, that names a line which they showed last."""
-    reads: dict[tuple[str, str], list[Touch]] = {}
-    """By their actor and the file's name."""
-    found: dict[int, int] = {}
-    for step in _over(trace):
-        for actor in heard.by(step) if _tells(step) else ():
-            for name, line in _lines_named(step.output or ""):
-                for read in reversed(reads.get((actor, name), [])[-MOST_READS:]):
-                    if _showed(read, line, trace):
-                        found.setdefault(read.step, step.step)
-                        break
-        for touch in touched.get(step.step, ()):
-            if touch.kind == "read":
-                name = touch.path.rsplit("/", 1)[-1]
-                reads.setdefault((step.actor, name), []).append(touch)
-    return found
-
-
-def _lines_named(text: str) -> Iterator[tuple[str, int]]:
-    """The lines of files that words name; one without a file is of that named before on its line."""
-    for paragraph in text.splitlines():
-        name, end = "", 0
-        for found in CITED.finditer(paragraph):
-            if found["line"] and APART.search(paragraph, end, found.start()):
-                name = ""
-            name, end = found["file"] or name, found.end()
-            if name and (line := found["at"] or found["line"]):
-                yield name, int(line)
-
-
-def _showed(read: Touch, line: int, trace: Trace) -> bool:
-    """Whether a read that worked put that line before its actor."""
-    step = trace.steps[read.step - 1]
-    if read.first is None:
-        return step.success is True and step.like == "Read"
-    return step.success is True and read.first <= line <= (read.last or read.first)
-
-
-def _tells(step: Step) -> bool:
-    return step.action == "output" or reports(step)
-
-
-def _reported(trace: Trace, heard: _Heard) -> dict[int, int]:
-    """Reads by subagents to the report that names the file."""
-    reads = _reads_by_subagents(trace)
-    found: dict[int, int] = {}
-    for step in filter(reports, trace.steps):
-        told = (step.output or "").replace("\\", "/")
-        for number, path in reads.get(heard.start(step), ()):
-            if number not in found and _names(told, path):
-                found[number] = step.step
-    return found
-
-
-BESIDE = later(r"""[\s"'`()\[\]{}<>|,;:*=]""")
-"""What stands beside a path in running words, and in none."""
-ROOT = later(r"(?:\.{0,3}/|[@~…])*")
-"""How a path may begin whose upper folders are left out."""
-GOES_ON = later(r"\w|[./-]\w")
-"""How a name goes on that only begins with another."""
-MAX_FOLDERS = 400
-"""Characters of the folders before a name."""
-
-
-def _names(text: str, path: str) -> bool:
-    """Whether a text names a file: by its name alone, or with the last of its folders before it."""
-    name, at = path.rpartition("/")[2], -1
-    while (at := text.find(name, at + 1)) >= 0:
-        before = ROOT.sub("", BESIDE.split(text[max(0, at - MAX_FOLDERS) : at])[-1], 1)
-        ends_there = GOES_ON.match(text, at + len(name)) is None
-        if ends_there and f"/{path}".endswith(f"/{before}{name}"):
-            return True
-    return False
-
-
-def _reads_by_subagents(trace: Trace) -> dict[int | None, list[tuple[int, str]]]:
-    """For each call that started subagents, the steps in which they read a file, and its path."""
-    found: dict[int | None, list[tuple[int, str]]] = {}
-    for touch in trace.touches:
-        here = trace.steps[touch.step - 1]
-        if touch.kind != "read" or not here.success or len(touch.path.rpartition("/")[2]) < 6:
-            continue
-        if here.actor in trace.delegations:
-            found.setdefault(trace.delegations[here.actor], []).append((touch.step, touch.path))
-    return found
-
-
-def _looks_for_a_fault(trace: Trace) -> set[int]:
-    """The read-backs behind words that correct, before anything is changed: none tells that it is well.
-
-    Where the user took up a plan since, the words are met.
-    """
-    is_corrected = False
-    found: set[int] = set()
-    for step in trace.steps:
-        if step.action == "user_message":
-            is_corrected = finds_fault(step)
-        elif step.success and (step.operation in ("edit", "write") or step.like in PLAN_EXITS):
-            is_corrected = False
-        check = trace.checks.get(step.step) if is_corrected else None
-        if check is not None and check.kind == "read-back":
-            found.add(check.step)
-    return found
-
-
-def _accepted(trace: Trace) -> dict[int, int]:
-    """Plans, questions and edits to the step in which the user took them up."""
-    found: dict[int, int] = {}
-    plan: list[int] = []
-    edits: list[int] = []
-    for step in trace.steps:
-        if step.action == "user_message":
-            if step.answers and trace.steps[step.answers - 1].operation == "ask_user":
-                found[step.answers] = step.step
-            if step.via == "typed" and accepts(step, trace.steps):
-                found.update(dict.fromkeys(edits, step.step))
-            if step.feedback_type == "correction":
-                edits = []
-        elif step.like in PLAN_EXITS:
-            if step.success:
-                found.update(dict.fromkeys([*plan, step.step], step.step))
-            plan = []
-        elif step.success and step.operation == "plan" and step.surface == "file":
-            plan.append(step.step)
-        elif step.success and step.operation in ("edit", "write"):
-            edits.append(step.step)
-    return found
-
-
-MAX_TEXT = 200_000
-"""Characters of one output that are looked at."""
-JOINED = re.compile(r"[/_.-]")
-WORD = re.compile(r"[A-Za-z_]\w{7,}", re.A)
-NUMBER = re.compile(r"\d(?<![\w.]\d)[\d,.]{0,30}\d(?:ms|s|%|kB|MB|x)?(?![\w])")
-THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
-"""A number as people write it; a program prints it without the commas."""
-COUNT = re.compile(r"(?:\b([A-Za-z]+)\W{1,3})?(?<![\w.:/#-])(\d{2,3})\+?\*{0,2} [A-Za-z]")
-"""How words say a count: what of is told behind it."""
-NUMBERED = later(
-    r"(?i)(?:lines?|rows?|columns?|steps?|pages?|ports?|codes?|status|exit|http|issues?|pr|no|v|versions?"
-    r"|items?|chapters?|sections?|node|python|java|ruby|php|go|ubuntu|debian|fedora|postgres"
-    r"|jan\w*|feb\w*|mar(?:ch)?|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*)"
-)
-"""A word before a number that is no count, but which of several."""
-BARE = re.compile(r"\s*(\d{2,3})(?: total)?\s*")
-"""An output that is nothing but a count."""
-
-
-class _Telling(dict[str, tuple[str, ...]]):
-    """Values that an answer would repeat only because it read them; of those wanted, if any are."""
-
-    def __init__(self, tokens: Tokens, wanted: set[str] | None = None) -> None:
-        super().__init__()
-        self.tokens, self.wanted = tokens, wanted
-
-    def of(self, text: str, *, words: bool = False) -> set[str]:
-        """Those of a text; of words, also what they count."""
-        found = set().union(*map(self.__getitem__, set(self.tokens.of(text))))
-        numbers = [_plain(number) for number in NUMBER.findall(text)]
-        numbers = [number for number in numbers if len(number) >= 4]
-        if words:
-            counts = ((before, number) for before, number in COUNT.findall(text))
-            numbers += (f"count {n}" for before, n in counts if not NUMBERED.fullmatch(before))
-        elif len(text) < 40 and (bare := BARE.fullmatch(text)):
-            numbers.append(f"count {bare[1]}")
-        return found | (set(numbers) if self.wanted is None else self.wanted.intersection(numbers))
-
-    def __missing__(self, token: str) -> tuple[str, ...]:
-        value = token.strip(".:-#/+%~@")
-        found = [value] if len(value) >= 8 and JOINED.search(value) else []
-        found += (word for word in WORD.findall(token) if is_camel(word))
-        if self.wanted is not None:
-            found = [one for one in found if one in self.wanted]
-        self[token] = held = tuple(found)
-        return held
-
-
-def _plain(number: str) -> str:
-    return number.replace(",", "") if THOUSANDS.fullmatch(number) else number
-
-
-def _retried(trace: Trace) -> dict[int, int]:
-    """Steps to the first that attempts them again; a guess of a history's counts for nothing."""
-    found: dict[int, int] = {}
-    for step in trace.steps:
-        if step.retry_of is not None:
-            old = trace.steps[step.retry_of - 1]
-            if old.actor != SHELL or old.success is not None:
-                found.setdefault(step.retry_of, step.step)
-    return found
-
-
 def _judged(step: Step, later: Hindsight) -> Step:
     if step.action == "user_message":
         return step
-    bad = _bad(step, later)
-    if bad is not None:
-        steps = (bad.successor,) if bad.successor else ()
-        ground = (
-            derived(bad.rule, *bad.shown, steps=steps)
-            if bad.confidence == 1
-            else inferred(bad.rule, bad.confidence, *bad.shown, steps=steps)
-        )
-        step = put(step, {"eval": ground, "eval_reason": ground}, eval=-1, eval_reason=bad.reason)
-        told = _directive(step, later, bad)
-        if told is None:
-            return step
-        text, named = told
-        return put(step, {"directive": structs.replace(ground, steps=named)}, directive=text)
-    found = list(_good(step, later))
+    for rule, bad in _told(BAD, step, later):
+        return _of_no_use(step, later, rule, bad)
+    found = list(_told(GOOD, step, later))
     if not found:
         return step
-    good = found[0]
-    votes = tuple(Vote(one.rule, "+1", one.confidence) for one in found)
-    ground = inferred(good.rule, good.confidence, *good.shown, steps=good.steps, votes=votes)
+    votes = tuple(Vote(rule.name, "+1", rule.confidence or 1.0) for rule, _ in found)
+    rule, good = found[0]
+    ground = inferred(rule.name, rule.confidence or 1.0, *good.shown, steps=good.steps, votes=votes)
     return put(step, {"eval": ground, "eval_reason": ground}, eval=1, eval_reason=good.reason)
 
 
-class Bad(NamedTuple):
-    """Why a step was no use, and what came in its place."""
-
-    reason: str
-    rule: str
-    confidence: float
-    successor: int | None
-    shown: tuple[Evidence, ...] = ()
-    """Where the log shows it beside the steps' own records."""
+def _told(rules: tuple[Rule, ...], step: Step, later: Hindsight) -> Iterator[tuple[Rule, Told]]:
+    """The rules that say something of a step, and what."""
+    for rule in rules:
+        if rule.spares and step.step in later.meant:
+            continue
+        if (told := rule.tell(step, later)) is not None:
+            yield rule, told
 
 
-class Good(NamedTuple):
-    """Why a step was of use, and the steps that show it."""
+def _of_no_use(step: Step, later: Hindsight, rule: Rule, bad: Told) -> Step:
+    ground = (
+        derived(rule.name, *bad.shown, steps=bad.steps)
+        if rule.confidence is None
+        else inferred(rule.name, rule.confidence, *bad.shown, steps=bad.steps)
+    )
+    step = put(step, {"eval": ground, "eval_reason": ground}, eval=-1, eval_reason=bad.reason)
+    told = _directive(step, later, rule, bad)
+    if told is None:
+        return step
+    text, named = told
+    return put(step, {"directive": structs.replace(ground, steps=named)}, directive=text)
 
-    reason: str
-    rule: str
-    confidence: float
-    steps: tuple[int, ...]
-    shown: tuple[Evidence, ...] = ()
-    """Where the log shows it beside the steps' own records."""
-
-
-def _bad(step: Step, later: Hindsight) -> Bad | None:
-    """A failure, a rejection, something undone, replaced or corrected."""
-    successor = later.retried.get(step.step)
-    if down := _thumb(step, later, "down"):
-        reason, place = down
-        return Bad(reason, "thumb", 1.0, successor, (place,))
-    if step.action == "error":
-        reason = ERRORS.get(step.via or "", "The harness reported an error.")
-        return Bad(reason, "error-step", 1.0, successor)
-    if branch_of(step) and branch_of(step) not in later.beside:
-        return _left_behind(step, later)
-    if step.step in later.meant:
-        return None
-    if step.success is False:
-        return _failed(step, later.trace.checks.get(step.step), successor)
-    if successor is not None and step.operation in ("edit", "write", "plan"):
-        words = later.trace.steps[step.step : successor - 1]
-        what = "corrected it"
-        if step.operation == "plan":
-            what = "sent the plan back"
-        elif not any(s.message_role == "correction" for s in words):
-            what = "showed how it fails"
-        reason = f"The user {what}; step {successor} does it again."
-        return Bad(reason, "corrected-by-the-user", 0.85, successor)
-    by = later.trace.replaced.get(step.step)
-    if by is not None and _takes_back(later.trace.steps[by - 1], step, later.trace):
-        reason = f"Step {by} took it back, after what the user said."
-        return Bad(reason, "taken-back", 0.75, by)
-    if by is not None and later.passed(step.step, by) is None:
-        is_gone = _deletes(by, step.step, later.touched)
-        did = "deleted what" if is_gone else "replaced most of what"
-        return Bad(f"Step {by} {did} it wrote.", "replaced-later", 0.8, by)
-    for number in later.trace.reworked.get(step.step, ()):
-        check = later.failed(step.step, number)
-        if check is not None:
-            reason = f"The check in step {check.step} failed over it and step {number} reworked it."
-            return Bad(reason, "reworked-after-failed-check", 0.8, number)
-    return None
-
-
-def _takes_back(other: Step, step: Step, trace: Trace) -> bool:
-    """Whether the user's words led to it: a correction before an edit, or an order to Git."""
-    between = trace.steps[step.step : other.step - 1]
-    words = [s for s in between if s.action == "user_message"]
-    if other.operation in ("edit", "write", "plan"):
-        return takes_back(other, step) and any(map(finds_fault, words))
-    words = [s for s in words if s.turn == other.turn]
-    return any(finds_fault(s) or ASKS_BACK.search(s.input or "") for s in words)
-
-
-def _deletes(by: int, edit: int, touched: dict[int, list[Touch]]) -> bool:
-    """Whether a step deleted all files of an edit."""
-    last = {touch.path: touch.kind for touch in touched.get(by, ())}
-    return all(last.get(one.path) == "delete" for one in touched[edit] if one.kind in EDITS)
-
-
-ASKS_BACK = re.compile(
-    r"(?i)\b(?:undo|revert(?:ing)?|roll(?:ing)? ?(?:it |this |that |them )?back|rollback"
-    r"|restore|discard|back out|put (?:it|this|that|them) back)\b"
-)
-"""Words that want work taken back."""
 
 NAMING = frozenset(
     [
@@ -551,110 +67,16 @@ NAMING = frozenset(
     ]
 )
 """The rules whose reasons say already which step came instead."""
-ERRORS = {
-    "interrupted": "The user stopped the work here.",
-    "limit": "A limit was met here.",
-}
-"""What an error step was, by what brought it."""
 
 
-def _left_behind(step: Step, later: Hindsight) -> Bad:
-    """A step on a line that the user went back on, by the nearest message that was done anew."""
-    pairs = later.left.get(branch_of(step), [])
-    index = bisect_right(pairs, (step.step, len(later.trace.steps))) - 1
-    old, new = pairs[index] if index >= 0 else (0, 0)
-    reason, by = "The user went back to before this step.", None
-    if new > step.step and later.trace.steps[new - 1].action == "user_message":
-        reason, by = f"The user went back to before this step and typed step {new} instead.", new
-    elif new > step.step and later.trace.steps[old - 1].turn == step.turn:
-        reason, by = f"The user had it generated again: step {new}.", new
-    return Bad(reason, "left-behind", 1.0, by)
-
-
-def _failed(step: Step, check: Check | None, successor: int | None) -> Bad:
-    if how := stopped(step):
-        rule = "never-ran" if never_ran(step) else "interrupted"
-        return Bad(f"The call {how}.", rule, 1.0, successor)
-    if check is not None and check.summary:
-        return Bad(f"The check failed: {check.summary}", "failed-check", 0.95, successor)
-    line = first_error(step)
-    return Bad(f"Failed: {line}" if line else "Failed.", "failed", 0.93, successor)
-
-
-def _good(step: Step, later: Hindsight) -> Iterator[Good]:
-    """All that speaks for a step, the strongest first: checks, the user, uses, repeats."""
-    if up := _thumb(step, later, "up"):
-        reason, place = up
-        yield Good(reason, "thumb", 0.95, (), (place,))
-    check = later.trace.checks.get(step.step)
-    if check is not None and check.passed and check.fresh and step.step not in later.looks:
-        seen = (
-            "It read back" if check.kind == "read-back" else f"The check{_limit(step)} passed over"
-        )
-        if not check.over:
-            seen = f"The check{_limit(step)} passed, and is not known to test"
-        named = edits_named(structs.replace(check, edits=check.over or check.edits))
-        reason = f"{seen} the edits of {named}."
-        yield Good(reason, "passed-check", 0.9, check.over or check.edits)
-    over = later.passed(step.step, len(later.trace.steps) + 1)
-    if over is not None:
-        reason = f"The check in step {over.step} passed over it."
-        if over.kind == "read-back":
-            reason = f"Step {over.step} read it back."
-        yield Good(reason, "check-passed-over-it", 0.9, (over.step,))
-    is_untold = step.call is not None and step.success is None
-    number = later.accepted.get(step.step)
-    if number is not None and not is_untold:
-        verb = "answered" if step.operation == "ask_user" else "accepted"
-        yield Good(f"The user {verb} it in step {number}.", "accepted", 0.8, (number,))
-    number = later.trace.uses.get(step.step)
-    if number is not None and not _is_launched(step):
-        reason = f"Step {number} took its arguments from what it showed."
-        yield Good(reason, "used-later", 0.85, (number,))
-    number = later.given.get(step.step)
-    if number is not None:
-        reason = f"The answer in step {number} is what it showed, word for word."
-        yield Good(reason, "given-as-the-answer", 0.8, (number,))
-    if is_untold:
-        return
-    number = later.answers.get(step.step) or later.commits.get(step.step)
-    if number is not None and step.call is not None:
-        reason = f"The words of step {number} repeat what it showed."
-        yield Good(reason, "repeated-later", 0.7, (number,))
-    number = later.reported.get(step.step)
-    if number is not None:
-        reason = f"The report of step {number} names the file that it read."
-        yield Good(reason, "named-in-a-report", 0.55, (number,))
-    number = later.cited.get(step.step)
-    if number is not None:
-        reason = f"The words of step {number} name a line that it showed."
-        yield Good(reason, "cited-later", 0.8, (number,))
-
-
-MOST_SAID = 80
-"""Characters of what a check was limited to that are told."""
-
-
-def _limit(step: Step) -> str:
-    """What a check's options limited it to, in its own words; empty where none did."""
-    run = command(step)
-    checks = [one for one in run.simples if one.check] if run is not None else []
-    names = [v for one in checks for flag, values in one.limits if flag for v in values]
-    said = ", ".join(dict.fromkeys(names))
-    return f", limited to `{said}`," if said and len(said) <= MOST_SAID else ""
-
-
-def _is_launched(step: Step) -> bool:
-    """Whether the output of a call only says that it runs on."""
-    return step.success is None and step.result is not None and step.result.outcome == "launched"
-
-
-def _directive(step: Step, later: Hindsight, bad: Bad) -> tuple[str, tuple[int, ...]] | None:
+def _directive(
+    step: Step, later: Hindsight, rule: Rule, bad: Told
+) -> tuple[str, tuple[int, ...]] | None:
     """What failed and what was done instead, with the steps that it names."""
     trace = later.trace
-    if bad.successor is None:
+    if not bad.steps:
         return None
-    successor = bad.successor
+    (successor,) = bad.steps
     while never_ran(trace.steps[successor - 1]) and successor in later.retried:
         successor = later.retried[successor]
     line = first_error(step) if step.success is False else ""
@@ -688,8 +110,8 @@ def _directive(step: Step, later: Hindsight, bad: Bad) -> tuple[str, tuple[int, 
         return text, (*instead[:5], successor)
     if between and is_again:
         return again, (successor,)
-    if not line and bad.rule in NAMING:
-        return f"{what}{end}", (bad.successor,)
+    if not line and rule.name in NAMING:
+        return f"{what}{end}", bad.steps
     how = "was done instead"
     if (other.tool, other.input) == (step.tool, step.input):
         how = "tried again"

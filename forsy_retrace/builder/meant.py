@@ -16,7 +16,7 @@ from forsy_retrace.trace import Step, Trace
 from .artifacts import GONE
 from .attempts import attempt
 from .edits import EDITS, edits_of
-from .files import first_error
+from .failures import first_error
 from .verdicts import says_it_never_began
 
 TO_FAIL = re.compile(

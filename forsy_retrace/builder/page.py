@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .alternatives import ROWS as OPTIONS
+from .changes import RULES as CHANGES
 from .closing import CLOSINGS
 from .confide import FACTS, HIGHEST
 from .message_rules import RULES as MESSAGES
@@ -18,6 +19,7 @@ from .unchecked import NAMED
 from .untold import UNTOLD
 from .verdicts import RUNNERS
 from .verdicts import Row as Runner
+from .worth import BAD, GOOD
 
 
 class Listed(NamedTuple):
@@ -147,16 +149,7 @@ FILES = (
     _derived(
         "logged-state", "Where the step ran, what its actor knows of the target, the last failure."
     ),
-    _derived("recorded-patch", "What the harness itself recorded of the file."),
-    _derived("arguments-of-the-edit", "What the call asked to replace or write, where it worked."),
-    _derived("recorded-commit", "A commit that the harness recorded at the call."),
-    _derived("commit-line", "Git's own line for a new commit."),
-    _derived("merge-conflict", "Git's own lines for files in which two changes meet."),
-    _derived("context-gained", "What a read or a search put before its actor."),
-    _derived("plan-accepted", "The plan tool came back without a rejection."),
-    _derived("never-ran", "A call that was rejected or blocked changed nothing."),
-    _derived("interrupted", "A call that the user stopped; the log shows no change."),
-    _derived("failed", "A call that failed; the log shows no change."),
+    *(_derived(rule.name, rule.sentence) for rule in CHANGES),
 )
 
 ALTERNATIVES = {
@@ -225,26 +218,15 @@ FEEDBACK = (
     _inferred("shortest-passage-that-judges", "The first sentence that holds the phrase which judges.", 0.7),
 )  # fmt: skip
 
-JUDGE = (
-    _derived("left-behind", "−1: the user went back to before this step."),
-    _inferred("thumb", "−1 or +1: the user gave it a thumbs down or up.", 0.95, 1.0),
-    _derived("error-step", "−1: the model or the harness failed."),
-    _derived("never-ran", "−1: the call was rejected or blocked."),
-    _inferred("failed-check", "−1: a check that failed, in its runner's own words, unless that was the point.", 0.95),
-    _inferred("failed", "−1: any other call that failed, unless that was the point.", 0.93),
-    _inferred("corrected-by-the-user", "−1: an edit or a plan that worked, and that a later step does again after the user's correction.", 0.85),
-    _inferred("replaced-later", "−1: a later step took out half or more of the lines that this one put in, or deleted its files, and no check had passed over them.", 0.8),
-    _inferred("taken-back", "−1: whatever check had passed, after a correction an edit took it out again or put back what it had replaced, or Git put back what was there before, in a turn whose words ask for that or correct.", 0.75),
-    _inferred("reworked-after-failed-check", "−1: a check failed over it, and a later step changed a line of it, or worked over all that it put in.", 0.8),
-    _inferred("passed-check", "+1: a check that passed over edits that had not passed one of its kind, or a run of tests that passed and is not known to test them.", 0.9),
-    _inferred("check-passed-over-it", "+1: an edit that a check passed over; a read-back behind words that correct, before anything is changed, passes over none.", 0.9),
-    _inferred("accepted", "+1: the user approved the edit, took up the plan or answered the question.", 0.8),
-    _inferred("used-later", "+1: a later call took its arguments from what it showed.", 0.85),
-    _inferred("repeated-later", "+1: a later answer or report repeats what only this step had shown.", 0.7),
-    _inferred("given-as-the-answer", "+1: a later answer is the whole of what it showed, and the user had not said it.", 0.8),
-    _inferred("named-in-a-report", "+1: the report of the subagent that read a file names it.", 0.55),
-    _inferred("cited-later", "+1: a later answer or report names a line (`total.py:120`) that this read was the last to show.", 0.8),
-)  # fmt: skip
+
+def _hindsight(name: str) -> Listed:
+    """A rule that may speak for a step and against it."""
+    rules = [rule for rule in (*BAD, *GOOD) if rule.name == name]
+    sure = [rule.confidence or 1.0 for rule in rules]
+    return _inferred(name, " ".join(rule.sentence for rule in rules), min(sure), max(sure))
+
+
+JUDGE = tuple(_hindsight(name) for name in dict.fromkeys(rule.name for rule in (*BAD, *GOOD)))
 
 ENDING = {
     "grader-passed": "Yes: a grader outside of the session gave the full reward (Fact `reward`); it outranks every other rule.",

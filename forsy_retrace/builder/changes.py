@@ -1,0 +1,236 @@
+"""What the log proves that a step changed, or put before its actor: a table of named rules."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from forsy_retrace.commands import Command
+from forsy_retrace.events import SHELL
+from forsy_retrace.evidence import derived
+from forsy_retrace.trace import Step, Touch, put
+
+from .classify import command
+from .edits import BY_GIT, EDITS, may_have_fixed
+from .failures import CANCELLED
+from .gaps import is_cut
+from .outcome import never_ran
+from .printed import bare_output, shows_none, unread
+from .ranges import read_in_parts
+from .tools import PLAN_EXITS
+from .touches import absolute, base_of, leaves_as_it_is, shown
+
+COMMIT = re.compile(r"^\[(?:detached HEAD|[^\]\s]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
+"""Git's own line for a new commit: `[main 1a2b3c4] Subject`."""
+CONFLICT = re.compile(r"^CONFLICT \([^)\n]+\): Merge conflict in (.+)$", re.M)
+"""Git's own line for a file in which it could not join two changes."""
+
+
+class Sight(NamedTuple):
+    """What a rule looks at beside the step itself."""
+
+    touched: list[Touch]
+    run: Command | None
+    asked: list[Touch]
+    """What the call asked to write or replace, where it may have done no more to that file."""
+
+
+class Rule(NamedTuple):
+    """A way to see what changed; all are the log's own word."""
+
+    name: str
+    sentence: str
+    tell: Callable[[Step, Sight], str | None]
+
+
+def changed(step: Step, touched: list[Touch]) -> Step:
+    """What the log proves changed; null where it shows nothing."""
+    assert step.origin is not None
+    if (step.call is None or step.result is None) and step.via != "interrupted":
+        return step
+    sight = _sight(step, touched)
+    for rule in RULES:
+        if (text := rule.tell(step, sight)) is not None:
+            shown_by = step.told if step.success is False and step.told else step.result
+            here = shown_by.origin if step.result and shown_by else step.origin
+            return put(step, {"state_change": derived(rule.name, here.evidence)}, state_change=text)
+    return step
+
+
+def _sight(step: Step, touched: list[Touch]) -> Sight:
+    run = command(step)
+    asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
+    if run is not None:  # it may do more to a file than it shows
+        unseen = {t.path for t in touched if t.kind != "read" and t not in asked}
+        asked = [t for t in asked if t.path not in unseen]
+    return Sight(touched, run, asked)
+
+
+def _plan_accepted(step: Step, _: Sight) -> str | None:
+    if step.result is None or step.like not in PLAN_EXITS or not step.success:
+        return None
+    how = " after changing it" if step.result.amended else ""
+    return f"The user accepted the plan (step {step.step}){how}."
+
+
+def _never_ran(step: Step, _: Sight) -> str | None:
+    if step.result is None or not never_ran(step):
+        return None
+    why = "was rejected" if step.result.outcome == "rejected" else "was blocked before it started"
+    if step.result.rule == "sibling-failed":
+        why = CANCELLED
+    return f"No change: the call never ran, it {why}."
+
+
+def _interrupted(step: Step, _: Sight) -> str | None:
+    if step.result is not None and step.result.outcome != "interrupted":
+        return None
+    return "Interrupted by the user; no change recorded."
+
+
+def _recorded_patch(step: Step, sight: Sight) -> str | None:
+    changes = [t for t in sight.touched if t.kind in EDITS and t.change]
+    if not changes or step.result is None:
+        return None
+    said = [_patched(touch, step) for touch in changes]
+    said += ["The user changed the edit before accepting it."] * step.result.amended
+    return " ".join(said)
+
+
+def _commit_line(step: Step, sight: Sight) -> str | None:
+    if sight.run is None or not (commit := COMMIT.search(step.output or "")):
+        return None
+    if not _commits(sight.run):
+        return None
+    torn = _torn(step, sight.run)
+    return f"A new commit: {commit[1]}.{torn and ' '}{torn}"
+
+
+def _merge_conflict(step: Step, sight: Sight) -> str | None:
+    return (_torn(step, sight.run) or None) if sight.run is not None else None
+
+
+def _recorded_commit(step: Step, _: Sight) -> str | None:
+    commit = step.result.commit if step.result is not None else ""
+    return f"A new commit: {commit}." if commit else None
+
+
+def _failed(step: Step, sight: Sight) -> str | None:
+    """A command that may have changed something before it failed is no proof of none."""
+    if step.success is not False or sight.asked:
+        return None
+    wrote = any(touch.kind != "read" for touch in sight.touched)
+    if sight.run is not None and (wrote or may_have_fixed(step, sight.run)):
+        return None
+    code = step.told.exit_code if step.told else None
+    how = f" with exit code {code}" if code else ""
+    return f"No change recorded: the call failed{how}."
+
+
+def _arguments(step: Step, sight: Sight) -> str | None:
+    if step.success is None or not sight.asked:
+        return None
+    return " ".join(_patched(touch, step) for touch in sight.asked)
+
+
+def _gained_context(step: Step, sight: Sight) -> str | None:
+    """Nothing where nothing came, where it came with a later call, or of a history of commands."""
+    if not step.success or step.result is None or sight.asked:
+        return None
+    if step.actor == SHELL or unread(step).is_all or step.result.outcome == "launched":
+        return None
+    if step.operation == "read" and not shows_none(step):
+        return _gained(step, sight.touched)
+    if step.operation == "search" and not (sight.run is not None and sight.run.negated):
+        if any(touch.kind == "read" for touch in sight.touched):
+            return _gained(step, sight.touched)
+        return f"{_context(step)} gained its matches."
+    return None
+
+
+RULES = (
+    Rule("plan-accepted", "The plan tool came back without a rejection.", _plan_accepted),
+    Rule("never-ran", "A call that was rejected or blocked changed nothing.", _never_ran),
+    Rule("interrupted", "A call that the user stopped; the log shows no change.", _interrupted),
+    Rule("recorded-patch", "What the harness itself recorded of the file.", _recorded_patch),
+    Rule("commit-line", "Git's own line for a new commit.", _commit_line),
+    Rule("merge-conflict", "Git's own lines for files in which two changes meet.", _merge_conflict),
+    Rule("recorded-commit", "A commit that the harness recorded at the call.", _recorded_commit),
+    Rule("failed", "A call that failed; the log shows no change.", _failed),
+    Rule(
+        "arguments-of-the-edit",
+        "What the call asked to replace or write, where it worked.",
+        _arguments,
+    ),
+    Rule("context-gained", "What a read or a search put before its actor.", _gained_context),
+)
+"""The first that says something decides."""
+
+
+def _torn(step: Step, run: Command) -> str:
+    """The files that Git left with marks of a conflict, or how many they are; empty for none."""
+    if BY_GIT.isdisjoint(simple.name for simple in run.simples):
+        return ""
+    names = list(dict.fromkeys(CONFLICT.findall(step.output or "")))
+    if not names:
+        return ""
+    told = " and ".join(names) if len(names) <= 2 else f"{len(names)} files"
+    return f"Git left {'a conflict' if len(names) == 1 else 'conflicts'} in {told}."
+
+
+GOES_ON = frozenset(["git rebase", "git merge", "git cherry-pick", "git revert"])
+"""Commands of Git that commit what they bring."""
+
+
+def _commits(run: Command) -> bool:
+    return "commit" in run.normal or any(simple.name in GOES_ON for simple in run.simples)
+
+
+def _patched(touch: Touch, step: Step) -> str:
+    name = shown(touch.path, step.cwd)
+    if touch.kind == "delete":
+        return f"{name} was deleted."
+    change = touch.change
+    if change is not None and not change.hunks and change.after is None and change.before is None:
+        return f"{name} was {'created' if change.kind == 'created' else 'changed'}."
+    if touch.change is not None and touch.change.kind == "created":
+        return f"{name} was created: {_lines(len(touch.added))}."
+    if leaves_as_it_is(touch):
+        return f"{name} was written as it already was."
+    if change is None and touch.kind == "write":
+        # What stood there before, if anything did, the log does not hold.
+        return f"{name} was written: {_lines(len(touch.added))}."
+    return f"{name}: {_lines(len(touch.added))} added, {len(touch.removed)} removed."
+
+
+def _lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count} lines"
+
+
+def _gained(step: Step, touched: list[Touch]) -> str:
+    """What a read put before its actor."""
+    run = command(step)
+    parts = {absolute(path, base_of(step)) for path in read_in_parts(step)}
+    was_cut = run is not None and is_cut(bare_output(step))
+    names = []
+    for touch in touched:
+        if touch.kind == "read":
+            name, lines = shown(touch.path, step.cwd), lines_read(touch)
+            if lines:
+                name += f", {lines}"
+            elif touch.path in parts or was_cut:
+                name = f"parts of {name}"
+            names.append(name)
+    what = "; ".join(dict.fromkeys(names)) if names else "its output"
+    return f"{_context(step)} gained {what}."
+
+
+def lines_read(read: Touch) -> str:
+    """Which lines a read showed, as far as the log tells; empty for all, or where it does not."""
+    if read.first and read.last:
+        return f"lines {read.first}-{read.last}"
+    return f"from line {read.first}" if read.first and read.first > 1 else ""
+
+
+def _context(step: Step) -> str:
+    """Whose context an output came into."""
+    return f"The {'subagent' if step.actor.startswith('subagent') else 'agent'}'s context"

@@ -1,0 +1,109 @@
+"""How a call failed or was stopped, in one line of the log's."""
+
+import re
+from itertools import pairwise
+
+from forsy_retrace.events import SHELL
+from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step
+
+from .classify import command
+from .printed import bare_output
+from .verdicts import read_summary
+
+TELLS = re.compile(
+    r"(?i)^(?:\S+: )?(?:fatal|panic|exception)\b|\w(?:Error|Exception)\b:|\[rejected\]"
+    r"|(?<!\b0 )(?<!\bno )(?<![-\w])errors?\b(?!-)|no such file|not found|no matches found|denied|cannot |can't |could not|(?<!\b0 )failed|invalid|unknown|\*\*\* |nothing to commit"
+    r"|timed out|missing|not allowed|already exists|does not contain|undefined"
+)
+"""What a line that names an error looks like."""
+
+
+PLACED = later(
+    r"(?:\[[\w:.-]{1,40}\] )?\S{1,200}:\d+:(?:\d+: (?!.{0,20}\b(?:warning|note|info)\b)"
+    r"| (?=.{0,2000}\b(?:want(?:ed)?|expected|should)\b))"
+)
+"""A complaint behind its place: a compiler's or linter's, or a test's of what it had wanted."""
+MARKED = later(
+    r"(?:at )?(\S{1,300} (?:(?:assist|lint)/\S{1,100}|format|organizeImports|parse))(?: +FIXABLE)? +━"
+)
+"""How Biome heads what it has to say of a file: with the place, and the rule."""
+AN_ERROR = "× "
+"""How the line behind it begins where that is an error."""
+LATE = later(r"(?i)\btim(?:ed|e) ?out\b")
+"""Words for a limit of time."""
+BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
+"""How a runner announces what it is about to do."""
+FINE = later(
+    r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:[\w/]+:\d+|^% Total\b|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
+    r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:|^Error Trace:|^(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
+    r"|^throw \w+;|^\[[\w:.-]{1,40}\] ERROR task failed$|^Your proposed edit has introduced |^Failed with error\. Fix the error and try again"
+    r"|^InputValidationError: \w{1,80} failed due to the following issues?:$"
+)
+"""A line that names no error: of what is only warned, of what passed, of where Node stopped, of the
+code that a linter or compiler shows, and where mise, SWE-agent's editor, ChatGPT's canvas and Claude Code only
+announce one."""
+FEW = 3
+"""So few lines of an agent's command are the message, whatever they say."""
+WORDS = re.compile(r"\w\W+\w")
+"""More than one word: a bare `ERROR:` says nothing yet."""
+
+
+def first_error(step: Step) -> str:
+    """The first line of a failure that says what went wrong; empty where the log shows none.
+
+    Of a check that names none, the closing words of its runner count. Another command that printed
+    much, and no such line, is told by its exit code: what it printed may be anything. What the
+    harness writes where the user stopped a call is no error of the work.
+    """
+    if step.result is not None and step.result.outcome in ("rejected", "interrupted"):
+        return ""
+    text = re.sub(r"\A\s*(?:<tool_use_error>)?(?:Exit code \d+\n)?", "", bare_output(step))
+    lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
+    lines = [line for line in lines if line and not BANNER.match(line)]
+    lines = [line for line in lines if WORDS.search(line)] or lines
+    lines = [line for line in lines if not FINE.search(line)] or lines
+    run = command(step)
+    programs = run.programs if run else frozenset[str]()
+    if step.told and step.told.outcome == "timed_out":  # what was printed until then is no reason
+        lines = [line for line in lines if LATE.search(line)] or lines
+    telling = next((x for x in lines if TELLS.search(x) or x.partition(":")[0] in programs), "")
+    if run is not None and run.check is not None:
+        telling = _of_check(lines, telling, text)
+    code = step.told.exit_code if step.told else None
+    few = 0 if step.actor == SHELL else FEW
+    if not telling and code and (not lines or (run is not None and len(lines) > few)):
+        return f"exit code {code}"
+    return (telling or (lines[0] if lines else ""))[:300]
+
+
+def _of_check(lines: list[str], telling: str, text: str) -> str:
+    """What a check complains of first, or the words with which its runner says that it failed."""
+    told = (_complaint(line, then, telling) for line, then in pairwise((*lines, "")))
+    found = next(filter(None, told), "")
+    verdict = None if found else read_summary(text)
+    return verdict.summary if verdict is not None and not verdict.passed else found
+
+
+def _complaint(line: str, then: str, telling: str) -> str:
+    """What a line complains of, by the one behind it too; empty where it does not."""
+    if then.startswith(AN_ERROR) and (marked := MARKED.match(line)):
+        return marked[1]
+    return line if line == telling or PLACED.match(line) else ""
+
+
+STOPPED = {
+    "rejected": "was rejected and never ran",
+    "blocked": "was blocked and never ran",
+    "interrupted": "was interrupted",
+}
+CANCELLED = "was cancelled when another call of its message failed"
+
+
+def stopped(step: Step) -> str:
+    """How a call ended that was turned down or stopped by the user or the harness."""
+    if step.result is None:
+        return STOPPED["interrupted"] if step.via == "interrupted" else ""
+    if step.result.rule == "sibling-failed":
+        return f"{CANCELLED}, and never ran"
+    return STOPPED.get(step.result.outcome, "")

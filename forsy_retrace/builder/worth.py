@@ -1,0 +1,371 @@
+"""Why a step was of no use, or of use: two tables of named rules, each with what it says."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import NamedTuple
+
+from msgspec import structs
+
+from forsy_retrace.evidence import Evidence
+from forsy_retrace.trace import Step, Touch, Trace, edits_named
+
+from .classify import command
+from .edits import EDITS
+from .failures import first_error, stopped
+from .hindsight import Hindsight
+from .messages import finds_fault
+from .outcome import never_ran
+from .touches import takes_back
+from .variants import branch_of
+
+
+class Told(NamedTuple):
+    """What a rule says of a step: a sentence, the steps that show it, and where else the log does."""
+
+    reason: str
+    steps: tuple[int, ...] = ()
+    """Of what was no use, the step that came in its place; of what was, those that show it."""
+    shown: tuple[Evidence, ...] = ()
+
+
+class Rule(NamedTuple):
+    """A way in which a step turned out; without a confidence it is the log's own word."""
+
+    name: str
+    sentence: str
+    confidence: float | None
+    tell: Callable[[Step, Hindsight], Told | None]
+    spares: bool = False
+    """It says nothing of what was the point, such as a test that is to fail first."""
+
+
+# What was no use.
+
+
+def _thumbs_down(step: Step, later: Hindsight) -> Told | None:
+    return _thumb(step, later, "down", _instead(step, later))
+
+
+def _thumb(step: Step, later: Hindsight, rating: str, steps: tuple[int, ...]) -> Told | None:
+    """What the thumb says, and where; None where there is none of that rating."""
+    fact = later.thumbs.get(step.step)
+    if fact is None or fact.value.get("rating") != rating:
+        return None
+    words = fact.value.get("text")
+    said = f"The user gave it a thumbs {rating}" + (f': "{words}"' if words else ".")
+    return Told(said, steps, (fact.origin.evidence.at("/rating"),))
+
+
+def _instead(step: Step, later: Hindsight) -> tuple[int, ...]:
+    """The step that attempts it again, if one does."""
+    again = later.retried.get(step.step)
+    return () if again is None else (again,)
+
+
+ERRORS = {
+    "interrupted": "The user stopped the work here.",
+    "limit": "A limit was met here.",
+}
+"""What an error step was, by what brought it."""
+
+
+def _an_error(step: Step, later: Hindsight) -> Told | None:
+    if step.action != "error":
+        return None
+    return Told(ERRORS.get(step.via or "", "The harness reported an error."), _instead(step, later))
+
+
+def _left_behind(step: Step, later: Hindsight) -> Told | None:
+    """A step on a line that the user went back on, by the nearest message that was done anew."""
+    if not branch_of(step) or branch_of(step) in later.beside:
+        return None
+    pairs = later.left.get(branch_of(step), [])
+    index = bisect_right(pairs, (step.step, len(later.trace.steps))) - 1
+    old, new = pairs[index] if index >= 0 else (0, 0)
+    if new > step.step and later.trace.steps[new - 1].action == "user_message":
+        return Told(f"The user went back to before this step and typed step {new} instead.", (new,))
+    if new > step.step and later.trace.steps[old - 1].turn == step.turn:
+        return Told(f"The user had it generated again: step {new}.", (new,))
+    return Told("The user went back to before this step.")
+
+
+def _never_ran(step: Step, later: Hindsight) -> Told | None:
+    if step.success is not False or not never_ran(step):
+        return None
+    return Told(f"The call {stopped(step)}.", _instead(step, later))
+
+
+def _interrupted(step: Step, later: Hindsight) -> Told | None:
+    how = stopped(step) if step.success is False else ""
+    return Told(f"The call {how}.", _instead(step, later)) if how else None
+
+
+def _failed_check(step: Step, later: Hindsight) -> Told | None:
+    check = later.trace.checks.get(step.step)
+    if step.success is not False or check is None or not check.summary:
+        return None
+    return Told(f"The check failed: {check.summary}", _instead(step, later))
+
+
+def _failed(step: Step, later: Hindsight) -> Told | None:
+    if step.success is not False:
+        return None
+    line = first_error(step)
+    return Told(f"Failed: {line}" if line else "Failed.", _instead(step, later))
+
+
+def _corrected(step: Step, later: Hindsight) -> Told | None:
+    again = later.retried.get(step.step)
+    if again is None or step.operation not in ("edit", "write", "plan"):
+        return None
+    words = later.trace.steps[step.step : again - 1]
+    what = "corrected it"
+    if step.operation == "plan":
+        what = "sent the plan back"
+    elif not any(s.message_role == "correction" for s in words):
+        what = "showed how it fails"
+    return Told(f"The user {what}; step {again} does it again.", (again,))
+
+
+def _taken_back(step: Step, later: Hindsight) -> Told | None:
+    by = later.trace.replaced.get(step.step)
+    if by is None or not _takes_back(later.trace.steps[by - 1], step, later.trace):
+        return None
+    return Told(f"Step {by} took it back, after what the user said.", (by,))
+
+
+def _replaced(step: Step, later: Hindsight) -> Told | None:
+    by = later.trace.replaced.get(step.step)
+    if by is None or later.passed(step.step, by) is not None:
+        return None
+    is_gone = _deletes(by, step.step, later.touched)
+    did = "deleted what" if is_gone else "replaced most of what"
+    return Told(f"Step {by} {did} it wrote.", (by,))
+
+
+def _reworked(step: Step, later: Hindsight) -> Told | None:
+    for number in later.trace.reworked.get(step.step, ()):
+        check = later.failed(step.step, number)
+        if check is not None:
+            how = f"The check in step {check.step} failed over it and step {number} reworked it."
+            return Told(how, (number,))
+    return None
+
+
+def _takes_back(other: Step, step: Step, trace: Trace) -> bool:
+    """Whether the user's words led to it: a correction before an edit, or an order to Git."""
+    between = trace.steps[step.step : other.step - 1]
+    words = [s for s in between if s.action == "user_message"]
+    if other.operation in ("edit", "write", "plan"):
+        return takes_back(other, step) and any(map(finds_fault, words))
+    words = [s for s in words if s.turn == other.turn]
+    return any(finds_fault(s) or ASKS_BACK.search(s.input or "") for s in words)
+
+
+def _deletes(by: int, edit: int, touched: dict[int, list[Touch]]) -> bool:
+    """Whether a step deleted all files of an edit."""
+    last = {touch.path: touch.kind for touch in touched.get(by, ())}
+    return all(last.get(one.path) == "delete" for one in touched[edit] if one.kind in EDITS)
+
+
+ASKS_BACK = re.compile(
+    r"(?i)\b(?:undo|revert(?:ing)?|roll(?:ing)? ?(?:it |this |that |them )?back|rollback"
+    r"|restore|discard|back out|put (?:it|this|that|them) back)\b"
+)
+"""Words that want work taken back."""
+
+
+BAD = (
+    Rule("thumb", "−1: the user gave it a thumbs down.", None, _thumbs_down),
+    Rule("error-step", "−1: the model or the harness failed.", None, _an_error),
+    Rule("left-behind", "−1: the user went back to before this step.", None, _left_behind),
+    Rule("never-ran", "−1: the call was rejected or blocked.", None, _never_ran, spares=True),
+    Rule("interrupted", "−1: the user stopped the call.", None, _interrupted, spares=True),
+    Rule(
+        "failed-check",
+        "−1: a check that failed, in its runner's own words, unless that was the point.",
+        0.95,
+        _failed_check,
+        spares=True,
+    ),
+    Rule(
+        "failed",
+        "−1: any other call that failed, unless that was the point.",
+        0.93,
+        _failed,
+        spares=True,
+    ),
+    Rule(
+        "corrected-by-the-user",
+        "−1: an edit or a plan that worked, and that a later step does again after the user's correction.",
+        0.85,
+        _corrected,
+        spares=True,
+    ),
+    Rule(
+        "taken-back",
+        "−1: whatever check had passed, after a correction an edit took it out again or put back what it had replaced, or Git put back what was there before, in a turn whose words ask for that or correct.",
+        0.75,
+        _taken_back,
+        spares=True,
+    ),
+    Rule(
+        "replaced-later",
+        "−1: a later step took out half or more of the lines that this one put in, or deleted its files, and no check had passed over them.",
+        0.8,
+        _replaced,
+        spares=True,
+    ),
+    Rule(
+        "reworked-after-failed-check",
+        "−1: a check failed over it, and a later step changed a line of it, or worked over all that it put in.",
+        0.8,
+        _reworked,
+        spares=True,
+    ),
+)
+"""The first that holds decides, and none below it is asked."""
+
+
+# What was of use.
+
+
+def _thumbs_up(step: Step, later: Hindsight) -> Told | None:
+    return _thumb(step, later, "up", ())
+
+
+def _passed_check(step: Step, later: Hindsight) -> Told | None:
+    check = later.trace.checks.get(step.step)
+    if check is None or not check.passed or not check.fresh or step.step in later.looks:
+        return None
+    seen = "It read back" if check.kind == "read-back" else f"The check{_limit(step)} passed over"
+    if not check.over:
+        seen = f"The check{_limit(step)} passed, and is not known to test"
+    edits = check.over or check.edits
+    named = edits_named(structs.replace(check, edits=edits))
+    return Told(f"{seen} the edits of {named}.", edits)
+
+
+def _check_passed_over_it(step: Step, later: Hindsight) -> Told | None:
+    over = later.passed(step.step, len(later.trace.steps) + 1)
+    if over is None:
+        return None
+    if over.kind == "read-back":
+        return Told(f"Step {over.step} read it back.", (over.step,))
+    return Told(f"The check in step {over.step} passed over it.", (over.step,))
+
+
+def _accepted(step: Step, later: Hindsight) -> Told | None:
+    number = later.accepted.get(step.step)
+    if number is None or _is_untold(step):
+        return None
+    verb = "answered" if step.operation == "ask_user" else "accepted"
+    return Told(f"The user {verb} it in step {number}.", (number,))
+
+
+def _used(step: Step, later: Hindsight) -> Told | None:
+    number = later.trace.uses.get(step.step)
+    if number is None or _is_launched(step):
+        return None
+    return Told(f"Step {number} took its arguments from what it showed.", (number,))
+
+
+def _given(step: Step, later: Hindsight) -> Told | None:
+    number = later.given.get(step.step)
+    if number is None:
+        return None
+    return Told(f"The answer in step {number} is what it showed, word for word.", (number,))
+
+
+def _repeated(step: Step, later: Hindsight) -> Told | None:
+    number = later.answers.get(step.step) or later.commits.get(step.step)
+    if number is None or step.call is None or _is_untold(step):
+        return None
+    return Told(f"The words of step {number} repeat what it showed.", (number,))
+
+
+def _named(step: Step, later: Hindsight) -> Told | None:
+    number = later.reported.get(step.step)
+    if number is None or _is_untold(step):
+        return None
+    return Told(f"The report of step {number} names the file that it read.", (number,))
+
+
+def _cited(step: Step, later: Hindsight) -> Told | None:
+    number = later.cited.get(step.step)
+    if number is None or _is_untold(step):
+        return None
+    return Told(f"The words of step {number} name a line that it showed.", (number,))
+
+
+def _is_untold(step: Step) -> bool:
+    """Whether the log does not say how a call went."""
+    return step.call is not None and step.success is None
+
+
+MOST_SAID = 80
+"""Characters of what a check was limited to that are told."""
+
+
+def _limit(step: Step) -> str:
+    """What a check's options limited it to, in its own words; empty where none did."""
+    run = command(step)
+    checks = [one for one in run.simples if one.check] if run is not None else []
+    names = [v for one in checks for flag, values in one.limits if flag for v in values]
+    said = ", ".join(dict.fromkeys(names))
+    return f", limited to `{said}`," if said and len(said) <= MOST_SAID else ""
+
+
+def _is_launched(step: Step) -> bool:
+    """Whether the output of a call only says that it runs on."""
+    return step.success is None and step.result is not None and step.result.outcome == "launched"
+
+
+GOOD = (
+    Rule("thumb", "+1: the user gave it a thumbs up.", 0.95, _thumbs_up),
+    Rule(
+        "passed-check",
+        "+1: a check that passed over edits that had not passed one of its kind, or a run of tests that passed and is not known to test them.",
+        0.9,
+        _passed_check,
+    ),
+    Rule(
+        "check-passed-over-it",
+        "+1: an edit that a check passed over; a read-back behind words that correct, before anything is changed, passes over none.",
+        0.9,
+        _check_passed_over_it,
+    ),
+    Rule(
+        "accepted",
+        "+1: the user approved the edit, took up the plan or answered the question.",
+        0.8,
+        _accepted,
+    ),
+    Rule("used-later", "+1: a later call took its arguments from what it showed.", 0.85, _used),
+    Rule(
+        "given-as-the-answer",
+        "+1: a later answer is the whole of what it showed, and the user had not said it.",
+        0.8,
+        _given,
+    ),
+    Rule(
+        "repeated-later",
+        "+1: a later answer or report repeats what only this step had shown.",
+        0.7,
+        _repeated,
+    ),
+    Rule(
+        "named-in-a-report",
+        "+1: the report of the subagent that read a file names it.",
+        0.55,
+        _named,
+    ),
+    Rule(
+        "cited-later",
+        "+1: a later answer or report names a line (`total.py:120`) that this read was the last to show.",
+        0.8,
+        _cited,
+    ),
+)
+"""The first that holds decides; the others that do are kept as votes."""
