@@ -162,6 +162,10 @@ class Flow:
                 if step.like == "Skill":
                     self.taught.setdefault(value, step.step)
                 self.count[value] = self.count.get(value, 0) + 1
+        for value in self.wanted.idents.of(text):
+            self.first.setdefault(value, step.step)
+            self.received[value] = step.step
+            self.count[value] = self.count.get(value, 0) + 1
         if step.operation not in ("edit", "write"):
             self._listing(step, text)
         if reports(step):
@@ -217,7 +221,7 @@ class Flow:
                     led_to[path] = source.step
         named = {way for path in asked.paths for way in ways_to_show(step, path)}
         rest = (value for value in asked.arguments if value not in named)
-        found += self._of_values(rest, led_to, base_of(step))
+        found += self._of_values((*rest, *asked.idents), led_to, base_of(step))
         found += self._of_skill(asked.skill)
         for path in self._known(step, asked):
             self.hits.pop(path, None)

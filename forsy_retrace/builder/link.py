@@ -204,12 +204,13 @@ class _Linker:
             lane.batch = []
         if (summary := self.summaries.pop(0)) is not None:
             self._named("agent ").flow.given |= brought_values(summary)
+            self._named("agent ").flow.given.update(self.wanted.idents.of(summary.text))
 
     def _user(self, step: Step) -> Step:
         before = self._reacts_to(step)
         self.users += 1
         self._named("agent ")
-        named = values_given(step.input or "")
+        named = {*values_given(step.input or ""), *self.wanted.idents.of(step.input or "")}
         if step.origin in self.behind:
             named |= brought_values(self.behind[step.origin])
         for lane in self.lanes.values():
@@ -372,7 +373,8 @@ class _Linker:
         if brief is None or brief.origin.actor not in ("system", step.actor):
             return None
         self.brief = None
-        lane.flow.given |= values_given(str(brief.value))
+        named = str(brief.value)
+        lane.flow.given |= {*values_given(named), *self.wanted.idents.of(named)}
         return derived("brief", brief.origin.evidence)
 
     def _position(self, step: Step, lane: _Lane, first: Step | None) -> Position:
@@ -388,7 +390,8 @@ class _Linker:
         if step.actor.startswith("subagent") and not lane.started:
             start = self._start(step)
             if start is not None:
-                lane.flow.given |= values_given(self.steps[start].input or "")
+                brief = self.steps[start].input or ""
+                lane.flow.given |= {*values_given(brief), *self.wanted.idents.of(brief)}
                 return [start], "delegated_work", f"Step {start} started this subagent.", None
         if step.actor == SHELL:
             return [], None, "", None  # one line of a history is not the cause of the next

@@ -196,7 +196,7 @@ LINK = (
     _inferred("folder-first-shown", "A file in a folder that an earlier output brought up, for a read also by the name of its module; no output names the file.", 0.6, 0.7),
     _inferred("range-holds-a-hit", "A range of lines that holds a line which a hit, or an error, named.", 0.7, 0.85),
     _inferred("value-first-shown",
-              "A distinctive value that an earlier output showed first: the rarer, the surer. For the name of a skill, an output just received, or another skill's text.", 0.6, 0.9),
+              "A distinctive value that an earlier output showed first: the rarer, the surer; or a short id that stands alone, such as a commit's hash, a figure of eight digits, an argument named `task_id`. For the name of a skill, an output just received, or another skill's text.", 0.6, 0.9),
     _inferred("position", "What the actor had just received; derived behind a message or a brief.", 0.6, 1.0),
     _derived("reacts-to", "A message reacts to the call that it rejects or answers, else to the last words."),
     _derived("brief", "A subagent's first step takes its input from the call that started it, or from the brief that its log alone holds."),

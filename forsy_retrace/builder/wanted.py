@@ -9,8 +9,10 @@ from forsy_retrace.trace import Step
 
 from . import distinctive
 from .classify import command, patched_files
+from .idents import Idents
+from .idents import idents as found_idents
 from .ranges import spans_asked
-from .tools import path_of
+from .tools import command_of, path_of
 from .touches import absolute, base_of, replacements, shown
 
 MAX_TEXT = 400_000
@@ -57,6 +59,8 @@ class Asked(NamedTuple):
     """The files that its command writes: the actor has named them itself."""
     spans: tuple[tuple[str, int, int | None], ...]
     """Files of which it asks for lines from the middle, with the first and the last, where told."""
+    idents: tuple[str, ...]
+    """Short ids, in their order."""
     skill: tuple[str, ...]
     """The name of the skill that it calls: the agent has the names of all, from no step."""
 
@@ -77,10 +81,12 @@ class Wanted:
         self.names: set[str] = {"", ".", ".."}
         """Last parts of the paths that calls name, and of their folders where they are long; and
         those that tell nothing."""
+        named: set[str] = set()
         for step in steps:
             if step.call is not None:
                 self.asked[step.step] = asked = _asked(step)
                 self.values.update(asked.arguments, asked.skill)
+                named.update(asked.idents)
                 for path in asked.paths:
                     self.values.update(ways_to_show(step, path))
                     self.names.add(last_part(path))
@@ -93,6 +99,7 @@ class Wanted:
                     self.firsts.update(lines[:1])
                 for file in files_edited(step) if asked.short else ():
                     self.short.setdefault(file, {}).update(dict.fromkeys(asked.short))
+        self.idents = Idents(named)
 
 
 class Parts(dict[str, tuple[str, ...]]):
@@ -139,6 +146,8 @@ def _asked(step: Step) -> Asked:
         there |= run.programs  # whoever calls a program knows it
     arguments: list[str] = []
     skill = _skill(step)
+    told = command_of(step.call.tool, step.call.input)
+    idents = tuple(dict.fromkeys(found_idents(told[0] if told else None, step.call.input)))
     for text in _sourced(step.call.input):
         is_whole = len(text) <= MAX_ARGUMENT
         found = held[text] if is_whole else distinctive.values(text[:MAX_ARGUMENT])
@@ -153,11 +162,12 @@ def _asked(step: Step) -> Asked:
     return Asked(
         tuple(_paths(step)),
         tuple(arguments),
-        frozenset().union(*held.values()),
+        frozenset(idents).union(*held.values()),
         tuple(map(_replaced, (old for old, _ in replaced[:MAX_EDITS]))),
         tuple(old for old, _ in replaced[:MAX_EDITS] if old.strip() and not _lines(old)),
         tuple(_made(step)),
         tuple(_spans(step)),
+        idents,
         skill,
     )
 

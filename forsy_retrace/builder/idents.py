@@ -1,0 +1,61 @@
+"""Short names that a program gave: ids of jobs, tasks and terminals, hashes of commits, figures."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ahocorasick_rs import AhoCorasick
+
+from forsy_retrace.patterns import later
+
+from .distinctive import SHORTEST
+
+IN_A_LINE = later(
+    r"(?<![\w#%&=+-])(?<!\d\.)(?!(?:19|20)\d{6}\b)(?=[0-9a-f]*\d)"
+    r"(?:(?=\d*[a-f])[0-9a-f]{7,11}|\d{8,11})(?![\w-]|\.\d)"
+    r"|(?<=[a-z]=)\d{8,11}(?![\w.-])"
+)
+"""A short hash or a long figure that is a word of a shell line; a date, a colour, a part of a UUID
+and a decimal are none."""
+OF_A_KEY = later(r"(?:\w*_)?(?:id|ID)|\w*(?<=[a-z])Id")
+"""The name of an argument that holds an id."""
+WHOLE = later(r"\w[\w-]{3,10}")
+"""An id of fewer letters than other values need, of its own argument."""
+
+
+LONGEST = 2000
+"""Characters of a line that are read: what follows them is a script, or words."""
+
+
+def idents(line: str | None, sent: Any) -> Iterator[str]:
+    """The ids that a call names: in its shell line, and under names of arguments that say so."""
+    if line is None and isinstance(sent, str):
+        line = sent
+    if line is not None:
+        yield from IN_A_LINE.findall(line[:LONGEST])
+        return
+    for name, value in sent.items() if isinstance(sent, dict) else ():
+        if (
+            isinstance(value, str | int)
+            and not isinstance(value, bool)
+            and OF_A_KEY.fullmatch(name)
+        ):
+            told = str(value)
+            if len(told) < SHORTEST and WHOLE.fullmatch(told) and any(c.isdigit() for c in told):
+                yield told
+
+
+class Idents:
+    """Finds the ids that some call names, in whatever shows them."""
+
+    def __init__(self, wanted: Iterable[str]) -> None:
+        self.names = sorted(wanted)
+        self.automaton = AhoCorasick(self.names) if self.names else None
+
+    def of(self, text: str) -> Iterator[str]:
+        """Those that stand in a text as words, as often as they do."""
+        if self.automaton is None:
+            return
+        for index, start, end in self.automaton.find_matches_as_indexes(text, overlapping=True):
+            around = text[max(0, start - 1) : start] + text[end : end + 1]
+            if not any(letter.isalnum() or letter == "_" for letter in around):
+                yield self.names[index]
