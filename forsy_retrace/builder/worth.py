@@ -318,8 +318,8 @@ def _limit(step: Step) -> str:
 
 
 def _is_launched(step: Step) -> bool:
-    """Whether the output of a call only says that it runs on, however it ended."""
-    return step.result is not None and step.result.outcome == "launched"
+    """Whether the output of a call only says that it runs on, and no other how it ended."""
+    return step.success is None and step.result is not None and step.result.outcome == "launched"
 
 
 GOOD = (
