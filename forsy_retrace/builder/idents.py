@@ -28,8 +28,8 @@ LONGEST = 2000
 
 def idents(line: str | None, sent: Any) -> Iterator[str]:
     """The ids that a call names: in its shell line, and under names of arguments that say so."""
-    if line is None and isinstance(sent, str):
-        line = sent
+    if line is None:
+        line = _bare(sent)
     if line is not None:
         yield from IN_A_LINE.findall(line[:LONGEST])
         return
@@ -42,6 +42,16 @@ def idents(line: str | None, sent: Any) -> Iterator[str]:
             told = str(value)
             if len(told) < SHORTEST and WHOLE.fullmatch(told) and any(c.isdigit() for c in told):
                 yield told
+
+
+def _bare(sent: Any) -> str | None:
+    """The words of a call that is nothing but words."""
+    match sent:
+        case str():
+            return sent
+        case {"text": str(words), **rest} if not rest:
+            return words
+    return None
 
 
 class Idents:
