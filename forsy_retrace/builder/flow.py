@@ -41,6 +41,8 @@ WINDOW = "[File: "
 """How SWE-agent heads the lines of a file that it shows, each behind its number."""
 FAR = 200
 """How many lines behind the first a hit may have led to, where a read does not say its last."""
+WIDE, MANY = 200, 12
+"""A range of so many lines with so many hits is no place that they led to: they are all over it."""
 LOOKS = 8
 """So many looks at a line of a file are kept."""
 FOLDER = re.compile(r"`((?:[A-Za-z]:)?[\w./@+-]{0,300}/)`")
@@ -58,6 +60,8 @@ class Source(NamedTuple):
     value: str
     rule: str
     confidence: float
+    is_use: bool = True
+    """False of an edit's echo of its own lines, which a later edit mends: nothing came of them."""
 
 
 class Brought(NamedTuple):
@@ -298,6 +302,8 @@ class Flow:
         """
         held, end = self.hits.get(path, []), last or first + FAR
         near = [seen for line, seen in held if first <= line <= end]
+        if end - first > WIDE and len(near) > MANY:
+            return
         known = any(start <= first and end <= stop for start, stop in self.known.get(path, ()))
         if near and (near[-1] >= self.latest or not known):
             self.hits[path] = [hit for hit in held if not first <= hit[0] <= end]
@@ -358,8 +364,10 @@ class Flow:
         step = max(counts, key=lambda seen: (counts[seen], seen in deep, seen))
         others = sum(not self._own(line, files) for line in lines)
         if 2 * counts[step] >= (others or len(lines)):
-            line = next(line for seen, line in seen_in if seen == step)
-            yield Source(step, line, "showed-the-replaced-text", 0.92)
+            told = [line for seen, line in seen_in if seen == step]
+            own = sum(self._is_of(step, line, files) for line in told)
+            rule = "showed-the-replaced-text"
+            yield Source(step, told[0], rule, 0.92, is_use=2 * own <= len(told))
 
     def _of_short(self, old: str, files: frozenset[str]) -> Iterator[Source]:
         """The step that showed the only place of a text whose lines are all short."""
@@ -387,6 +395,10 @@ class Flow:
         """The last step by which the actor put a line into one of these files; 0 if it never did."""
         held = self.written.get(line, {})
         return max((step for file, step in held.items() if not files or file in files), default=0)
+
+    def _is_of(self, step: int, line: str, files: frozenset[str]) -> bool:
+        """Whether it was this step that put a line into one of these files."""
+        return self._own(line, files) == step or any(self.made.get(f) == step for f in files)
 
     def _put_in(self, touch: Touch) -> None:
         self.known.pop(touch.path, None)

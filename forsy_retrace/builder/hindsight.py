@@ -189,7 +189,7 @@ def _given(trace: Trace) -> dict[int, int]:
     found: dict[int, int] = {}
     for step in trace.steps:
         output = step.output or ""
-        text = shown_of(output).strip() if len(output) <= BRIEF else ""
+        text = shown_of(output).strip(BARE_ENDS) if len(output) <= BRIEF else ""
         if step.action == "user_message":
             asked.append(step.input or "")
         elif step.call is not None and step.success is not False:
@@ -201,6 +201,8 @@ def _given(trace: Trace) -> dict[int, int]:
     return found
 
 
+BARE_ENDS = " \t\r\n*_`"
+"""Blanks, and the signs that make an answer bold or code."""
 LEAST_GIVEN = 3
 """Characters of an answer below which it may be like a result by chance."""
 

@@ -22,14 +22,17 @@ WHOLE = later(r"\w[\w-]{3,10}")
 """An id of fewer letters than other values need, of its own argument."""
 
 
+ODD = later(r"(?=.{0,200}[\[\]{}()|?!*\\$^&=<>])(?=.{0,200}\w)\S{8,200}")
+"""A word with signs that part other values, which nobody types by chance."""
 LONGEST = 2000
 """Characters of a line that are read: what follows them is a script, or words."""
 
 
 def idents(line: str | None, sent: Any) -> Iterator[str]:
     """The ids that a call names: in its shell line, and under names of arguments that say so."""
-    if line is None:
-        line = _bare(sent)
+    if line is None and (words := _bare(sent)) is not None:
+        yield from filter(ODD.fullmatch, (word.strip("'\"`") for word in words[:LONGEST].split()))
+        line = words
     if line is not None:
         yield from IN_A_LINE.findall(line[:LONGEST])
         return
@@ -45,11 +48,9 @@ def idents(line: str | None, sent: Any) -> Iterator[str]:
 
 
 def _bare(sent: Any) -> str | None:
-    """The words of a call that is nothing but words."""
+    """The words of a call that is nothing but one line of them."""
     match sent:
-        case str():
-            return sent
-        case {"text": str(words), **rest} if not rest:
+        case str(words) | {"text": str(words)} if "\n" not in words.strip():
             return words
     return None
 

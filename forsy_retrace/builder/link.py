@@ -334,7 +334,8 @@ class _Linker:
             again = None  # the log says what it was done in place of
         found = lane.flow.sources(step)
         for source in found:
-            self.uses.setdefault(source.step, step.step)
+            if source.is_use:
+                self.uses.setdefault(source.step, step.step)
         given = [source for source in found if source.step not in causes]
         step = self._joined(step, lane, (causes, kind, note, sure), given, again)
         lane.batch = [*(lane.batch if sibling else lane.late), step]

@@ -820,6 +820,12 @@ def _same_url(old: Attempt, new: Attempt) -> bool:
     return old.url is not None and old.url == new.url
 
 
+def _handed_in_again(old: Attempt, new: Attempt) -> bool:
+    """What was handed in was refused, and something else is handed in by the same tool."""
+    ends = old.step.like == new.step.like == "finish"
+    return ends and old.step.tool == new.step.tool and old.step.success is False
+
+
 RULES: tuple[Rule, ...] = (
     Rule("same-command-after-failure", 0.95, _same_command),
     Rule("same-check-after-failure", 0.9, _same_check),
@@ -834,6 +840,7 @@ RULES: tuple[Rule, ...] = (
     Rule("query-with-one-thing-changed", 0.75, _one_thing_changed),
     Rule("one-argument-changed-after-failure", 0.75, _one_argument_changed),
     Rule("arguments-mended", 0.85, _arguments_mended),
+    Rule("handed-in-again", 0.85, _handed_in_again),
     Rule("same-path-by-another-tool", 0.8, _same_path_by_another_tool),
     Rule("same-pattern-by-another-tool", 0.85, _same_pattern_by_another_tool),
     Rule("same-file-in-another-form", 0.8, _other_form),
