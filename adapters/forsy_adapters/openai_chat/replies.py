@@ -53,13 +53,27 @@ def completion(reply: Json, here: Place) -> Iterator[Told]:
 
 
 def response(reply: Json, here: Place) -> Iterator[Told]:
-    """A reply of the Responses API, item by item."""
+    """A reply of the Responses API, item by item.
+
+    It has two times: all that stands before the first result of a server's call has that of its
+    beginning, a closing answer that of its end, and what lies between has none.
+    """
     here = _placed(reply, here, "created_at")
     yield from instructions(reply, here)
     yield from offered(reply, here)
     items = Items()
-    for index, item in enumerate(reply["output"] if isinstance(reply.get("output"), list) else ()):
-        told = [_ended(one, reply) for one in items.read(item, here.deeper("output", index))]
+    output = reply["output"] if isinstance(reply.get("output"), list) else []
+    behind = False
+    for index, item in enumerate(output):
+        is_last = index + 1 == len(output)
+        words = isinstance(item, dict) and item.get("type", "message") == "message"
+        where = here.deeper("output", index)
+        if is_last and words and (end := when(reply.get("completed_at"))):
+            where = where._replace(at=end)
+        elif behind:
+            where = where._replace(at=None)
+        told = [_ended(one, reply, is_last) for one in items.read(item, where)]
+        behind = behind or any(isinstance(one.event, ToolResult) for one in told)
         yield from told
         alone = {one.event.origin.message for one in told} - {here.message}
         for ident in sorted(name for name in alone if name):
@@ -67,11 +81,12 @@ def response(reply: Json, here: Place) -> Iterator[Told]:
     yield from about(reply, here)
 
 
-def _ended(told: Told, reply: Json) -> Told:
-    """A result that stands in a reply itself came with its end, not when the reply was begun."""
+def _ended(told: Told, reply: Json, is_last: bool) -> Told:
+    """A result that stands in a reply came after it was begun: with its end, if nothing follows."""
     if not isinstance(told.event, ToolResult):
         return told
-    origin = structs.replace(told.event.origin, at=when(reply.get("completed_at")))
+    at = when(reply.get("completed_at")) if is_last else None
+    origin = structs.replace(told.event.origin, at=at)
     return told._replace(event=structs.replace(told.event, origin=origin))
 
 
