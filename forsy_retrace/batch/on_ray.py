@@ -1,6 +1,7 @@
 """Ray runs the work: an engine of this machine's cores, or a cluster that is there already."""
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -10,6 +11,22 @@ from forsy_retrace.errors import RetraceError
 from .engine import A, B, Lost
 
 AHEAD = 2
+
+
+TRIES, PAUSE = 5, 2.0
+"""How often a cluster that hangs up is asked, and seconds between: it listens before it is ready."""
+
+
+def _join(ray: Any, told: dict[str, Any]) -> None:
+    for tries in range(1, TRIES + 1):
+        try:
+            ray.init(log_to_driver=False, configure_logging=False, **told)
+        except ConnectionAbortedError:
+            if tries == TRIES:
+                raise
+            time.sleep(PAUSE)
+        else:
+            return
 
 
 class OnRay:
@@ -28,7 +45,7 @@ class OnRay:
         if address == "ray":  # without an address, Ray would join the last cluster that it knew of
             told = {"address": "local", "include_dashboard": False, "num_cpus": workers or None}
         try:
-            ray.init(log_to_driver=False, configure_logging=False, **told)
+            _join(ray, told)
         except (ConnectionError, RuntimeError, ValueError) as error:
             why = f"Ray can't be reached or started ({type(error).__name__})"
             hint = "see its address and its logs, and whether it asks for a token (RAY_AUTH_MODE)"
