@@ -14,7 +14,7 @@ AHEAD = 2
 
 
 TRIES, PAUSE = 5, 2.0
-"""How often a cluster that hangs up is asked, and seconds between: it listens before it is ready."""
+"""How often a cluster that hangs up is asked, and seconds between: it listens before it can."""
 
 
 def _join(ray: Any, told: dict[str, Any]) -> None:
