@@ -140,6 +140,11 @@ SILENCES = later(
 """How a comment tells a linter or a type checker to be silent, each in its own words."""
 
 
+NOBODY = later(r"(?i)no-?reply@[\w.-]+")
+"""Whom no mail reaches: an address that stands in every trailer of a commit."""
+NAMES_OF_NONE = (BUILT_IN, EITHER, SILENCES, NOBODY)
+
+
 def tells(value: str, *, alone: bool) -> bool:
     """Whether a value says where it may have come from.
 
@@ -147,7 +152,7 @@ def tells(value: str, *, alone: bool) -> bool:
     a word, nor several joined by hyphens unless they stand alone: in running words they are any
     text's. What each value of a language has tells no more than the value's name.
     """
-    if value in KNOWN or any(one.fullmatch(value) for one in (BUILT_IN, EITHER, SILENCES)):
+    if value in KNOWN or any(one.fullmatch(value) for one in NAMES_OF_NONE):
         return False
     if member := MEMBER.fullmatch(value):
         owner = member["owner"] or ""

@@ -107,8 +107,8 @@ class Flow:
         self.used: set[str] = set()
         self.paths: dict[str, int] = {}
         """A path that was used, in whatever form, to the last step that did."""
-        self.through: set[str] = set()
-        """The folders that used paths lead through: each whole, and by its name."""
+        self.through: dict[str, int] = {}
+        """The folders that used paths lead through, each whole and by its name, to the first step."""
         self.given: set[str] = set()
         """Values that the user or the brief named: they need no other source."""
         self.entries: dict[str, int] = {}
@@ -242,7 +242,9 @@ class Flow:
         wrote = self.wrote.get(step.step, ())
         paths = (*asked.paths, *asked.made, *(touch.path for touch in wrote))
         self.paths.update(dict.fromkeys(paths, step.step))
-        self.through.update(part for path in (*paths, *asked.said) for part in _above(path))
+        for path in (*paths, *asked.said):
+            for part in _above(path):
+                self.through.setdefault(part, step.step)
         self.used.update(part for path in paths for part in last_part(path).split("."))
         for touch in wrote:
             self._put_in(touch)
@@ -325,7 +327,10 @@ class Flow:
         just_named = bool(ways) and ways[0].step >= self.latest
         if path in self.entries and not (just_named and self.entries[path] < self.latest):
             ways.append(Source(self.entries[path], name, "listed-entry", 0.85))
-        yield from sorted(ways)[:1] or self._of_folder(step, path)
+        led = self.through.get(
+            path, step.step
+        )  # what was gone through before it was shown is no news
+        yield from sorted(w for w in ways if w.step < led)[:1] or self._of_folder(step, path)
 
     def _of_folder(self, step: Step, path: str) -> Iterator[Source]:
         """A guessed file of a folder that an output brought up, or listed."""
@@ -337,7 +342,7 @@ class Flow:
             steps = [self.first[way] for way in shown_as if way in self.first]
             if len(value) >= SHORTEST and steps and not self._knows(value):
                 self.used.add(value)
-                self.through.add(folder)
+                self.through.setdefault(folder, step.step)
                 yield Source(min(steps), told, "folder-first-shown", 0.7)
                 return
         name = last_part(folder)
@@ -429,7 +434,9 @@ class Flow:
             if self._knows(value):
                 continue
             number = self.first.get(value)
-            if number is None or (value in whole and not whole.startswith(f"{value}.")):
+            if number is None or self.through.get(absolute(value, base), number) < number:
+                continue
+            if value in whole and not whole.startswith(f"{value}."):
                 continue
             if any(
                 self.paths.get(path, 0) > number for path in (absolute(value, base), f"/{value}")

@@ -93,13 +93,13 @@ class _Line:
         self.done: Step | None = None
         """What was done last, but for the user's words."""
         self.said: Step | None = None
-        """The last output."""
+        """The last output since the user's words."""
         self.asker: Step | None = None
         """The user message that the main agent has yet to act on."""
 
     def take(self, step: Step) -> None:
         if step.action == "user_message":
-            self.asker = step
+            self.asker, self.said = step, None  # what was said before has been reacted to
         elif step.via == "notification" or not step.actor.startswith("subagent"):
             self.done = step
             if step.actor == "agent":

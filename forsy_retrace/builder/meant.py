@@ -24,6 +24,7 @@ TO_FAIL = re.compile(
     r"(?:(?!\b(?:if|whether|not?|never|why|what|which|where|how|without|any)\b|n['’]t\b)[^.\n]){0,60}"
     r"\b(?:fails?|(?:it|them|tests?|is|are|be) failing)\b"
     r"|\bfail(?:s|ing)? first\b|\bred (?:phase|test)\b"
+    r"|\brun(?:ning)? (?:the |this |my )?(?:new(?:ly written)? )?failing tests?\b(?!.{0,40}\b(?:again|still)\b)"
 )
 """How an agent says that a test is to fail before the code is there."""
 

@@ -43,6 +43,10 @@ class Packages:
         self.programs: set[str] = set()
         self.has_tests: dict[str, bool] = {}
         """What the latest run of tests said of a package."""
+        self.taken: dict[str, set[str]] = {}
+        """What each file imports, as far as is known."""
+        self.files: dict[tuple[str, bool], set[str]] = defaultdict(set)
+        """The files of a folder that were seen, its tests apart."""
         self.needs: dict[str, str] = {}
         """A file to the tag without which it is left out."""
 
@@ -54,12 +58,20 @@ class Packages:
         self.called[posixpath.basename(folder)].add(folder)
         held = self.by_tests if touch.path.endswith(GO_TEST) else self.imports
         after = touch.change.after if touch.change is not None else None
+        whole = after if after is not None else touch.new if touch.kind == "write" else None
+        taken = self.taken.setdefault(touch.path, set())
+        if whole is not None:
+            taken.clear()
+        taken -= {*IMPORT.findall("\n".join(touch.removed))}
         for text in (touch.new or "\n".join(touch.added), after or ""):
-            held[folder].update(IMPORT.findall(text))
+            taken.update(IMPORT.findall(text))
             if PROGRAM.search(text):
                 self.programs.add(folder)
             if found := NEEDS.search(text):
                 self.needs[touch.path] = found[1]
+        self.files[folder, held is self.by_tests].add(touch.path)
+        there = self.files[folder, held is self.by_tests]
+        held[folder] = set[str]().union(*(self.taken[path] for path in there))
 
     def taken_in(self, given: Iterable[str]) -> Callable[[str], bool]:
         """Tells whether a check of the given folders, between slashes, compiles another folder."""

@@ -73,7 +73,9 @@ def read_in_parts(step: Step) -> frozenset[str]:
 Span = tuple[int, int]
 SOME: Span = (0, 0)
 """Some lines, or something of them, that the line alone does not tell."""
-PICKS = frozenset(["tail", "grep", "egrep", "fgrep", "rg", "awk", "cut", "jq", "yq", "uniq", "wc"])
+PICKS = frozenset(
+    ["cmp", "diff", "tail", "grep", "egrep", "fgrep", "rg", "awk", "cut", "jq", "yq", "uniq", "wc"]
+)
 """Filters that let by some of what they read, whatever they are asked for."""
 PASSES = frozenset(
     ["head", "sed", "cat", "nl", "sort", "tr", "tee", "less", "more", "bat", "column"]

@@ -310,8 +310,7 @@ class _Segments:
     def _notice(self, event: Notice) -> None:
         here = event.origin
         if event.kind in ("compacted", "cleared"):
-            if event.kind == "cleared":
-                self._ends_turn()
+            self._ends_turn()
             self.boundaries.append((len(self.steps), event.kind))
         elif event.kind in ("ended", "cut"):
             self._ends_turn(cut=event.kind == "cut")
