@@ -7,6 +7,7 @@ subagent's inside, an abandoned branch, what lay before a cleared or compacted c
 import posixpath
 from collections.abc import Iterator
 from itertools import chain
+from typing import Any
 
 import msgspec
 
@@ -72,6 +73,12 @@ class _Lane:
         self.items: tuple[str, ...] = ()
         """The items in progress, in their own words."""
         self.started = False
+
+    def works_on(self, step: int, items: tuple[str, ...]) -> None:
+        """A step told which items are in progress; one that tells the same again begins none."""
+        if items != self.items:
+            self.plan = step if items else None
+        self.items = items
 
     def receive(self, step: Step) -> None:
         """Looks at what had come when a step began; calls that still ran bring theirs later."""
@@ -341,12 +348,22 @@ class _Linker:
         lane.batch = [*(lane.batch if sibling else lane.late), step]
         lane.issued.append(step)
         lane.started = True
-        if step.like in PLAN_TOOLS:
-            items = _in_progress(step.call.input if step.call else None)
-            if items != lane.items:
-                lane.plan = step.step if items else None
-            lane.items = items
+        if step.like in PLAN_TOOLS and step.call is not None:
+            self._planned(step, lane, step.call.input)
         return step
+
+    def _planned(self, step: Step, lane: _Lane, sent: Any) -> None:
+        """Items of a list are told all at once; a task of the session's own list one by one, by any
+        actor, who may end what another had begun."""
+        task = sent.get("taskId") if isinstance(sent, dict) else None
+        if not isinstance(task, str):
+            lane.works_on(step.step, _in_progress(sent))
+        elif sent.get("status") == "in_progress":
+            lane.works_on(step.step, (task,))
+        elif sent.get("status") is not None:
+            for other in self.lanes.values():
+                if other.items == (task,):
+                    other.works_on(step.step, ())
 
     def _briefed(self, step: Step, lane: _Lane) -> Step:
         """A subagent's first step takes its input from the brief."""
