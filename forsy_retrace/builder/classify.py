@@ -50,6 +50,14 @@ def reports(step: Step) -> bool:
     return step.like in AGENT_TOOLS or step.via == "notification"
 
 
+def typed_line(step: Step) -> Command | None:
+    """What a line does that the user ran in the client's shell."""
+    ground = step.grounds.get("input") if step.action == "user_message" else None
+    if ground is None or ground.rule != "shell-line" or not step.input:
+        return None
+    return read_command(step.input.removeprefix("!"), "bash")
+
+
 def command(step: Step) -> Command | None:
     """What a shell call runs."""
     if step.call is None:

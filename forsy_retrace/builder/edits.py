@@ -12,7 +12,7 @@ from forsy_retrace.commands import REWRITES, Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
 
-from .classify import command
+from .classify import command, typed_line
 from .outcome import never_ran
 from .tools import replaces_all
 from .touches import absolute, base_of, before_of
@@ -387,7 +387,7 @@ SPARES = frozenset(
 def rewrites(trace: Trace) -> Iterator[tuple[int, Simple]]:
     """The steps in which Git may have put other contents into the files at work."""
     for step in trace.steps:
-        run = command(step)
+        run = command(step) or typed_line(step)
         if run is None or step.success is False or "git" not in run.programs:
             continue
         for simple in run.simples:
