@@ -314,7 +314,9 @@ def _limit(step: Step) -> str:
     checks = [one for one in run.simples if one.check] if run is not None else []
     names = [v for one in checks for flag, values in one.limits if flag for v in values]
     said = ", ".join(dict.fromkeys(names))
-    return f", limited to `{said}`," if said and len(said) <= MOST_SAID else ""
+    if len(said) > MOST_SAID:
+        return ", limited to what it names,"
+    return f", limited to `{said}`," if said else ""
 
 
 def _is_launched(step: Step) -> bool:
