@@ -1,7 +1,8 @@
 """What one record decides, decided again: the rules of evidence that can be applied to their place.
 
-A rule stands in one of three tables. A rule of an adapter of one's own that bears a name of the
-first is held to it too; what no table names is only looked for where it says it stands.
+Tables name the rules: by one place, by all, and those that say one thing only. A rule of an adapter
+of one's own that bears such a name is held to it too; what no table names is only looked for where
+it says it stands.
 """
 
 import re

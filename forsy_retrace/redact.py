@@ -22,6 +22,7 @@ from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.redaction import Leak, Masker
 from forsy_retrace.redaction import mask as mask
 from forsy_retrace.redaction.masker import RANK
+from forsy_retrace.redaction.spread import is_worth_spreading
 from forsy_retrace.source import text_in
 from forsy_retrace.tokens import ESTIMATE, EXACT, LOGGED
 
@@ -30,10 +31,6 @@ __all__ = ["Redacted", "Rules", "mask", "redact"]
 
 OFF = "off"
 """What a manifest says in place of counts where nothing was looked for."""
-
-
-SHORTEST_TERM = 2
-"""Bytes of a text that a user wants masked; less stands in every word."""
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -63,8 +60,8 @@ def terms_of(path: Path) -> tuple[str, ...]:
 
 
 def is_term(text: str) -> bool:
-    """Long enough to be looked for everywhere."""
-    return len(text.strip().encode("utf-8", "surrogatepass")) >= SHORTEST_TERM
+    """Long enough to be looked for everywhere; less stands in every word."""
+    return is_worth_spreading("TERM", text.strip().encode("utf-8", "surrogatepass"))
 
 
 class Redacted:

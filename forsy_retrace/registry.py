@@ -101,8 +101,8 @@ def _offered_by_others(name: str) -> "Adapter":
     except Exception as error:  # a stranger's module may raise anything; it harms no other
         if isinstance(error, RetraceError):
             raise
-        lacks = isinstance(error, ModuleNotFoundError) and (error.name or "").isascii()
-        more = f" (no module {error.name})" if lacks and isinstance(error, ImportError) else ""
+        lacks = error.name if isinstance(error, ModuleNotFoundError) else None
+        more = f" (no module {lacks})" if lacks and lacks.isascii() else ""
         why = f"the adapter {name} can't be loaded: {where(error)}{more}"
         raise RetraceError(why) from error
     _strangers[name] = str(getattr(adapter, "__file__", None) or name)

@@ -11,10 +11,8 @@ from forsy_retrace.errors import RetraceError
 from .engine import A, B, Lost
 
 AHEAD = 2
-
-
 TRIES, PAUSE = 5, 2.0
-"""How often a cluster that hangs up is asked, and seconds between: it listens before it can."""
+"""How often a cluster that hangs up is asked, and the seconds between; it listens too early."""
 
 
 def _join(ray: Any, told: dict[str, Any]) -> None:

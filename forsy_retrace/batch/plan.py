@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -115,15 +115,12 @@ def planned(
         logs.append(Log(file, found.adapter, keys[file.uri], beside))
     logs.sort(key=lambda log: (-log.size, log.file.root, log.file.name))
     mine = sum(key in owned and is_of(file, shard) for key, file in by_key.items())
-    skipped.sort()
-    counts = Counter(why for why, _ in skipped)
-    files_of = {why: _first(skipped, why) for why in counts}
-    return Plan(tuple(logs), mine, dict(counts), files_of, tuple(sorted(unread)))
-
-
-def _first(skipped: Iterable[tuple[str, str]], why: str) -> tuple[str, ...]:
-    names = (name for reason, name in skipped if reason == why)
-    return tuple(map(mask, islice(names, NAMED)))
+    names: dict[str, list[str]] = {}
+    for why, name in sorted(skipped):
+        names.setdefault(why, []).append(name)
+    counts = {why: len(held) for why, held in names.items()}
+    first = {why: tuple(map(mask, held[:NAMED])) for why, held in names.items()}
+    return Plan(tuple(logs), mine, counts, first, tuple(sorted(unread)))
 
 
 def _known(

@@ -459,11 +459,12 @@ def _doubt(touched: list[Touch], rewriters: _Rewriters, trace: Trace) -> str:
     git = (n for n, simple in rewriters.git if n > last and may_rewrite(simple, path))
     fixed = (n for n, endings in rewriters.fixers if n > last and _is_for(endings, path))
     first = [(next(git, 0), "Git"), (next(fixed, 0), "a formatter")]
-    told = [f"{what} in step {number}" for number, what in sorted(first) if number]
+    told = [(what, number) for number, what in sorted(first) if number]
     if not told:
         return ""
-    what, _, when = told[0].partition(" in ")
-    return f"{what} may have changed it in {when}{''.join(f', and {one}' for one in told[1:])}."
+    (what, number), *others = told
+    more = "".join(f", and {other} in step {later}" for other, later in others)
+    return f"{what} may have changed it in step {number}{more}."
 
 
 def _tells_content(touch: Touch, trace: Trace) -> bool:

@@ -159,16 +159,12 @@ class Flow:
             self._companions(step, more)
             text = f"{text}\n{more.text[:MAX_TEXT]}"
         tokens = self.tokens.of(text) if text is whole else self.tokens.cut(text)
-        for found in filter(None, map(self.wanted.parts.__getitem__, tokens)):
-            for value in found:
-                self.first.setdefault(value, step.step)
-                self.received[value] = step.step
-                if step.like == "Skill":
-                    self.taught.setdefault(value, step.step)
-                self.count[value] = self.count.get(value, 0) + 1
-        for value in self.wanted.idents.of(text):
+        parts = chain.from_iterable(filter(None, map(self.wanted.parts.__getitem__, tokens)))
+        for value in chain(parts, self.wanted.idents.of(text)):
             self.first.setdefault(value, step.step)
             self.received[value] = step.step
+            if step.like == "Skill":
+                self.taught.setdefault(value, step.step)
             self.count[value] = self.count.get(value, 0) + 1
         if step.operation not in ("edit", "write"):
             self._listing(step, text)
@@ -327,9 +323,8 @@ class Flow:
         just_named = bool(ways) and ways[0].step >= self.latest
         if path in self.entries and not (just_named and self.entries[path] < self.latest):
             ways.append(Source(self.entries[path], name, "listed-entry", 0.85))
-        led = self.through.get(
-            path, step.step
-        )  # what was gone through before it was shown is no news
+        # What was gone through before it was shown is no news.
+        led = self.through.get(path, step.step)
         yield from sorted(w for w in ways if w.step < led)[:1] or self._of_folder(step, path)
 
     def _of_folder(self, step: Step, path: str) -> Iterator[Source]:

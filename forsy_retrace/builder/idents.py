@@ -20,15 +20,13 @@ OF_A_KEY = later(r"(?:\w*_)?(?:id|ID)|\w*(?<=[a-z])Id")
 """The name of an argument that holds an id."""
 WHOLE = later(r"\w[\w-]{3,10}")
 """An id of fewer letters than other values need, of its own argument."""
-
-
 ODD = later(r"(?=.{0,200}[\[\]{}()|?!*\\$^&=<>])(?=.{0,200}\w)\S{8,200}")
 """A word with signs that part other values, which nobody types by chance."""
 LONGEST = 2000
 """Characters of a line that are read: what follows them is a script, or words."""
 
 
-def idents(line: str | None, sent: Any) -> Iterator[str]:
+def idents_of(line: str | None, sent: Any) -> Iterator[str]:
     """The ids that a call names: in its shell line, and under names of arguments that say so."""
     if line is None and (words := _bare(sent)) is not None:
         yield from filter(ODD.fullmatch, (word.strip("'\"`") for word in words[:LONGEST].split()))

@@ -23,8 +23,8 @@ def judge(trace: Trace) -> Trace:
 def _judged(step: Step, later: Hindsight) -> Step:
     if step.action == "user_message":
         return step
-    for rule, bad in _told(BAD, step, later):
-        return _of_no_use(step, later, rule, bad)
+    if (bad := next(_told(BAD, step, later), None)) is not None:
+        return _of_no_use(step, later, *bad)
     found = list(_told(GOOD, step, later))
     if not found:
         return step

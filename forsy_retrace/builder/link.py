@@ -210,14 +210,18 @@ class _Linker:
             lane.flow.forget()
             lane.batch = []
         if (summary := self.summaries.pop(0)) is not None:
-            self._named("agent ").flow.given |= brought_values(summary)
-            self._named("agent ").flow.given.update(self.wanted.idents.of(summary.text))
+            flow = self._named("agent ").flow
+            flow.given |= brought_values(summary) | self._given(summary.text)
+
+    def _given(self, words: str) -> set[str]:
+        """The values and the short ids that words name."""
+        return {*values_given(words), *self.wanted.idents.of(words)}
 
     def _user(self, step: Step) -> Step:
         before = self._reacts_to(step)
         self.users += 1
         self._named("agent ")
-        named = {*values_given(step.input or ""), *self.wanted.idents.of(step.input or "")}
+        named = self._given(step.input or "")
         if step.origin in self.behind:
             named |= brought_values(self.behind[step.origin])
         for lane in self.lanes.values():
@@ -391,8 +395,7 @@ class _Linker:
         if brief is None or brief.origin.actor not in ("system", step.actor):
             return None
         self.brief = None
-        named = str(brief.value)
-        lane.flow.given |= {*values_given(named), *self.wanted.idents.of(named)}
+        lane.flow.given |= self._given(str(brief.value))
         return derived("brief", brief.origin.evidence)
 
     def _position(self, step: Step, lane: _Lane, first: Step | None) -> Position:
@@ -408,8 +411,7 @@ class _Linker:
         if step.actor.startswith("subagent") and not lane.started:
             start = self._start(step)
             if start is not None:
-                brief = self.steps[start].input or ""
-                lane.flow.given |= {*values_given(brief), *self.wanted.idents.of(brief)}
+                lane.flow.given |= self._given(self.steps[start].input or "")
                 return [start], "delegated_work", f"Step {start} started this subagent.", None
         if step.actor == SHELL:
             return [], None, "", None  # one line of a history is not the cause of the next

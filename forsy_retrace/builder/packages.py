@@ -69,8 +69,8 @@ class Packages:
                 self.programs.add(folder)
             if found := NEEDS.search(text):
                 self.needs[touch.path] = found[1]
-        self.files[folder, held is self.by_tests].add(touch.path)
         there = self.files[folder, held is self.by_tests]
+        there.add(touch.path)
         held[folder] = set[str]().union(*(self.taken[path] for path in there))
 
     def taken_in(self, given: Iterable[str]) -> Callable[[str], bool]:

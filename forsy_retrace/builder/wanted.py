@@ -9,8 +9,7 @@ from forsy_retrace.trace import Step
 
 from . import distinctive
 from .classify import command, patched_files
-from .idents import Idents
-from .idents import idents as found_idents
+from .idents import Idents, idents_of
 from .ranges import spans_asked
 from .tools import command_of, path_of
 from .touches import absolute, base_of, replacements, shown
@@ -147,7 +146,7 @@ def _asked(step: Step) -> Asked:
     arguments: list[str] = []
     skill = _skill(step)
     told = command_of(step.call.tool, step.call.input)
-    idents = tuple(dict.fromkeys(found_idents(told[0] if told else None, step.call.input)))
+    idents = tuple(dict.fromkeys(idents_of(told[0] if told else None, step.call.input)))
     for text in _sourced(step.call.input):
         is_whole = len(text) <= MAX_ARGUMENT
         found = held[text] if is_whole else distinctive.values(text[:MAX_ARGUMENT])

@@ -44,8 +44,7 @@ def events(adapter: str, path: Path, no_redact: bool, i_know: bool, rules: Any) 
 @wishes
 def show(folder: Path, step: int | None, why: str | None, source: Path | None, rules: Any) -> None:
     """Show a trace: its steps, one step in full, or the ground of a value."""
-    from forsy_retrace.show import explained, one_step, overview
-    from forsy_retrace.show import masked as wished
+    from forsy_retrace.show import explained, masked, one_step, overview
 
     if why is not None and step is None:
         raise click.UsageError("--why needs --step")
@@ -55,7 +54,7 @@ def show(folder: Path, step: int | None, why: str | None, source: Path | None, r
         text = one_step(folder, step)
     else:
         text = explained(folder, step, why, source, rules)
-    click.echo(safe(wished(text, rules)))
+    click.echo(safe(masked(text, rules)))
 
 
 @main.command("validate", epilog="\b\nExample:\n  forsy-retrace validate trace/")

@@ -84,11 +84,9 @@ class Spread:
             known = self.known[index]
             if known.form in ("folded", "alone"):
                 is_same = known.form == "folded" or data[start:end] == known.literal
-                if is_same and _stands_alone(data, start, end):
-                    start = names.after_escape(data, start, end)
-                    yield Find(start, end, known.kind, "known-value", known.value)
-                continue
-            if known.form == "any-case":
+                if not (is_same and _stands_alone(data, start, end)):
+                    continue
+            elif known.form == "any-case":
                 start, end = _grown(low, start, end, known.whole.lower(), known.first)
             elif data[start:end] != known.literal:
                 continue
@@ -201,15 +199,11 @@ def _escaped(value: bytes) -> list[bytes]:
     found += [html.escape(text), text.replace("/", "\\/")]
     if not text.isascii():
         entities = {point: f"&{name};" for point, name in codepoint2name.items() if point >= 0x80}
-        found += [text.translate(entities), "".join(_as_entity(letter) for letter in text)]
+        found += [text.translate(entities), text.encode("ascii", "xmlcharrefreplace").decode()]
     forms = [form.encode("utf-8", "surrogateescape") for form in found]
     percent = urllib.parse.quote(value, safe="").encode()
     forms += [percent, percent.replace(b"%20", b"+")]
     return [form for form in dict.fromkeys(forms) if form != value]
-
-
-def _as_entity(letter: str) -> str:
-    return letter if letter.isascii() else f"&#{ord(letter)};"
 
 
 def _base64(kind: str, value: bytes, text: bytes) -> Iterator[Known]:

@@ -10,12 +10,12 @@ from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import Event, Message, SessionStart, ToolCall, ToolResult
 from forsy_retrace.registry import identify
 from forsy_retrace.sdk import resolve
-from forsy_retrace.source import Source, reread
+from forsy_retrace.source import Source
 from forsy_retrace.testing.account import lost, miscounted
 from forsy_retrace.testing.borne_out import is_borne_out
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.goldens import folder, folder_of
-from forsy_retrace.testing.reading import care, named, read, reading
+from forsy_retrace.testing.reading import care, named, read, reading, record_of
 from forsy_retrace.testing.stage import stage
 from forsy_retrace.trace import Trace
 
@@ -189,7 +189,6 @@ def _judge_pictures(events: tuple[Event, ...], sources: tuple[Source, ...]) -> N
             if not one.pointer.startswith("/"):
                 continue  # a file beside the log
             try:
-                (data,) = by_name[here.file].spans([(here.start, here.end)])
-                resolve(reread(data, here).value, one.pointer)
+                resolve(record_of(here, by_name), one.pointer)
             except LookupError:
                 raise BrokenLaw(f"line {here.line} has no picture where one is named.") from None

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -13,8 +13,9 @@ import msgspec
 from forsy_retrace.adapter import Adapter, accepts, companions
 from forsy_retrace.builder import build
 from forsy_retrace.events import Event, ToolResult, sessions
+from forsy_retrace.evidence import Evidence
 from forsy_retrace.registry import load
-from forsy_retrace.source import Source
+from forsy_retrace.source import Source, reread
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.trace import Trace
 
@@ -31,6 +32,12 @@ class Reading(msgspec.Struct, frozen=True):
     events: tuple[Event, ...]
     traces: tuple[Trace, ...]
     companions: tuple[Source, ...]
+
+
+def record_of(here: Evidence, sources: Mapping[str, Source]) -> Any:
+    """The decoded record at a place; KeyError where no source has its file's name."""
+    (data,) = sources[here.file].spans([(here.start, here.end)])
+    return reread(data, here).value
 
 
 def named(adapter: Adapter | str) -> Adapter:

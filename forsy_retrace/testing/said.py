@@ -2,16 +2,16 @@
 and whether facts and exit codes are its own.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.adapter import Adapter
 from forsy_retrace.events import Event, Fact, Message, Origin, Thinking, ToolCall, ToolResult
 from forsy_retrace.recheck import codes
+from forsy_retrace.redact import leaves
 from forsy_retrace.sdk import compact, resolve
-from forsy_retrace.source import Source, reread
+from forsy_retrace.source import Source
 from forsy_retrace.testing.case import BrokenLaw, Case
-from forsy_retrace.testing.reading import reading
+from forsy_retrace.testing.reading import reading, record_of
 
 OF_ITS_OWN = frozenset(["began", "beside", "ended", "flag", "harness", "operator", "shows"])
 """Facts in an adapter's words, or computed; every other text is the log's."""
@@ -74,10 +74,9 @@ def says_what_its_records_say(adapter: Adapter | str, case: Case) -> None:
 def _record(event: Event, sources: dict[str, Source]) -> Any:
     here = event.origin.evidence
     try:
-        (data,) = sources[here.file].spans([(here.start, here.end)])
+        return record_of(here, sources)
     except (KeyError, ValueError):
         raise BrokenLaw(f"an event names {here.file}, which is no file of this log.") from None
-    return reread(data, here).value
 
 
 def _at(basis: str, record: Any) -> Any:
@@ -88,21 +87,5 @@ def _at(basis: str, record: Any) -> Any:
 
 
 def _stands_in(text: str, record: Any) -> bool:
-    held = [*_texts(record), compact(record)]
+    held = [compact(record), *(one for one, _ in leaves(record, ours=False))]
     return all(any(line in one for one in held) for line in text.splitlines())
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text, name and figure of a record."""
-    match value:
-        case dict():
-            for name, held in value.items():
-                yield str(name)
-                yield from _texts(held)
-        case list():
-            for held in value:
-                yield from _texts(held)
-        case None:
-            return
-        case _:
-            yield str(value)
