@@ -81,7 +81,20 @@ def trace_of(path: Path) -> Trace:
         events.append(Fact(_origin(-1, {}), "cwd", case.cwd))
     for index, given in enumerate(case.events):
         events += _events(given, _origin(index, given), f"c{index}")
-    return build(Session("pass", None, tuple(events)), "claude-code", SHOWS)
+    return build(Session("pass", None, tuple(_ended(case, events))), "claude-code", SHOWS)
+
+
+def _ended(case: Case, events: list[Event]) -> Iterator[Event]:
+    """The events; a call that ran on holds what a later one told of its end."""
+    came = {event.call: event for event in events if isinstance(event, ToolResult)}
+    told = {
+        given["ends"]: came[given.get("call", f"c{index}")]
+        for index, given in enumerate(case.events)
+        if "ends" in given
+    }
+    for event in events:
+        end = told.get(event.call) if isinstance(event, ToolResult) else None
+        yield event if end is None else msgspec.structs.replace(event, end=end)
 
 
 def _origin(index: int, given: Mapping[str, Any]) -> Origin:

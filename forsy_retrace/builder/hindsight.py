@@ -39,6 +39,7 @@ class Hindsight:
         self.left = left(trace)
         self.thumbs = thumbs(trace)
         self.looks = _looks_for_a_fault(trace)
+        self.ended = _ended(trace)
         self.checked: dict[int, list[Check]] = {}
         """Each edit's checks of which the log tells how they went, in order."""
         self.first_passed: dict[int, Check] = {}
@@ -320,6 +321,20 @@ def _looks_for_a_fault(trace: Trace) -> set[int]:
         check = trace.checks.get(step.step) if is_corrected else None
         if check is not None and check.kind == "read-back":
             found.add(check.step)
+    return found
+
+
+def _ended(trace: Trace) -> dict[int, int]:
+    """Looks at commands that ran on to the step that began the one whose end they told."""
+    ends: dict[tuple[str, int, int], int] = {}
+    for step in trace.steps:
+        if step.result is not None and step.result.end is not None:
+            ends[step.result.end.origin.evidence.record] = step.step
+    found: dict[int, int] = {}
+    for step in trace.steps if ends else ():
+        began = ends.get(step.result.origin.evidence.record) if step.result is not None else None
+        if began is not None and began < step.step:
+            found[step.step] = began
     return found
 
 

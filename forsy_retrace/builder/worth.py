@@ -247,6 +247,13 @@ def _passed_check(step: Step, later: Hindsight) -> Told | None:
     return Told(f"{seen} the edits of {named}.", edits)
 
 
+def _told_of_a_pass(step: Step, later: Hindsight) -> Told | None:
+    number = later.ended.get(step.step)
+    if number is None or _passed_check(later.trace.steps[number - 1], later) is None:
+        return None
+    return Told(f"It told that the check begun in step {number} passed.", (number,))
+
+
 def _check_passed_over_it(step: Step, later: Hindsight) -> Told | None:
     over = later.passed(step.step, len(later.trace.steps) + 1)
     if over is None:
@@ -331,6 +338,12 @@ GOOD = (
         "+1: a check that passed over edits that had not passed one of its kind, or a run of tests that passed and is not known to test them.",
         0.9,
         _passed_check,
+    ),
+    Rule(
+        "told-of-a-pass",
+        "+1: a look at a check that ran on, which told that it passed over edits that had not passed one of its kind.",
+        0.85,
+        _told_of_a_pass,
     ),
     Rule(
         "check-passed-over-it",
