@@ -10,6 +10,7 @@ from forsy_retrace.frames import shown_of
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace
 
+from .claims import said_to_pass
 from .classify import command, reports
 from .distinctive import is_camel
 from .edits import edits_of
@@ -33,6 +34,7 @@ class Hindsight:
         self.touched = edits_of(trace)
         self.cited = _cited(trace, heard, self.touched)
         self.commits = _commits(trace, heard)
+        self.claimed = _claimed(trace, heard)
         self.retried = _retried(trace)
         self.accepted = _accepted(trace)
         self.beside = beside(trace)
@@ -321,6 +323,31 @@ def _looks_for_a_fault(trace: Trace) -> set[int]:
         check = trace.checks.get(step.step) if is_corrected else None
         if check is not None and check.kind == "read-back":
             found.add(check.step)
+    return found
+
+
+def _claimed(trace: Trace, heard: _Heard) -> dict[int, int]:
+    """Checks to the answer, or report, of their turn that says that checks of their kind passed.
+
+    Of several that passed one after another, the first told what is said.
+    """
+    passed: dict[tuple[str, str], int] = {}
+    """By the actor and the kind."""
+    found: dict[int, int] = {}
+    for step in _over(trace):
+        check = trace.checks.get(step.step)
+        if step.action == "user_message":
+            passed.clear()
+        elif check is not None and check.passed is not None:
+            if check.passed:
+                passed.setdefault((step.actor, check.kind), check.step)
+            else:
+                passed.pop((step.actor, check.kind), None)
+        elif _tells(step):
+            actors = heard.by(step)
+            for kind in set(said_to_pass(step.output or "")):
+                for number in filter(None, (passed.get((actor, kind)) for actor in actors)):
+                    found.setdefault(number, step.step)
     return found
 
 

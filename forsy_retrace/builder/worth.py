@@ -292,6 +292,13 @@ def _repeated(step: Step, later: Hindsight) -> Told | None:
     return Told(f"The words of step {number} repeat what it showed.", (number,))
 
 
+def _claimed(step: Step, later: Hindsight) -> Told | None:
+    number = later.claimed.get(step.step)
+    if number is None:
+        return None
+    return Told(f"It passed, and the words of step {number} say so.", (number,))
+
+
 def _named(step: Step, later: Hindsight) -> Told | None:
     number = later.reported.get(step.step)
     if number is None or _is_untold(step):
@@ -369,6 +376,12 @@ GOOD = (
         "+1: a later answer or report repeats what only this step had shown.",
         0.7,
         _repeated,
+    ),
+    Rule(
+        "said-to-pass",
+        "+1: a check that passed, the first of its kind since the user spoke or one failed, and an answer or report says that such checks pass.",
+        0.7,
+        _claimed,
     ),
     Rule(
         "named-in-a-report",
