@@ -117,7 +117,7 @@ class Check(msgspec.Struct, frozen=True, gc=False):
 
     step: int
     kind: str
-    """`tests`, `lint`, `types`, `build`, `run` or `read-back`."""
+    """`tests`, `lint`, `types`, `build`, `run`, `ci` or `read-back`."""
     edits: tuple[int, ...]
     passed: bool | None
     fresh: bool

@@ -419,7 +419,7 @@ def test_the_table_holds_only_known_values() -> None:
             "read", "search", "write", "edit", "execute", "verify", "download", "install", "other",
             "verb",
         }, row  # fmt: skip
-        assert row.check in {"", "tests", "lint", "types", "build"}, row
+        assert row.check in {"", "tests", "lint", "types", "build", "ci"}, row
         assert row.role in {"work", "prep", "view", "fix", "format"}, row
         assert row.surface in {"cli", "api", "browser", "database", "messaging"}, row
         assert row.shell in {"", "powershell", "cmd", "powershell cmd", "fish", "nu"}, row

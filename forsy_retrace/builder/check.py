@@ -69,6 +69,8 @@ class _Checker:
         self.touched, self.is_scratch, self.strange = touched, is_scratch, strange
         self.standing = Standing(makers(one for held in touched.values() for one in held))
         self.stash = Stash()
+        self.pushed = 0
+        """The latest step that pushed what had been edited before it."""
         self.packages = Packages()
         self.unchecked = Unchecked(self.packages.taken_in)
         self.loads = Loads()
@@ -93,6 +95,8 @@ class _Checker:
         if step.call is None or never_ran(step):
             return step
         run = command(step)
+        if step.success and run is not None and any(one.name == PUSH for one in run.simples):
+            self.pushed = step.step
         before, behind = around_its_check(run)
         self.stash.take(step.step, before)
         self._take_away(step, touched, before if behind else ())
@@ -113,6 +117,8 @@ class _Checker:
                 del self.checks[step.step]
             ground = inferred("nothing-to-check", found.confidence)
             return put(step, {"operation": ground}, operation="execute")
+        if found.kind == "ci" and not found.edits:
+            del self.checks[step.step]
         turns = step.operation in ("execute", "read", "search") and found.edits
         if not turns or (run and run.check is None and run.operation not in ("execute", "read")):
             return step
@@ -220,6 +226,8 @@ class _Checker:
         passed = None if _never_began(step, run) else step.success
         if passed and _tells_nothing(kind, step, run):
             passed = None
+        elif kind == "ci" and passed is False and verdict is None:
+            passed = None  # some had not ended yet, or the wait for them did
         elif passed and kind != "run" and kind not in run.told:
             passed = verdict.passed if verdict is not None else None
         summary = verdict.summary if verdict is not None and verdict.passed == passed else ""
@@ -252,6 +260,8 @@ class _Checker:
         edits = self.unchecked.by(kind, run, lines, self.place, start, self.stash.away_since)
         if loaders:
             edits = iter(self._taken_in(loaders, tuple(edits)))
+        if kind == "ci":
+            edits = (edit for edit in edits if edit < self.pushed)
         if kind in STRUCTURE:
             left_out = self.packages.left_out(_lines_of_go(run, lines))
             edits = (edit for edit in edits if not all(map(left_out, self.standing.paths[edit])))
@@ -343,6 +353,7 @@ class _Checker:
         return None
 
 
+PUSH = "git push"
 STRUCTURE = ("lint", "types", "build")
 """Kinds of checks that read or compile what they are given, and run none of it."""
 COMPILES = ("go vet", "go build", "golangci-lint", "staticcheck")

@@ -9,6 +9,7 @@ NAMES = {
     "lint": r"(?:lint(?:er|ers|ing|s)?|eslint|biome|ruff|clippy|golangci-lint|go vet)",
     "types": r"(?:type[- ]?check(?:s|er|ing)?|tsc|mypy|pyright)",
     "build": r"(?:builds?|compilation|cargo check)",
+    "ci": r"(?:CI|checks|pipelines?|workflows?|actions)",
 }
 """What each kind of check is called."""
 WELL = r"(?:pass(?:es|ed|ing)?|green|clean(?:ly)?|happy|succe\w+|(?:no|0|without) (?:issues|errors|warnings))"

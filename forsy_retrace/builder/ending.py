@@ -349,6 +349,7 @@ CALLED = {
     "types": "type check",
     "build": "build",
     "run": "run",
+    "ci": "CI run",
 }
 """What a check of each kind is called, where it is not the last of all."""
 

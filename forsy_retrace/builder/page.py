@@ -167,6 +167,7 @@ CHECK = (
             "types": "a type-checker",
             "build": "a build or a compiler",
             "run": "a run of what the same line built",
+            "ci": "a look at how the checks of pushed work went, and edits had been pushed before",
         }.items()
     ),
     _inferred("runs-edited-program", "The command runs a file that was edited, which checks it and what its text takes in; what was built from one; or the project, which it builds. A program on the line itself runs what it loads, and checks what it parses.", 0.75),

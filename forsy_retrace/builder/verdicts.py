@@ -76,6 +76,13 @@ RUNNERS: tuple[Row, ...] = (
         0.93,
     ),
     Row(
+        "gh-checks",
+        ("\tfail\t", " (ID "),
+        _words(r"^[^\t\n]+\tfail\t|^X .{1,100} in [\dhms]+ \(ID \d+"),
+        None,  # a list says nothing of what a filter behind it left out
+        0.95,
+    ),
+    Row(
         "rustc-errors",
         ("error",),
         _words(r"^error: could not compile|^error\[E\d+\]: "),
@@ -351,6 +358,7 @@ KINDS: Mapping[str, str] = {
     "ruff-summary": "lint",
     "golangci-summary": "lint",
     "credo-summary": "lint",
+    "gh-checks": "ci",
 }
 """Rows that tell which kind of check failed on a line of several."""
 

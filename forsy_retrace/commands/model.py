@@ -23,7 +23,7 @@ class Simple(msgspec.Struct, frozen=True, gc=False):
     """The row or rule that decided; `unknown-command` when none did."""
     surface: str = "cli"
     check: str | None = None
-    """`tests`, `lint`, `types`, `build` or `run` where the command is a check."""
+    """`tests`, `lint`, `types`, `build`, `run` or `ci` where the command is a check."""
     limits: Limits = ()
     """Each narrows what the others leave of a check; empty means everything."""
     reads: tuple[str, ...] = ()

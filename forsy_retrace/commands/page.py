@@ -17,7 +17,7 @@ COLUMNS = {
     "operation": "`read`, `search`, `write`, `edit`, `execute`, `verify`, `download`, `install`, "
     "`other`; `verb` leaves it to the list of verbs.",
     "surface": "`cli` when left out; `api`, `browser`, `database`, `messaging`.",
-    "check": "`tests`, `lint`, `types` or `build`, where the command is a check.",
+    "check": "`tests`, `lint`, `types`, `build` or `ci`, where the command is a check.",
     "role": "`work` when left out; `prep` prepares or clears up, `view` only shows, `fix` rewrites "
     "files, `format` rewrites them and tells nothing of what is wrong with them.",
     "operands": "What the operands are (below), where that is worth knowing.",
