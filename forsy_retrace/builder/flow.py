@@ -2,8 +2,8 @@
 
 A value counts when it first appeared in an earlier step's output and the agent uses it here for
 the first time: paths, identifiers, URLs, hashes and quoted texts of 12 characters or more; a path
-that is a listing's folder joined with one of its entries; a line range that holds a line which a
-hit or an error named. An edit cites the step that showed it most of the text that it replaces, in
+that is a listing's folder joined with one of its entries, or that a file loads from where it lies;
+a line range that holds a line which a hit, an error or a report named. An edit cites the step that showed it most of the text that it replaces, in
 that file as far as the log tells which files a step showed.
 """
 
@@ -19,9 +19,11 @@ from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step, Tokens, Touch
 
+from .cited import lines_named
 from .classify import command, reports
 from .distinctive import SHORTEST, values
 from .gaps import only_reads
+from .imports import imported
 from .listings import entries, folder_of, placed
 from .outcome import never_ran
 from .touches import absolute, base_of, shown
@@ -113,6 +115,8 @@ class Flow:
         """Values that the user or the brief named: they need no other source."""
         self.entries: dict[str, int] = {}
         """Absolute path of a listed entry to the step that listed it first."""
+        self.imports: dict[str, int] = {}
+        """File to the step that first showed an import of it from where another lies."""
         self.hits: dict[str, list[tuple[int, int]]] = {}
         """File to the lines that hits named, with their steps."""
         self.known: dict[str, list[tuple[int, int]]] = {}
@@ -134,6 +138,7 @@ class Flow:
         self.taught.clear()
         self.received.clear()
         self.entries.clear()
+        self.imports.clear()
         self.hits.clear()
         self.known.clear()
         self.lines.clear()
@@ -168,6 +173,7 @@ class Flow:
             self.count[value] = self.count.get(value, 0) + 1
         if step.operation not in ("edit", "write"):
             self._listing(step, text)
+            self._imports(step, text)
         if reports(step):
             self._report(step, text)
         if self.wanted.lines or self.wanted.short:
@@ -279,8 +285,24 @@ class Flow:
         for path in entries(step, text, names):
             self.entries.setdefault(path, step.step)
 
+    def _imports(self, step: Step, text: str) -> None:
+        """The files that the one file which a step shows loads from where it lies."""
+        shown_files = {one.path for one in self.read.get(step.step, ())}
+        if step.operation == "search" and (searched := folder_of(step)):
+            shown_files.add(searched)
+        if len(shown_files) == 1:
+            for stem in imported(text, *shown_files):
+                for path in self.wanted.modules.get(stem, ()):
+                    self.imports.setdefault(path, step.step)
+
     def _report(self, step: Step, text: str) -> None:
-        """Files that a report names below the folder that it named before, until a heading ends it."""
+        """Lines of files that a report names, and files below the folder that it named before.
+
+        A heading ends a folder.
+        """
+        for file, number in lines_named(text) if self.wanted.spans else ():
+            for path in self.wanted.spans.get(file, ()):
+                self.hits.setdefault(path, []).append((number, step.step))
         folder = ""
         for line in text.splitlines():
             if line.startswith("#"):
@@ -325,7 +347,11 @@ class Flow:
             ways.append(Source(self.entries[path], name, "listed-entry", 0.85))
         # What was gone through before it was shown is no news.
         led = self.through.get(path, step.step)
-        yield from sorted(w for w in ways if w.step < led)[:1] or self._of_folder(step, path)
+        named = sorted(w for w in ways if w.step < led)[:1]
+        number = self.imports.get(path, led)
+        if not named and number < min(led, self.first.get(posixpath.splitext(name)[0], led)):
+            named = [Source(number, name, "imported-from-there", 0.75)]
+        yield from named or self._of_folder(step, path)
 
     def _of_folder(self, step: Step, path: str) -> Iterator[Source]:
         """A guessed file of a folder that an output brought up, or listed."""

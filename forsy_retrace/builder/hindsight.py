@@ -10,6 +10,7 @@ from forsy_retrace.frames import shown_of
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace
 
+from .cited import lines_named
 from .claims import said_to_pass
 from .classify import command, reports
 from .distinctive import is_camel
@@ -212,13 +213,6 @@ BARE_ENDS = " \t\r\n*_`"
 LEAST_GIVEN = 3
 """Characters of an answer below which it may be like a result by chance."""
 
-CITED = re.compile(
-    r"(?P<file>[\w.-]{1,80}\.[A-Za-z]\w{0,9})\b(?::(?P<at>\d{1,6})(?!\w|\.\d))?"
-    r"|\b[Ll]ines? ~?(?P<line>\d{1,6})(?!\w|\.\d)(?! (?:of|in)\b)"
-)
-"""How words name a file and a line of it: `total.py:120`, `total.py`, line 120."""
-APART = later(r"[.;!?] |, but\b|\bwhile\b|\bwhereas\b")
-"""What parts a line from the file that was named before it."""
 MOST_READS = 20
 """Reads of files of one name among which a line is looked for, the latest first."""
 
@@ -230,7 +224,7 @@ def _cited(trace: Trace, heard: _Heard, touched: dict[int, list[Touch]]) -> dict
     found: dict[int, int] = {}
     for step in _over(trace):
         for actor in heard.by(step) if _tells(step) else ():
-            for name, line in _lines_named(step.output or ""):
+            for name, line in lines_named(step.output or ""):
                 for read in reversed(reads.get((actor, name), [])[-MOST_READS:]):
                     if _showed(read, line, trace):
                         found.setdefault(read.step, step.step)
@@ -240,18 +234,6 @@ def _cited(trace: Trace, heard: _Heard, touched: dict[int, list[Touch]]) -> dict
                 name = touch.path.rsplit("/", 1)[-1]
                 reads.setdefault((step.actor, name), []).append(touch)
     return found
-
-
-def _lines_named(text: str) -> Iterator[tuple[str, int]]:
-    """The lines of files that words name; one without a file is of that named before on its line."""
-    for paragraph in text.splitlines():
-        name, end = "", 0
-        for found in CITED.finditer(paragraph):
-            if found["line"] and APART.search(paragraph, end, found.start()):
-                name = ""
-            name, end = found["file"] or name, found.end()
-            if name and (line := found["at"] or found["line"]):
-                yield name, int(line)
 
 
 def _showed(read: Touch, line: int, trace: Trace) -> bool:

@@ -10,6 +10,7 @@ from forsy_retrace.trace import Step
 from . import distinctive
 from .classify import command, patched_files
 from .idents import Idents, idents_of
+from .imports import stem_of
 from .ranges import spans_asked
 from .tools import command_of, path_of
 from .touches import absolute, base_of, replacements, shown
@@ -80,6 +81,10 @@ class Wanted:
         self.names: set[str] = {"", ".", ".."}
         """Last parts of the paths that calls name, and of their folders where they are long; and
         those that tell nothing."""
+        self.spans: dict[str, dict[str, None]] = {}
+        """The files of which calls ask for a range of lines, by their names."""
+        self.modules: dict[str, dict[str, None]] = {}
+        """The files that calls name, as imports name them."""
         named: set[str] = set()
         for step in steps:
             if step.call is not None:
@@ -89,10 +94,13 @@ class Wanted:
                 for path in asked.paths:
                     self.values.update(ways_to_show(step, path))
                     self.names.add(last_part(path))
+                    self.modules.setdefault(stem_of(path), {})[path] = None
                     folder = posixpath.dirname(path)
                     self.values.update(ways_to_show(step, folder))
                     if len(last_part(folder)) >= distinctive.SHORTEST:
                         self.names.add(last_part(folder))
+                for path, _, _ in asked.spans:
+                    self.spans.setdefault(last_part(path), {})[path] = None
                 for lines, _ in asked.replaced:
                     self.lines.update(lines)
                     self.firsts.update(lines[:1])
