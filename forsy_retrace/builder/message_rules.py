@@ -130,6 +130,14 @@ def _thanks(cues: Cues) -> bool:
 
 WISH = re.compile(r"(?i)\W*(?:can|could) (?:we|you)\b")
 """What makes an ask of words that open with a doubt: `hm, can we …`."""
+ADDS = later(r"(?i)^.{0,30}\b(?:but|just make sure|as long as|provided|except|only)\b")
+"""How words go on that pick an option with a condition."""
+VIEW = later(
+    r"(?i)(?![^\n]*\?)(?!.{0,20}\bi['’]d like)\W*(?:(?:so|well|ok|okay|hm+|yeah)\b\W*)?(?:i (?:think|want|don['’]?t want|would|feel|guess|prefer|believe|like)\b"
+    r"|we (?:want|should|need|could)\b|it (?:feels|should|depends)\b|let['’]?s (?:go with|use|do|start|keep)\b"
+    r"|(?:both|neither|probably|maybe|ideally)\b)"
+)
+"""How words begin that say what their author thinks, or would have."""
 PASTED = "pastes-a-failure"
 """The rule of what judges nothing in words, and shows a fault all the same."""
 
@@ -183,6 +191,9 @@ RULES: tuple[Rule, ...] = (
          and not {"symptom", "again"} & set(c.found)
          and not (c.place and x.asked)
          and not (c.opens == "no" and (x.asked or x.offered))),
+    Rule("picks-and-adds", "selection", "new_instruction", 0.92,
+         "It opens with the label of an option, and goes on with a condition: `3, but enabled by default`.",
+         lambda c, x, via: x.worked and c.label and not c.question and ADDS.search(c.rest) is not None),
     Rule("picks-a-label", "selection", None, 0.91,
          "It opens with the label of an option that the agent's last words listed, or is one alone that words not yet answered did.",
          lambda c, x, via: x.worked and c.label and (x.asked or not c.question)),
@@ -214,6 +225,9 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.asked and c.words <= 25 and not c.question and not _wrong(c, x)
          and c.opens != "constrain" and not (c.orders and c.words > 12)
          and not c.found.get("request", "").startswith(("can you", "could you"))),
+    Rule("answers-with-a-view", "answer_to_agent_question", None, 0.66,
+         "Behind the agent's question it opens with what the user thinks or wants, at any length.",
+         lambda c, x, via: x.asked and VIEW.match(c.rest) is not None and not _wrong(c, x)),
     Rule("yes-alone", "approval", None, 0.8,
          "A yes by itself, where nothing was asked.",
          lambda c, x, via: c.opens == "yes" and c.words <= 3 and not x.asked and not c.question),
