@@ -153,7 +153,7 @@ def _asked(step: Step) -> Asked:
         there |= run.programs  # whoever calls a program knows it
     arguments: list[str] = []
     skill = _skill(step)
-    told = command_of(step.call.tool, step.call.input)
+    told = command_of(step.like, step.call.input)
     idents = tuple(dict.fromkeys(idents_of(told[0] if told else None, step.call.input)))
     for text in _sourced(step.call.input):
         is_whole = len(text) <= MAX_ARGUMENT
