@@ -25,9 +25,9 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forsy_retrace.builder.edits import Standing
-from forsy_retrace.builder.ending import accepts
-from forsy_retrace.builder.tasks import Tasks
+from forsy_retrace.builder.checks.tasks import Tasks
+from forsy_retrace.builder.judging.ending import accepts
+from forsy_retrace.builder.touched.edits import Standing
 from forsy_retrace.cli import main
 from forsy_retrace.commands import Simple
 from forsy_retrace.show import found_problems

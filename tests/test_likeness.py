@@ -5,7 +5,7 @@ from difflib import SequenceMatcher
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forsy_retrace.builder.likeness import _in_order, are_alike
+from forsy_retrace.builder.again.likeness import _in_order, are_alike
 
 SHORT = st.text("ab cd", max_size=40)
 

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from forsy_retrace.builder import build
-from forsy_retrace.builder.ending import ending
+from forsy_retrace.builder.judging.ending import ending
 from forsy_retrace.builder.page import SECTIONS, Listed, Section
 from forsy_retrace.events import (
     Attachment,

@@ -18,15 +18,15 @@ from forsy_retrace.events import Hunk
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Artifact, Touch, Trace
 
-from .changes import lines_read
+from .checks.unchecked import endings_of, is_log, is_plan, is_prose
 from .classify import command
-from .edits import SCRATCH, fixers, may_rewrite, put_back_by, rewrites, scratch
 from .files import after_edit, keeps_end
-from .listings import named_in
-from .touches import absolute, base_of, before_of, shown, whole
-from .tracked import makers
-from .unchecked import endings_of, is_log, is_plan, is_prose
-from .wholes import Held, shown_whole
+from .touched.changes import lines_read
+from .touched.edits import SCRATCH, fixers, may_rewrite, put_back_by, rewrites, scratch
+from .touched.listings import named_in
+from .touched.touches import absolute, base_of, before_of, shown, whole
+from .touched.tracked import makers
+from .touched.wholes import Held, shown_whole
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed", "put back", "committed")
 GONE = {

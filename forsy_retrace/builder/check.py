@@ -19,20 +19,17 @@ from forsy_retrace.evidence import inferred
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
+from .checks.loads import FILE, Loads
+from .checks.packages import Packages
+from .checks.places import with_parents
+from .checks.scripts import Scripts
+from .checks.suites import left_out_of
+from .checks.tasks import Tasks
+from .checks.unchecked import NAMED, Unchecked, breadth, is_prose
 from .classify import command
-from .edits import EDITS, Standing, Stash, around_its_check, edits_of, scratch
-from .loads import FILE, Loads
 from .outcome import never_ran
-from .packages import Packages
-from .places import with_parents
-from .printed import bare_output, unreached
-from .scripts import Scripts
-from .suites import left_out_of
-from .tasks import Tasks
-from .touches import absolute, base_of, known_places, leaves_as_it_is
-from .tracked import makers
-from .unchecked import NAMED, Unchecked, breadth, is_prose
-from .verdicts import (
+from .outputs.printed import bare_output, unreached
+from .outputs.verdicts import (
     KINDS,
     Verdict,
     lists_unformatted,
@@ -41,6 +38,9 @@ from .verdicts import (
     says_it_never_began,
     speaks_of_failure,
 )
+from .touched.edits import EDITS, Standing, Stash, around_its_check, edits_of, scratch
+from .touched.touches import absolute, base_of, known_places, leaves_as_it_is
+from .touched.tracked import makers
 
 
 def check(trace: Trace) -> Trace:

@@ -10,7 +10,6 @@ from forsy_retrace.events import CODE_ENDED
 from forsy_retrace.evidence import Ground, derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
-from .closing import Turn, asks_user
 from .tools import (
     AGENT_TOOLS,
     KINDS_OF_PATCHES,
@@ -22,6 +21,7 @@ from .tools import (
     one_file,
     sent_patch,
 )
+from .words.closing import Turn, asks_user
 
 
 def classify(trace: Trace) -> Trace:

@@ -6,11 +6,11 @@ from forsy_retrace.events import Message, Origin
 from forsy_retrace.evidence import Ground, Vote, inferred
 from forsy_retrace.trace import Step, Trace, put
 
-from .cues import LABEL, lists
-from .message_rules import Context
-from .messages import answers, read_message
 from .outcome import never_ran
 from .variants import Lines
+from .words.cues import LABEL, lists
+from .words.message_rules import Context
+from .words.messages import answers, read_message
 
 
 def feedback(trace: Trace) -> Trace:

@@ -10,12 +10,12 @@ from forsy_retrace.evidence import Evidence, derived
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
 
-from .changes import changed, lines_read
 from .classify import command, patch_of
-from .edits import EDITS, may_have_fixed, rewrites_unnamed
-from .failures import first_error, stopped
+from .outputs.failures import first_error, stopped
 from .tools import path_of
-from .touches import absolute, before_of, shown, touches, whole
+from .touched.changes import changed, lines_read
+from .touched.edits import EDITS, may_have_fixed, rewrites_unnamed
+from .touched.touches import absolute, before_of, shown, touches, whole
 from .variants import Lines
 
 

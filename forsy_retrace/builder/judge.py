@@ -8,10 +8,10 @@ from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Vote, derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
-from .failures import first_error
-from .hindsight import Hindsight
+from .judging.hindsight import Hindsight
+from .judging.worth import BAD, GOOD, Rule, Told
 from .outcome import never_ran
-from .worth import BAD, GOOD, Rule, Told
+from .outputs.failures import first_error
 
 
 def judge(trace: Trace) -> Trace:

@@ -17,16 +17,16 @@ from forsy_retrace.patterns import later
 from forsy_retrace.sdk import compact
 from forsy_retrace.trace import Check, Step, Touch, Trace, edits_named, put, steps_named
 
-from .attempts import side_of
-from .flow import Brought, Flow, Source, brought_values, values_given
-from .meant import meant
-from .messages import answers, finds_fault
+from .again.attempts import side_of
+from .again.retries import Again, Retries
+from .causes.flow import Brought, Flow, Source, brought_values, values_given
+from .causes.wanted import Wanted
+from .judging.meant import meant
 from .outcome import never_ran
 from .pair import ends_behind, issued_together
-from .retries import Again, Retries
 from .tools import AGENT_TOOLS, path_of
 from .variants import Lines, branch_of, variants
-from .wanted import Wanted
+from .words.messages import answers, finds_fault
 
 BY_ROLE = {
     "answer_to_agent_question": "answer_to_agent_question",

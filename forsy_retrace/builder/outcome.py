@@ -13,9 +13,8 @@ from forsy_retrace.evidence import derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
 from .classify import command, ends_as_code
-from .printed import unreached
-from .tools import PLAN_EXITS
-from .verdicts import (
+from .outputs.printed import unreached
+from .outputs.verdicts import (
     SAYS_DONE,
     SHOWS_IT,
     failed_by_its_own_words,
@@ -23,6 +22,7 @@ from .verdicts import (
     found_nothing,
     showed_differences,
 )
+from .tools import PLAN_EXITS
 
 
 def outcome(trace: Trace) -> Trace:

@@ -4,22 +4,22 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .again.retries import WINDOW
+from .again.retry_rules import RULES as AGAIN
+from .again.untold import UNTOLD
 from .alternatives import ROWS as OPTIONS
-from .changes import RULES as CHANGES
-from .closing import CLOSINGS
+from .checks.unchecked import NAMED
 from .confide import FACTS, HIGHEST
-from .message_rules import RULES as MESSAGES
-from .message_rules import Rule as MessageRule
-from .messages import FLOOR
+from .judging.worth import BAD, GOOD
+from .outputs.verdicts import RUNNERS
+from .outputs.verdicts import Row as Runner
 from .readings import ROWS as READINGS
-from .retries import WINDOW
-from .retry_rules import RULES as AGAIN
 from .tools import TAKES_IN, VERBS
-from .unchecked import NAMED
-from .untold import UNTOLD
-from .verdicts import RUNNERS
-from .verdicts import Row as Runner
-from .worth import BAD, GOOD
+from .touched.changes import RULES as CHANGES
+from .words.closing import CLOSINGS
+from .words.message_rules import RULES as MESSAGES
+from .words.message_rules import Rule as MessageRule
+from .words.messages import FLOOR
 
 
 class Listed(NamedTuple):

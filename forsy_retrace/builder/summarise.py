@@ -23,7 +23,7 @@ from forsy_retrace.sdk import Shows, a_log_of, compact, number, strings, when, w
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Touch, Trace, counted
 
-from .ending import LENGTHS, ending
+from .judging.ending import LENGTHS, ending
 from .tools import RECORDING, SHELLS, closing_words
 
 ONE_VALUE = {

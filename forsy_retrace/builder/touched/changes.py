@@ -9,14 +9,14 @@ from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import derived
 from forsy_retrace.trace import Step, Touch, put
 
-from .classify import command
+from ..classify import command
+from ..outcome import never_ran
+from ..outputs.failures import CANCELLED
+from ..outputs.gaps import is_cut
+from ..outputs.printed import bare_output, shows_none, unread
+from ..tools import PLAN_EXITS
 from .edits import BY_GIT, EDITS, may_have_fixed
-from .failures import CANCELLED
-from .gaps import is_cut
-from .outcome import never_ran
-from .printed import bare_output, shows_none, unread
 from .ranges import read_in_parts
-from .tools import PLAN_EXITS
 from .touches import absolute, base_of, leaves_as_it_is, shown
 
 COMMIT = re.compile(r"^\[(?:detached HEAD|[^\]\s]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)

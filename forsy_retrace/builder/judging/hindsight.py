@@ -10,16 +10,16 @@ from forsy_retrace.frames import shown_of
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, Tokens, Touch, Trace
 
-from .cited import lines_named
-from .claims import said_to_pass
-from .classify import command, reports
-from .distinctive import is_camel
-from .edits import edits_of
+from ..causes.distinctive import is_camel
+from ..classify import command, reports
+from ..tools import PLAN_EXITS
+from ..touched.edits import edits_of
+from ..variants import beside, left, thumbs
+from ..words.cited import lines_named
+from ..words.claims import said_to_pass
+from ..words.messages import finds_fault
 from .ending import accepts
 from .meant import meant
-from .messages import finds_fault
-from .tools import PLAN_EXITS
-from .variants import beside, left, thumbs
 
 
 class Hindsight:

@@ -12,7 +12,7 @@ from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
-from .classify import command
+from ..classify import command
 from .printed import bare_output
 from .verdicts import echoed
 

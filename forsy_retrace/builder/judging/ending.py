@@ -8,15 +8,15 @@ from forsy_retrace.events import SHELL, Fact
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, Trace
 
-from .cues import SENTENCE
-from .edits import scratch
-from .failures import LATE
+from ..checks.unchecked import is_log, is_plan, is_prose
+from ..outputs.failures import LATE
+from ..tools import closing_words, finish_of, gives_up
+from ..touched.edits import scratch
+from ..variants import thumbs
+from ..words.cues import SENTENCE
+from ..words.message_rules import PERMITTED
+from ..words.messages import finds_fault
 from .meant import meant
-from .message_rules import PERMITTED
-from .messages import finds_fault
-from .tools import closing_words, finish_of, gives_up
-from .unchecked import is_log, is_plan, is_prose
-from .variants import thumbs
 
 BLOCKED = later(
     r"(?i)\b(?:i(?: can(?:no|')?t| am unable to|['’]m unable to| could ?n[o'’]t) (?:proceed|continue|go on|access"

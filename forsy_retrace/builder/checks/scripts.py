@@ -13,12 +13,12 @@ from forsy_retrace.commands import Command, Simple, classify
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch
 
-from .classify import command
-from .edits import EDITS
+from ..classify import command
+from ..outputs.printed import bare_output, scripts
+from ..touched.edits import EDITS
+from ..touched.touches import absolute
 from .places import PACKAGE
-from .printed import bare_output, scripts
 from .tasks import PACKAGE as FILE
-from .touches import absolute
 
 Lines = tuple[str, ...]
 

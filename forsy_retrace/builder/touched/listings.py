@@ -6,10 +6,10 @@ from forsy_retrace.events import SHELL
 from forsy_retrace.frames import shown_of
 from forsy_retrace.trace import Step
 
-from .classify import command
-from .tools import path_of
+from ..causes.wanted import last_part
+from ..classify import command
+from ..tools import path_of
 from .touches import absolute, base_of, shown
-from .wanted import last_part
 
 LISTS = ("ls", "find", "tree", "fd", "eza", "exa")
 """Commands at the end of a line that list what is in a folder."""

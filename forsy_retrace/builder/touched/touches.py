@@ -9,13 +9,13 @@ from forsy_retrace.events import SHELL, Change
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
 
-from .classify import command, patch_of
-from .gaps import lost
-from .outcome import never_ran
-from .printed import numbered, shows_none, unreached, unread
+from ..classify import command, patch_of
+from ..outcome import never_ran
+from ..outputs.gaps import lost
+from ..outputs.printed import numbered, shows_none, unreached, unread
+from ..outputs.verdicts import read_summary, says_it_never_began
+from ..tools import path_of
 from .ranges import lines_shown
-from .tools import path_of
-from .verdicts import read_summary, says_it_never_began
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
 WRITERS = ("Write", "create_file", "write_file")

@@ -12,9 +12,9 @@ from forsy_retrace.commands import REWRITES, Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
 
-from .classify import command, typed_line
-from .outcome import never_ran
-from .tools import replaces_all
+from ..classify import command, typed_line
+from ..outcome import never_ran
+from ..tools import replaces_all
 from .touches import absolute, base_of, before_of
 from .tracked import Tracked
 

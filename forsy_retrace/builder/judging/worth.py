@@ -10,14 +10,14 @@ from msgspec import structs
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.trace import Step, Touch, Trace, edits_named
 
-from .classify import command
-from .edits import EDITS
-from .failures import first_error, stopped
+from ..classify import command
+from ..outcome import never_ran
+from ..outputs.failures import first_error, stopped
+from ..touched.edits import EDITS
+from ..touched.touches import takes_back
+from ..variants import branch_of
+from ..words.messages import finds_fault
 from .hindsight import Hindsight
-from .messages import finds_fault
-from .outcome import never_ran
-from .touches import takes_back
-from .variants import branch_of
 
 
 class Told(NamedTuple):

@@ -7,9 +7,9 @@ from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step
 
-from .classify import command, patch_of, patched_files
-from .tools import path_of
-from .touches import EDITORS, READERS, WRITERS, absolute, base_of
+from ..classify import command, patch_of, patched_files
+from ..tools import path_of
+from ..touched.touches import EDITORS, READERS, WRITERS, absolute, base_of
 
 
 class Attempt(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from forsy_retrace.patterns import later
 
-from .loads import INDEX, PYTHON, SCRIPT
+from ..checks.loads import INDEX, PYTHON, SCRIPT
 
 QUOTED = later(r"\b(?:from|import|require)\b ?\(? ?['\"](\.{1,2}/[\w./@-]{1,200})['\"]")
 """What JavaScript loads: `from "./cart"`, `require('../till')`."""

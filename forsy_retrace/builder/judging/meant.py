@@ -13,11 +13,11 @@ from itertools import takewhile
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace
 
-from .artifacts import GONE
-from .attempts import attempt
-from .edits import EDITS, edits_of
-from .failures import first_error
-from .verdicts import says_it_never_began
+from ..again.attempts import attempt
+from ..artifacts import GONE
+from ..outputs.failures import first_error
+from ..outputs.verdicts import says_it_never_began
+from ..touched.edits import EDITS, edits_of
 
 TO_FAIL = re.compile(
     r"(?i)\b(?:should|must|will|expect(?:ed|s)?(?: it)?(?: to)?|verify|confirm|check|see|watch)\b"

@@ -12,15 +12,15 @@ from forsy_retrace.patterns import later
 from forsy_retrace.sdk import text_of
 from forsy_retrace.trace import Step
 
+from ..causes.wanted import last_part
+from ..checks.places import between_slashes
+from ..outcome import never_ran
+from ..outputs.verdicts import NO_PROGRAM, SEARCHES
+from ..tools import AGENT_TOOLS, PLAN_EXITS
+from ..touched.touches import absolute, lines_put, lines_taken, replacements, takes_back
 from .attempts import LOOKS, WORD, Attempt, operands, searches_of, words_of
 from .likeness import are_alike
-from .outcome import never_ran
-from .places import between_slashes
-from .tools import AGENT_TOOLS, PLAN_EXITS
-from .touches import absolute, lines_put, lines_taken, replacements, takes_back
 from .untold import is_mended
-from .verdicts import NO_PROGRAM, SEARCHES
-from .wanted import last_part
 
 SOON = 4
 """Within how many of them another lookup still answers one that found nothing."""

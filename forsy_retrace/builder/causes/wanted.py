@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from forsy_retrace.trace import Step
 
+from ..classify import command, patched_files
+from ..tools import command_of, path_of
+from ..touched.ranges import spans_asked
+from ..touched.touches import absolute, base_of, replacements, shown
 from . import distinctive
-from .classify import command, patched_files
 from .idents import Idents, idents_of
 from .imports import stem_of
-from .ranges import spans_asked
-from .tools import command_of, path_of
-from .touches import absolute, base_of, replacements, shown
 
 MAX_TEXT = 400_000
 """Characters of one text that are read: past this a value is no longer distinctive."""

@@ -11,9 +11,9 @@ from forsy_retrace.patterns import later
 from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step, Touch, Trace
 
-from .gaps import is_cut
-from .printed import NUMBERED, bare_output, unreached
-from .tools import command_of
+from ..outputs.gaps import is_cut
+from ..outputs.printed import NUMBERED, bare_output, unreached
+from ..tools import command_of
 from .touches import READERS, whole
 
 PRINTS = later(

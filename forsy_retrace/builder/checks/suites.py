@@ -11,8 +11,8 @@ from collections.abc import Callable
 from forsy_retrace.commands import Simple
 from forsy_retrace.patterns import later
 
+from ..touched.touches import absolute
 from .places import PACKAGE, Looks, between_slashes
-from .touches import absolute
 
 RUNNERS = later(r"^(?:bun test|deno test|vitest|jest|mocha|pytest|rspec|phpunit|mix test)\b")
 """Runners of tests that are given the files and folders of these."""

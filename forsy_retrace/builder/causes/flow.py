@@ -19,14 +19,14 @@ from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step, Tokens, Touch
 
-from .cited import lines_named
-from .classify import command, reports
+from ..classify import command, reports
+from ..outcome import never_ran
+from ..outputs.gaps import only_reads
+from ..touched.listings import entries, folder_of, placed
+from ..touched.touches import absolute, base_of, shown
+from ..words.cited import lines_named
 from .distinctive import SHORTEST, values
-from .gaps import only_reads
 from .imports import imported
-from .listings import entries, folder_of, placed
-from .outcome import never_ran
-from .touches import absolute, base_of, shown
 from .wanted import MAX_TEXT, MODULE, Asked, Replaced, Wanted, files_edited, last_part, ways_to_show
 
 HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)

@@ -14,7 +14,7 @@ from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
-from .classify import command
+from ..classify import command
 from .verdicts import NOTHING
 
 SANDBOX = later(

@@ -11,9 +11,9 @@ from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
-from .classify import command
-from .gaps import is_cut
-from .printed import bare_output, numbered
+from ..classify import command
+from ..outputs.gaps import is_cut
+from ..outputs.printed import bare_output, numbered
 
 RANGE = later(r"(\d{1,7}),(\d{1,7})p\Z")
 """What `sed -n` prints of its file."""

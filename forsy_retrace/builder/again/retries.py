@@ -12,13 +12,13 @@ from typing import NamedTuple
 from forsy_retrace.evidence import Vote
 from forsy_retrace.trace import Check, Step
 
+from ..classify import command
+from ..outcome import never_ran
+from ..outputs.printed import unread
+from ..touched.edits import Stash, around_its_check
+from ..touched.touches import replacements
 from .attempts import LOOKS, Attempt, attempt
-from .classify import command
-from .edits import Stash, around_its_check
-from .outcome import never_ran
-from .printed import unread
 from .retry_rules import RULES, SOON, TELLING, Rule, are_elsewhere, is_moot
-from .touches import replacements
 from .untold import Likely, untold
 
 WINDOW = 60

@@ -1,0 +1,1 @@
+"""Which earlier call a call attempts again."""

@@ -1,0 +1,1 @@
+"""Where the values in a call's arguments came from."""

@@ -1,0 +1,1 @@
+"""What came of a step, and of the whole."""
