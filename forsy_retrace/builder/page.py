@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .again.retries import WINDOW
-from .again.retry_rules import RULES as AGAIN
+from .again.rules import RULES as AGAIN
 from .again.untold import UNTOLD
 from .alternatives import ROWS as OPTIONS
 from .checks.unchecked import NAMED

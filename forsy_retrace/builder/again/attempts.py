@@ -11,6 +11,15 @@ from ..classify import command, patch_of, patched_files
 from ..tools import path_of
 from ..touched.touches import EDITORS, READERS, WRITERS, absolute, base_of
 
+SOON = 4
+"""Within how many of them another lookup still answers one that found nothing."""
+NEARLY = 0.75
+"""How alike two operands are of which one may be a mending of the other."""
+TELLING = 5
+"""Letters of a term that stands for one thing."""
+SAYS_SO = 300
+"""Within so many characters of an output."""
+
 
 class Attempt(NamedTuple):
     """A call with what tells whether another attempts the same."""

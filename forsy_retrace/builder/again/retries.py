@@ -17,8 +17,10 @@ from ..outcome import never_ran
 from ..outputs.printed import unread
 from ..touched.edits import Stash, around_its_check
 from ..touched.touches import replacements
-from .attempts import LOOKS, Attempt, attempt
-from .retry_rules import RULES, SOON, TELLING, Rule, are_elsewhere, is_moot
+from .attempts import LOOKS, SOON, TELLING, Attempt, attempt
+from .commands import are_elsewhere
+from .files import is_moot
+from .rules import RULES, Rule
 from .untold import Likely, untold
 
 WINDOW = 60

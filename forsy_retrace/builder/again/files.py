@@ -1,0 +1,164 @@
+"""Files that are read, written or edited again, or looked for in another place."""
+
+import posixpath
+from collections.abc import Iterator
+
+from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step
+
+from ..checks.places import between_slashes
+from ..touched.touches import lines_put, lines_taken, replacements, takes_back
+from .attempts import LOOKS, SAYS_SO, SOON, Attempt
+
+
+def same_file(old: Attempt, new: Attempt) -> bool:
+    """The same file by the same kind of tool: edit or write after edit or write, read after read."""
+    if not old.paths & new.paths:
+        return False
+    if old.side is None or old.side != new.side:
+        return False
+    if not old.step.success:
+        return not _finds_done(old.step, new.step)
+    return _works_on(old.step, new.step)
+
+
+def written_by_a_line(old: Attempt, new: Attempt) -> bool:
+    """A file that a tool could not write or edit, written by a shell's line."""
+    if old.step.success is not False or old.run is not None or old.side != "change":
+        return False
+    return new.step.operation in ("write", "edit") and not old.paths.isdisjoint(new.written)
+
+
+def is_moot(old: Attempt, new: Attempt) -> bool:
+    """Whether an edit shows that a failed one of its file had nothing left to do."""
+    edits = old.side == new.side == "change"
+    return edits and bool(old.paths & new.paths) and _finds_done(old.step, new.step)
+
+
+def _finds_done(old: Step, new: Step) -> bool:
+    """Whether an edit replaces text that was already as a failed one would have made it."""
+    if old.result is not None and old.result.changes:
+        return False  # a line failed behind its patch
+    wanted, found = replacements(old), replacements(new)
+    here = {line.strip() for before, _ in found for line in before.splitlines()}
+    put, taken = lines_put(wanted), lines_taken(wanted)
+    return bool(put and taken) and put <= here and taken.isdisjoint(here)
+
+
+def _works_on(old: Step, new: Step) -> bool:
+    """Whether an edit changes what another that worked had put in, and does not take that back.
+
+    Of one that only took lines out it puts some back.
+    """
+    before, after = replacements(old), replacements(new)
+    if not before or not after:
+        return True
+    if takes_back(new, old):
+        return False
+    back = {(new, old) for old, new in before}
+    after = [pair for pair in after if pair not in back]
+    if put := lines_put(before):
+        return not put.isdisjoint(lines_taken(after))
+    return not lines_taken(before).isdisjoint(lines_put(after))
+
+
+def same_name_elsewhere(old: Attempt, new: Attempt) -> bool:
+    """A file that was not there, looked for in another place."""
+    if old.step.tool != new.step.tool or old.step.success is not False:
+        return False
+    if old.step.operation != "read" or new.step.operation != "read":
+        return False
+    if old.run is not None and not MISSING.search((old.step.output or "")[:SAYS_SO]):
+        return False
+    a, b = ({called(path) for path in one.paths} for one in (old, new))
+    return not a.isdisjoint(b)
+
+
+def called(path: str) -> str:
+    """A file's name: `cart.rs` for `cart/mod.rs` too."""
+    return posixpath.basename(_module(path)) + posixpath.splitext(path)[1]
+
+
+def same_path_by_another_tool(old: Attempt, new: Attempt) -> bool:
+    """A file or folder that one tool refused, read by another."""
+    if old.step.operation != "read" or new.step.operation not in LOOKS:
+        return False
+    if new.step.operation == "search" and new.order - old.order > SOON:
+        return False
+    failed = old.step.success is False
+    return failed and old.step.tool != new.step.tool and bool(old.paths & new.paths)
+
+
+def looked_for_by_name(old: Attempt, new: Attempt) -> bool:
+    """A file that was not there; its name is looked for soon after."""
+    if old.step.operation != "read" or new.step.operation != "search" or old.path is None:
+        return False
+    if new.order - old.order > SOON or not MISSING.search((old.step.output or "")[:SAYS_SO]):
+        return False
+    name = posixpath.basename(old.path)
+    stem = posixpath.splitext(name)[0]
+    return len(stem) >= 5 and not new.terms.isdisjoint((name, stem))
+
+
+def same_folder(old: Attempt, new: Attempt) -> bool:
+    """A file that was not there; the next of its folder, not known before, is read soon after.
+
+    Where the failure itself named it, it may have been known.
+    """
+    if old.path is None or new.path is None or old.step.tool != new.step.tool:
+        return False
+    if old.step.operation != "read":
+        return False  # the text that an edit did not find is no file
+    if new.order - old.order > SOON or not MISSING.search((old.step.output or "")[:SAYS_SO]):
+        return False
+    folder, name = posixpath.split(new.path)
+    if posixpath.dirname(old.path) != folder:
+        return False
+    if any(posixpath.dirname(one.path or "") == folder for one in since(old, new)):
+        return False
+    known = any(_names(one, new.path) for one in new.before if _is_by(one, old))
+    return name in old.step.printed or not known
+
+
+def since(old: Attempt, new: Attempt) -> Iterator[Attempt]:
+    """The actor's calls between two messages."""
+    return (one for one in new.before if not _is_by(one, old))
+
+
+def _is_by(one: Attempt, other: Attempt) -> bool:
+    """Whether a call was made before another, or together with it."""
+    group = one.step.parallel_group
+    return one.order <= other.order or (group is not None and group == other.step.parallel_group)
+
+
+def _names(one: Attempt, path: str) -> bool:
+    """Whether an output names a file: with its folder, or alone where it tells of that folder."""
+    shown, (folder, name) = one.step.printed, posixpath.split(path)
+    if f"{posixpath.basename(folder)}/{name}" in between_slashes(shown):
+        return True
+    return folder in one.paths and name in shown.split()
+
+
+def other_form(old: Attempt, new: Attempt) -> bool:
+    """A file that was not there, read with another ending, or `cart/mod.rs` for `cart.rs`."""
+    if old.step.operation != "read" or new.step.operation != "read":
+        return False
+    if old.step.success is not False or not MISSING.search((old.step.output or "")[:SAYS_SO]):
+        return False
+    a, b = ({_module(path) for path in one.paths} for one in (old, new))
+    return old.paths.isdisjoint(new.paths) and not a.isdisjoint(b)
+
+
+def _module(path: str) -> str:
+    """What a file is called without its ending: its folder where it speaks for that.
+
+    `.env.example` is no other form of `.env`.
+    """
+    if posixpath.basename(path).startswith("."):
+        return path
+    stem = posixpath.splitext(path)[0]
+    folder, _, name = stem.rpartition("/")
+    return folder if name in ("mod", "index", "__init__") else stem
+
+
+MISSING = later(r"(?i)does not exist|no such file|not found|ENOENT")

@@ -1,0 +1,161 @@
+"""Lookups that found nothing, and are made again in other words or by other means."""
+
+from itertools import takewhile
+
+from forsy_retrace.commands import Command, Simple
+from forsy_retrace.patterns import later
+from forsy_retrace.sdk import text_of
+
+from ..outputs.verdicts import SEARCHES
+from .attempts import LOOKS, SOON, TELLING, WORD, Attempt, operands, searches_of, words_of
+from .likeness import are_alike
+
+
+def one_thing_changed(old: Attempt, new: Attempt) -> bool:
+    """The same query of the same tool with one argument changed, soon after."""
+    if old.step.tool != new.step.tool or old.run is not None or old.step.call is None:
+        return False
+    if old.step.operation != "search" or new.order - old.order > SOON:
+        return False
+    a, b = old.step.call.input, new.step.call.input if new.step.call else None
+    if not isinstance(a, dict) or not isinstance(b, dict):
+        return False
+    keys = [k for k in {**a, **b} if k not in ("description", "timeout")]
+    changed = [k for k in keys if a.get(k) != b.get(k)]
+    if new.step.like == "Glob" and "pattern" in changed:
+        return _same_glob(text_of(a.get("pattern")), text_of(b.get("pattern")))
+    if len(changed) == 1 and len(keys) > 1:
+        before, after = a.get(changed[0]), b.get(changed[0])
+        if changed[0] in QUERIES:
+            return before is None or _begins_alike(before, after)
+        return not QUERIES.isdisjoint(keys)
+    return bool(changed) and all(
+        are_alike(text_of(a.get(k)), text_of(b.get(k)), 0.6) for k in changed
+    )
+
+
+def _same_glob(old: str, new: str) -> bool:
+    """Whether two globs mean files of like names, or files of one folder."""
+    (folder, _, name), (other, _, other_name) = (one.rpartition("/") for one in (old, new))
+    parts, others = (_telling(one) for one in (name, other_name))
+    alike = any(a in b or b in a for a in parts for b in others)
+    return name == other_name or alike or folder.rstrip("*/") == other.rstrip("*/") != ""
+
+
+def _telling(pattern: str) -> list[str]:
+    """The longer words of a glob's name."""
+    return [word for word in LETTERS.findall(pattern.lower()) if len(word) >= 4]
+
+
+def _begins_alike(old: object, new: object) -> bool:
+    """Whether two queries share a word, or the beginning of one."""
+    a, b = ([w.lower() for w in WORD.findall(text_of(one))][:20] for one in (old, new))
+    return any(
+        min(len(x), len(y)) >= 5 and (x.startswith(y) or y.startswith(x)) for x in a for y in b
+    )
+
+
+LETTERS = later(r"[^\W\d_]+")
+QUERIES = frozenset(["pattern", "query", "q", "search", "search_term", "regex"])
+"""Arguments that say what is looked for: another is another search, unless it is much like it."""
+
+
+def looks_for_the_same(old: Attempt, new: Attempt) -> bool:
+    """Another lookup of the same words, by whatever tool, soon after."""
+    if not old.terms or not new.terms or new.order - old.order > SOON:
+        return False
+    shared = old.terms & new.terms
+    return any(len(term) >= TELLING for term in shared) and len(shared) >= 0.3 * len(old.terms)
+
+
+def searched_more_widely(old: Attempt, new: Attempt) -> bool:
+    """The same words looked for in a folder that holds the one where there were none."""
+    if old.run is None or new.run is None or old.step.operation != "search":
+        return False
+    a, b = (list(searches_of(run)) for run in (old.run, new.run))
+    if not len(a) == len(b) == len(old.paths) == len(new.paths) == 1:
+        return False
+    (inner,), (outer,) = old.paths, new.paths
+    if not inner.startswith(f"{outer.rstrip('/')}/") or _placeless(a[0]) != _placeless(b[0]):
+        return False
+    return bool(words_of(" ".join(word for word in operands(a[0]) if word not in a[0].reads)))
+
+
+def _placeless(search: Simple) -> list[str]:
+    """The words of a search without where it looks."""
+    return [word for word in search.words if word not in search.reads]
+
+
+def shares_an_alternative(old: Attempt, new: Attempt) -> bool:
+    """A search of which half of the alternatives (`a|b`) are looked for again, soon after."""
+    if old.step.operation != "search" or new.step.operation != "search":
+        return False
+    if new.order - old.order > SOON:
+        return False
+    a, b = ({part for part in _alternatives(one) if len(part) >= LONG_ENOUGH} for one in (old, new))
+    return bool(a & b) and 2 * len(a & b) >= min(len(a), len(b))
+
+
+def looked_for_by_a_program(old: Attempt, new: Attempt) -> bool:
+    """Each alternative of a search, as a text of a program that the line holds, soon after."""
+    if old.step.operation != "search" or new.run is None or new.order - old.order > SOON:
+        return False
+    texts = {ESCAPED.sub(r"\1", part) for part in _alternatives(old)}
+    programs = "\n".join(text for _, text in new.run.inline)
+    return any(len(text) >= 5 for text in texts) and all(
+        f"'{text}'" in programs or f'"{text}"' in programs for text in texts
+    )
+
+
+ESCAPED = later(r"\\(\W)")
+"""A mark that a pattern takes to the letter."""
+
+
+def _alternatives(one: Attempt) -> set[str]:
+    """What the patterns of a search stand for."""
+    if one.run is None:
+        return set()
+    return {
+        part.strip()
+        for simple in searches_of(one.run)
+        for word in operands(simple)
+        if word not in simple.reads
+        for part in word.replace("\\|", "|").split("|")
+        if part.strip()
+    }
+
+
+LONG_ENOUGH = 12
+"""Letters of an alternative that stands for one thing: two words or more, or a longer name."""
+
+
+def same_object(old: Attempt, new: Attempt) -> bool:
+    """The same lookup of the same thing with other flags, at once after it showed nothing."""
+    if old.run is None or new.run is None or new.order - old.order > 1:
+        return False
+    if old.step.operation not in LOOKS or new.step.operation not in LOOKS:
+        return False
+    a, b = (_before_flags(run) for run in (old.run, new.run))
+    return len(a) > 2 and a == b
+
+
+def _before_flags(run: Command) -> list[str]:
+    """The words of what a line is for, up to its first flag: what is done to what."""
+    main = next((one for one in run.simples if one.name == run.main), None)
+    return list(takewhile(lambda word: not word.startswith("-"), main.words if main else ()))
+
+
+def same_pattern_by_another_tool(old: Attempt, new: Attempt) -> bool:
+    """The same pattern, to the letter, looked for in files by another tool."""
+    return old.step.tool != new.step.tool and not _patterns(old).isdisjoint(_patterns(new))
+
+
+def _patterns(one: Attempt) -> set[str]:
+    """What a search in files looks for, as it was sent: the names of files are no such pattern."""
+    match one.step.call.input if one.step.call and one.step.like == "Grep" else None:
+        case {"pattern": str(pattern)} if len(pattern) >= 4:
+            return {pattern}
+    found = searches_of(one.run) if one.run is not None else ()
+    inside = [simple for simple in found if simple.name in SEARCHES]
+    words = ((simple, word) for simple in inside for word in operands(simple))
+    return {word for simple, word in words if word not in simple.reads and len(word) >= 4}

@@ -1,0 +1,163 @@
+"""The ways in which a call attempts again what another failed at: a table of named rules."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from forsy_retrace.trace import Step
+
+from ..outcome import never_ran
+from ..tools import AGENT_TOOLS, PLAN_EXITS
+from .attempts import SOON, Attempt
+from .commands import same_check, same_command, similar_command, targets
+from .files import (
+    looked_for_by_name,
+    other_form,
+    same_file,
+    same_folder,
+    same_name_elsewhere,
+    same_path_by_another_tool,
+    since,
+    written_by_a_line,
+)
+from .likeness import are_alike
+from .lookups import (
+    looked_for_by_a_program,
+    looks_for_the_same,
+    one_thing_changed,
+    same_object,
+    same_pattern_by_another_tool,
+    searched_more_widely,
+    shares_an_alternative,
+)
+from .mended import (
+    arguments_mended,
+    asked_rightly,
+    blanks_quoted,
+    by_another_program,
+    in_a_longer_line,
+    one_argument_changed,
+    part_mended,
+    path_mended,
+    unknown_skill,
+    word_mended,
+)
+
+Test = Callable[[Attempt, Attempt], bool]
+
+
+class Rule(NamedTuple):
+    """A way in which two calls attempt the same thing."""
+
+    name: str
+    confidence: float
+    test: Test
+
+
+def _same_arguments(old: Attempt, new: Attempt) -> bool:
+    return old.step.tool == new.step.tool and old.step.input == new.step.input
+
+
+def _described_alike(old: Attempt, new: Attempt) -> bool:
+    """A command that the agent describes in the words that it had for one which failed, soon after.
+
+    The same program with other operands works on something else.
+    """
+    if old.run is None or new.run is None or new.order - old.order > SOON:
+        return False
+    if old.step.success is not False:
+        return False
+    if old.run.main == new.run.main and targets(old.run).isdisjoint(targets(new.run)):
+        return False
+    title = _title(old.step).lower()
+    return len(title.split()) >= 3 and title == _title(new.step).lower()
+
+
+def _same_plan(old: Attempt, new: Attempt) -> bool:
+    """A plan that was sent back, offered again."""
+    return old.step.like in PLAN_EXITS and new.step.like in PLAN_EXITS
+
+
+def _same_delegation(old: Attempt, new: Attempt) -> bool:
+    """A subagent for the same: by its brief, or by the title that the brief has.
+
+    A title may have a word more, which another of as many words may not.
+    """
+    if old.step.like not in AGENT_TOOLS or new.step.like not in AGENT_TOOLS:
+        return False
+    few, many = sorted((_title(one.step).lower().split() for one in (old, new)), key=len)
+    same = few == many if len(few) < 3 else set(few) <= set(many)
+    return (bool(few) and same) or are_alike(old.step.input or "", new.step.input or "", 0.6)
+
+
+def _delegated_otherwise(old: Attempt, new: Attempt) -> bool:
+    """The next subagent of a kind that the user turned down, within the same task, in the turn after."""
+    kind = _kind(old.step)
+    if not never_ran(old.step) or not kind or kind != _kind(new.step):
+        return False
+    if old.task != new.task or new.step.turn != old.step.turn + 1:
+        return False
+    return not any(_kind(one.step) for one in since(old, new))
+
+
+def _kind(step: Step) -> str:
+    """The kind of subagent that a call starts."""
+    match step.call.input if step.call and step.like in AGENT_TOOLS else None:
+        case {"subagent_type": str(kind)}:
+            return kind
+    return ""
+
+
+def _title(step: Step) -> str:
+    match step.call.input if step.call else None:
+        case {"description": str(title)}:
+            return title.strip()
+    return ""
+
+
+def _same_url(old: Attempt, new: Attempt) -> bool:
+    """The same page, by whatever tool."""
+    return old.url is not None and old.url == new.url
+
+
+def _handed_in_again(old: Attempt, new: Attempt) -> bool:
+    """What was handed in was refused, and something else is handed in by the same tool."""
+    ends = old.step.like == new.step.like == "finish"
+    return ends and old.step.tool == new.step.tool and old.step.success is False
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("same-command-after-failure", 0.95, same_command),
+    Rule("same-check-after-failure", 0.9, same_check),
+    Rule("same-arguments-after-failure", 0.95, _same_arguments),
+    Rule("same-file-after-failure", 0.9, same_file),
+    Rule("written-by-a-line", 0.85, written_by_a_line),
+    Rule("same-url-after-failure", 0.85, _same_url),
+    Rule("same-delegation-after-failure", 0.85, _same_delegation),
+    Rule("delegated-otherwise", 0.7, _delegated_otherwise),
+    Rule("plan-offered-again", 0.9, _same_plan),
+    Rule("unknown-skill", 0.75, unknown_skill),
+    Rule("query-with-one-thing-changed", 0.75, one_thing_changed),
+    Rule("one-argument-changed-after-failure", 0.75, one_argument_changed),
+    Rule("arguments-mended", 0.85, arguments_mended),
+    Rule("handed-in-again", 0.85, _handed_in_again),
+    Rule("same-path-by-another-tool", 0.8, same_path_by_another_tool),
+    Rule("same-pattern-by-another-tool", 0.85, same_pattern_by_another_tool),
+    Rule("same-file-in-another-form", 0.8, other_form),
+    Rule("same-name-elsewhere", 0.75, same_name_elsewhere),
+    Rule("same-words-looked-for", 0.7, looks_for_the_same),
+    Rule("searched-more-widely", 0.8, searched_more_widely),
+    Rule("shares-an-alternative", 0.7, shares_an_alternative),
+    Rule("looked-for-by-a-program", 0.75, looked_for_by_a_program),
+    Rule("same-object-after-nothing", 0.75, same_object),
+    Rule("asked-rightly-after-misuse", 0.75, asked_rightly),
+    Rule("by-another-program", 0.75, by_another_program),
+    Rule("described-alike", 0.8, _described_alike),
+    Rule("looked-for-by-name", 0.75, looked_for_by_name),
+    Rule("same-folder-after-missing-file", 0.65, same_folder),
+    Rule("word-mended-after-failure", 0.85, word_mended),
+    Rule("part-mended-after-failure", 0.75, part_mended),
+    Rule("blanks-quoted", 0.9, blanks_quoted),
+    Rule("path-mended-after-failure", 0.75, path_mended),
+    Rule("in-a-longer-line", 0.8, in_a_longer_line),
+    Rule("similar-command-after-failure", 0.7, similar_command),
+)
