@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.builder.alternatives import ROWS
-from forsy_retrace.builder.outputs.verdicts import RUNNERS
+from forsy_retrace.builder.outputs.runners import RUNNERS
 
 Gate = tuple[re.Pattern[str], tuple[str, ...]]
 

@@ -28,16 +28,10 @@ from .checks.tasks import Tasks
 from .checks.unchecked import NAMED, Unchecked, breadth, is_prose
 from .classify import command
 from .outcome import never_ran
+from .outputs.begun import no_test_ran, says_it_never_began
 from .outputs.printed import bare_output, unreached
-from .outputs.verdicts import (
-    KINDS,
-    Verdict,
-    lists_unformatted,
-    no_test_ran,
-    read_summary,
-    says_it_never_began,
-    speaks_of_failure,
-)
+from .outputs.runners import KINDS, Verdict, read_summary
+from .outputs.verdicts import lists_unformatted, speaks_of_failure
 from .touched.edits import EDITS, Standing, Stash, around_its_check, edits_of, scratch
 from .touched.touches import absolute, base_of, known_places, leaves_as_it_is
 from .touched.tracked import makers

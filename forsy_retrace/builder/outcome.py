@@ -13,15 +13,9 @@ from forsy_retrace.evidence import derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
 from .classify import command, ends_as_code
+from .outputs.found import found_no_more, found_nothing, showed_differences
 from .outputs.printed import unreached
-from .outputs.verdicts import (
-    SAYS_DONE,
-    SHOWS_IT,
-    failed_by_its_own_words,
-    found_no_more,
-    found_nothing,
-    showed_differences,
-)
+from .outputs.verdicts import SAYS_DONE, SHOWS_IT, failed_by_its_own_words
 from .tools import PLAN_EXITS
 
 

@@ -11,8 +11,8 @@ from .alternatives import ROWS as OPTIONS
 from .checks.unchecked import NAMED
 from .confide import FACTS, HIGHEST
 from .judging.worth import BAD, GOOD
-from .outputs.verdicts import RUNNERS
-from .outputs.verdicts import Row as Runner
+from .outputs.runners import RUNNERS
+from .outputs.runners import Row as Runner
 from .readings import ROWS as READINGS
 from .tools import TAKES_IN, VERBS
 from .touched.changes import RULES as CHANGES

@@ -6,7 +6,7 @@ from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import text_of
 
-from ..outputs.verdicts import SEARCHES
+from ..outputs.found import SEARCHES
 from .attempts import LOOKS, SOON, TELLING, WORD, Attempt, operands, searches_of, words_of
 from .likeness import are_alike
 

@@ -11,7 +11,7 @@ from forsy_retrace.sdk import text_of
 from forsy_retrace.trace import Step
 
 from ..causes.wanted import last_part
-from ..outputs.verdicts import NO_PROGRAM
+from ..outputs.begun import NO_PROGRAM
 from .attempts import LOOKS, NEARLY, SAYS_SO, SOON, Attempt, operands
 from .commands import family, things, unsaid
 from .files import called

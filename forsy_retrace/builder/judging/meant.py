@@ -15,8 +15,8 @@ from forsy_retrace.trace import Step, Trace
 
 from ..again.attempts import attempt
 from ..artifacts import GONE
+from ..outputs.begun import says_it_never_began
 from ..outputs.failures import first_error
-from ..outputs.verdicts import says_it_never_began
 from ..touched.edits import EDITS, edits_of
 
 TO_FAIL = re.compile(

@@ -9,7 +9,7 @@ from forsy_retrace.trace import Step
 
 from ..classify import command
 from .printed import bare_output
-from .verdicts import read_summary
+from .runners import read_summary
 
 TELLS = re.compile(
     r"(?i)^(?:\S+: )?(?:fatal|panic|exception)\b|\w(?:Error|Exception)\b:|\[rejected\]"

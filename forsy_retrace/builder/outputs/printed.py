@@ -15,7 +15,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from ..classify import command
-from .verdicts import NOTHING
+from .found import NOTHING
 
 SANDBOX = later(
     r"\A.{0,40}failed in sandbox .{0,120}?stdout:\s*(?:,\s*stderr:\s*)?|,\s*stderr:\s*\Z"

@@ -11,9 +11,10 @@ from forsy_retrace.trace import Step, Touch, Trace
 
 from ..classify import command, patch_of
 from ..outcome import never_ran
+from ..outputs.begun import says_it_never_began
 from ..outputs.gaps import lost
 from ..outputs.printed import numbered, shows_none, unreached, unread
-from ..outputs.verdicts import read_summary, says_it_never_began
+from ..outputs.runners import read_summary
 from ..tools import path_of
 from .ranges import lines_shown
 
