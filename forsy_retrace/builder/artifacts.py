@@ -6,35 +6,35 @@
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import msgspec
 
 from forsy_retrace.commands import MOVES, Simple
 from forsy_retrace.events import Hunk
-from forsy_retrace.patterns import later
 from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .checks.unchecked import endings_of, is_log, is_plan, is_prose
 from .classify import command
-from .files import after_edit, keeps_end
 from .touched.changes import lines_read
-from .touched.edits import SCRATCH, fixers, may_rewrite, put_back_by, rewrites, scratch
-from .touched.listings import named_in
-from .touched.touches import absolute, base_of, before_of, shown, whole
-from .touched.tracked import makers
+from .touched.edits import SCRATCH, fixers, may_rewrite, rewrites, scratch
+from .touched.replayed import CHANGES, replay, tells_before
+from .touched.told import (
+    GONE,
+    Named,
+    committed,
+    first_listed,
+    gone_with_a_folder,
+    listed_as_changed,
+    listed_before,
+    put_back,
+    there_again,
+)
+from .touched.touches import shown, whole
 from .touched.wholes import Held, shown_whole
 
-CHANGES = ("edit", "write", "delete", "changed", "generated", "removed", "put back", "committed")
-GONE = {
-    "delete": "The log shows that it is gone.",
-    "removed": "A command removed it.",
-    "folder removed": "A command removed it.",
-}
-"""What is deleted; behind a command that removed it, others on its line may have made it anew."""
 FOLDERS = ("folder", "folder removed")
 TESTS = frozenset(["test", "tests", "spec", "specs", "__tests__", "e2e"])
 """Folders of tests."""
@@ -58,16 +58,16 @@ class _Rewriters(NamedTuple):
 def artifacts(trace: Trace) -> Trace:
     """Each file that the log shows created, modified, deleted or read as evidence."""
     by_path = _by_path(trace)
-    _committed(by_path, trace)
-    _put_back(by_path, trace)
-    _listed_before(by_path, trace)
-    _gone_with_a_folder(by_path, trace)
+    committed(by_path, trace)
+    put_back(by_path, trace)
+    listed_before(by_path, trace)
+    gone_with_a_folder(by_path, trace)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
     fixed = tuple((number, endings_of(simple.name)) for number, simple in fixers(trace))
     rewriters = _Rewriters(tuple(rewrites(trace)), fixed)
-    back = _there_again(trace.touches)
-    listed = _listed_as_changed(trace)
+    back = there_again(trace.touches)
+    listed = listed_as_changed(trace)
     found = [
         artifact
         for path, touched in by_path.items()
@@ -102,126 +102,6 @@ def _by_path(trace: Trace) -> dict[str, list[Touch]]:
     return found
 
 
-CREATED = later(r"(?m)^ create mode 100\d{3} (?!\")(.+)$")
-"""How `git commit` lists a file that is new to Git."""
-
-
-def _committed(by_path: dict[str, list[Touch]], trace: Trace) -> None:
-    """Adds the files that a commit lists as new and of which no step shows what made them.
-
-    Git names them from the top of the repository: a folder from which another step, or the line
-    that adds it, names one of them so.
-    """
-    named = set(by_path)
-    for step in trace.steps:
-        run = command(step) if step.success else None
-        if run is None or "git" not in run.programs:
-            continue
-        base = base_of(step) or ""
-        added = (word for one in run.simples if one.name == "git add" for word in one.words[2:])
-        named.update(absolute(word, base) for word in added)
-        if not any(one.name == "git commit" for one in run.simples):
-            continue
-        names = CREATED.findall(step.printed)
-        tops = [base, *map(str, PurePosixPath(base).parents)] if base and names else []
-        top = next((top for top in tops if any(f"{top}/{one}" in named for one in names)), None)
-        for name in names if top is not None else ():
-            touched = by_path.setdefault(path := f"{top}/{name}", [])
-            if not any(touch.kind in CHANGES for touch in touched):
-                touched.append(Touch(step.step, step.actor, path, "committed"))
-                touched.sort(key=lambda touch: touch.step)
-
-
-def _put_back(by_path: Mapping[str, list[Touch]], trace: Trace) -> None:
-    """Adds to the touches of a file each step in which Git took back what edits had put into it.
-
-    One that names no file, or its folder alone, leaves alone what the session itself made.
-    """
-    replaced = (trace.steps[number - 1] for number in sorted(set(trace.replaced.values())))
-    lines = [(here, back) for here in replaced if here.success and (back := put_back_by(here))]
-    made = makers(trace.touches) if lines else {}
-    for path, touched in by_path.items() if lines else ():
-        for here, back in lines:
-            lost = any(trace.replaced.get(touch.step) == here.step for touch in touched)
-            own = any(touch.step == here.step for touch in touched)
-            folders = (base_of(here) or "",) if back.whole else back.paths
-            below = path not in made and any(path.startswith(f"{folder}/") for folder in folders)
-            if lost and not own and (below or path in back.paths):
-                touched.append(Touch(here.step, here.actor, path, "put back"))
-        touched.sort(key=lambda touch: touch.step)
-
-
-def _listed_before(by_path: Mapping[str, list[Touch]], trace: Trace) -> None:
-    """Adds the steps that list a file of which no harness says whether a write made it."""
-    unsaid = (
-        path
-        for path, touched in by_path.items()
-        if any(touch.kind == "write" and touch.change is None for touch in touched)
-    )
-    for number, path in named_in(trace.steps, unsaid):
-        actor = trace.steps[number - 1].actor
-        by_path[path].append(Touch(number, actor, path, "listed"))
-        by_path[path].sort(key=lambda touch: touch.step)
-
-
-def _gone_with_a_folder(by_path: Mapping[str, list[Touch]], trace: Trace) -> None:
-    """Adds the steps that removed a folder in which a changed file lay, and did not make it anew."""
-    removed: dict[str, list[Touch]] = {}
-    for touch in trace.touches:
-        step = trace.steps[touch.step - 1]
-        run = (
-            command(step) if step.success and touch.kind in ("removed", "folder removed") else None
-        )
-        if run is not None and not any(one.name in MOVES for one in run.simples):
-            removed.setdefault(touch.path, []).append(touch)
-    for path, touched in by_path.items() if removed else ():
-        parents = map(str, PurePosixPath(path).parents)
-        for gone in [touch for folder in parents for touch in removed.get(folder, ())]:
-            before = [t.kind for t in touched if t.step < gone.step and t.kind in CHANGES]
-            again = any(t.step == gone.step for t in touched)
-            if before and before[-1] not in GONE and not again:
-                touched.append(Touch(gone.step, gone.actor, path, "removed"))
-                touched.sort(key=lambda touch: touch.step)
-
-
-LISTED = later(
-    r"(?m)^(?:(?: M|M |MM|AM) (?P<short>[^\n]+)|[ \t]+modified:[ \t]+(?P<long>[^\n]+)"
-    r"|diff --git a/[^\n]+ b/(?P<diff>[^\n]+))$"
-)
-"""How `git status` and `git diff` name a file that differs from what was committed."""
-
-
-class _Named(NamedTuple):
-    """A file that Git listed as changed: in which step, as it named it, and from its folder."""
-
-    step: int
-    name: str
-    path: str
-
-    def is_of(self, path: str) -> bool:
-        """Whether it names that file, from its own folder or from the top of the repository."""
-        return self.path == path or ("/" in self.name and path.endswith(f"/{self.name}"))
-
-
-def _listed_as_changed(trace: Trace) -> dict[str, list[_Named]]:
-    """What Git listed as changed, by the last part of its name."""
-    found: dict[str, list[_Named]] = {}
-    for step in trace.steps:
-        run = command(step) if step.success else None
-        if run is not None and any(one.name in ("git status", "git diff") for one in run.simples):
-            for listed in LISTED.finditer(step.printed):
-                name = listed[listed.lastgroup or 0].strip()
-                named = _Named(step.step, name, absolute(name, base_of(step)))
-                found.setdefault(posixpath.basename(name), []).append(named)
-    return found
-
-
-def _first_listed(path: str, listed: Mapping[str, list[_Named]]) -> int | None:
-    """The first step in which Git listed a file as changed."""
-    named = listed.get(posixpath.basename(path), ())
-    return next((one.step for one in named if one.is_of(path)), None)
-
-
 def _read_otherwise(touched: list[Touch]) -> tuple[int, int] | None:
     """Two steps that showed a file whole, one after the other, and not the same."""
     held = [(t.step, text) for t in touched if (text := whole(t.change)) is not None]
@@ -229,20 +109,6 @@ def _read_otherwise(touched: list[Touch]) -> tuple[int, int] | None:
         if old != new:
             return first, then
     return None
-
-
-def _there_again(touches: Iterable[Touch]) -> dict[str, int]:
-    """The last step that shows what was deleted to be there: the path itself, or one below it."""
-    back: dict[str, int] = {}
-    gone: set[str] = set()
-    for touch in touches:
-        if touch.kind in GONE:
-            gone.add(touch.path)
-            back.pop(touch.path, None)
-        elif gone:
-            around = {touch.path, *map(str, PurePosixPath(touch.path).parents)}
-            back.update(dict.fromkeys(gone & around, touch.step))
-    return back
 
 
 def _artifact(
@@ -253,7 +119,7 @@ def _artifact(
     is_scratch: bool,
     back: int | None,
     rewriters: _Rewriters,
-    listed: Mapping[str, list[_Named]],
+    listed: Mapping[str, list[Named]],
 ) -> Artifact | None:
     changes = [touch for touch in touched if touch.kind in CHANGES]
     used = [touch for touch in touched if trace.steps[touch.step - 1].eval == 1]
@@ -269,7 +135,7 @@ def _artifact(
         if apart := _read_otherwise(touched):
             first, then = apart
             state = f"Read; step {then} shows it otherwise than step {first}, and no step shows by what."
-        elif number := _first_listed(path, listed):
+        elif number := first_listed(path, listed):
             state = f"Read; Git lists it as changed in step {number}, and no step shows by what."
         return Artifact(name, "observed", "evidence", steps, what, state, "unseen")
     held = replay(touched, trace)
@@ -305,42 +171,6 @@ def _read_back(touched: list[Touch], trace: Trace) -> bool:
         look is not None and look.kind == "read-back" and not made.isdisjoint(look.edits)
         for look in looks
     )
-
-
-def replay(touched: list[Touch], trace: Trace) -> Held | None:
-    """The file's content after all that the log shows, where each link of the chain holds."""
-    held: Held | None = None
-    told = [at for at, touch in enumerate(touched) if _tells_before(touch)]
-    for touch in touched[told[-1] if told else 0 :]:
-        if touch.kind == "write":
-            held = None if touch.new is None else Held(touch.new)
-        elif touch.kind == "edit":
-            before = before_of(touch.change)
-            held = _edited(held if before is None else Held(before), touch)
-        elif touch.kind in CHANGES and touch.kind != "committed" and not touch.source:
-            held = None
-        elif touch.kind == "read" and (seen := shown_whole(trace, touch)) is not None:
-            held = _more_of(seen, held)
-    return held
-
-
-def _more_of(seen: Held, held: Held | None) -> Held:
-    """What was seen, unless it is what the file held, of which more is told."""
-    same = held is not None and seen.text.strip() == held.text.strip()
-    return held if held is not None and same and not seen.edges else seen
-
-
-def _edited(held: Held | None, touch: Touch) -> Held | None:
-    """What a file holds after an edit; what is put at an end that is not told stands nowhere."""
-    if held is None or (touch.old == "" and not held.edges):
-        return None
-    after = after_edit(held.text, touch)
-    return None if after is None else Held(after, held.edges and keeps_end(held.text, touch, after))
-
-
-def _tells_before(touch: Touch) -> bool:
-    """Whether an edit was recorded with the file before it: what led there counts no more."""
-    return touch.kind == "edit" and touch.change is not None and touch.change.before is not None
 
 
 def _verbs(touched: list[Touch], changes: list[Touch]) -> Iterator[str]:
@@ -469,7 +299,7 @@ def _doubt(touched: list[Touch], rewriters: _Rewriters, trace: Trace) -> str:
 
 def _tells_content(touch: Touch, trace: Trace) -> bool:
     """Whether a step shows or makes the whole of a file, whatever was there before."""
-    if touch.kind == "write" or _tells_before(touch):
+    if touch.kind == "write" or tells_before(touch):
         return True
     return shown_whole(trace, touch) is not None
 

@@ -14,10 +14,10 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace
 
 from ..again.attempts import attempt
-from ..artifacts import GONE
 from ..outputs.begun import says_it_never_began
 from ..outputs.failures import first_error
 from ..touched.edits import EDITS, edits_of
+from ..touched.told import GONE
 
 TO_FAIL = re.compile(
     r"(?i)\b(?:should|must|will|expect(?:ed|s)?(?: it)?(?: to)?|verify|confirm|check|see|watch)\b"

@@ -1,0 +1,155 @@
+"""Which steps do an answer's or a report's words repeat?"""
+
+import re
+
+from forsy_retrace.frames import shown_of
+from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step, Tokens, Trace
+
+from ..causes.distinctive import is_camel
+from ..classify import command
+from .heard import Heard, in_time, over, tells
+
+
+def answers(trace: Trace, heard: Heard) -> dict[int, int]:
+    """Step to the first later answer, or subagent's report, that repeats what only it showed."""
+    said_by_words = _Telling(trace.tokens)
+    told = {s.step: said_by_words.of(s.output or "", words=True) for s in trace.steps if tells(s)}
+    wanted = _Telling(trace.tokens, set().union(*told.values()))
+    first: dict[str, dict[str, int]] = {}
+    """What each actor was shown, and by which step; 0 where several did, each in its own way."""
+    said: set[str] = set()
+    found: dict[int, int] = {}
+    for step, is_over in in_time(trace):
+        if not is_over:
+            said |= wanted.of(step.input or "")
+            continue
+        for actor in heard.by(step) if step.step in told else ():
+            shown = first.get(actor, {})
+            for number in {shown[value] for value in told[step.step] & shown.keys() - said}:
+                if number:
+                    found.setdefault(number, step.step)
+        if step.call is None:
+            said |= wanted.of(step.input or step.output or "", words=True)
+        elif step.success is not False:
+            shown = first.setdefault(step.actor, {})
+            for value in wanted.of(shown_of(step.output or "")[:MAX_TEXT]) - said:
+                before = shown.setdefault(value, step.step)
+                if before and trace.steps[before - 1].input != step.input:
+                    shown[value] = 0
+    return found
+
+
+HASH = re.compile(r"(?<![\w/-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])")
+"""A commit's name: letters and digits, of which the first seven tell it."""
+BRIEF = 5_000
+"""Characters of a text in which such names are looked for: git says no more of one commit."""
+
+
+def commits(trace: Trace, heard: Heard) -> dict[int, int]:
+    """Calls to the first later answer, or report, that names a commit which they showed first."""
+    first: dict[str, dict[str, int]] = {}
+    said: set[str] = set()
+    found: dict[int, int] = {}
+    for step in over(trace):
+        for actor in heard.by(step) if tells(step) else ():
+            shown = first.get(actor, {})
+            for name in _hashes(step.output) & shown.keys():
+                found.setdefault(shown[name], step.step)
+        if step.call is None:
+            said |= _hashes(step.input or step.output)
+        elif step.success is not False and _asks_git(step):
+            said |= _hashes(step.input)
+            shown = first.setdefault(step.actor, {})
+            for name in _hashes(step.output) - said:
+                shown.setdefault(name, step.step)
+    return found
+
+
+def _asks_git(step: Step) -> bool:
+    run = command(step)
+    return step.surface == "api" or (run is not None and not GIT.isdisjoint(run.programs))
+
+
+GIT = frozenset(["git", "gh", "glab", "hub", "jj"])
+"""Programs that print the names of commits."""
+
+
+def _hashes(text: str | None) -> set[str]:
+    return {name[:7] for name in HASH.findall(text[:BRIEF])} if text else set()
+
+
+def given(trace: Trace) -> dict[int, int]:
+    """Step to the first later answer that is its whole output, where the user had not said it."""
+    shown: dict[tuple[str, str], int] = {}
+    """By the actor and the words."""
+    asked: list[str] = []
+    found: dict[int, int] = {}
+    for step in trace.steps:
+        output = step.output or ""
+        text = shown_of(output).strip(BARE_ENDS) if len(output) <= BRIEF else ""
+        if step.action == "user_message":
+            asked.append(step.input or "")
+        elif step.call is not None and step.success is not False:
+            shown[step.actor, text] = step.step
+        elif step.action == "output" and len(text) >= LEAST_GIVEN:
+            number = shown.get((step.actor, text))
+            if number is not None and not any(text in words for words in asked):
+                found.setdefault(number, step.step)
+    return found
+
+
+BARE_ENDS = " \t\r\n*_`"
+"""Blanks, and the signs that make an answer bold or code."""
+LEAST_GIVEN = 3
+"""Characters of an answer below which it may be like a result by chance."""
+MAX_TEXT = 200_000
+"""Characters of one output that are looked at."""
+JOINED = re.compile(r"[/_.-]")
+WORD = re.compile(r"[A-Za-z_]\w{7,}", re.A)
+NUMBER = re.compile(r"\d(?<![\w.]\d)[\d,.]{0,30}\d(?:ms|s|%|kB|MB|x)?(?![\w])")
+THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+"""A number as people write it; a program prints it without the commas."""
+COUNT = re.compile(r"(?:\b([A-Za-z]+)\W{1,3})?(?<![\w.:/#-])(\d{2,3})\+?\*{0,2} [A-Za-z]")
+"""How words say a count: what of is told behind it."""
+NUMBERED = later(
+    r"(?i)(?:lines?|rows?|columns?|steps?|pages?|ports?|codes?|status|exit|http|issues?|pr|no|v|versions?"
+    r"|items?|chapters?|sections?|node|python|java|ruby|php|go|ubuntu|debian|fedora|postgres"
+    r"|jan\w*|feb\w*|mar(?:ch)?|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*)"
+)
+"""A word before a number that is no count, but which of several."""
+BARE = re.compile(r"\s*(\d{2,3})(?: total)?\s*")
+"""An output that is nothing but a count."""
+
+
+class _Telling(dict[str, tuple[str, ...]]):
+    """Values that an answer would repeat only because it read them; of those wanted, if any are."""
+
+    def __init__(self, tokens: Tokens, wanted: set[str] | None = None) -> None:
+        super().__init__()
+        self.tokens, self.wanted = tokens, wanted
+
+    def of(self, text: str, *, words: bool = False) -> set[str]:
+        """Those of a text; of words, also what they count."""
+        found = set().union(*map(self.__getitem__, set(self.tokens.of(text))))
+        numbers = [_plain(number) for number in NUMBER.findall(text)]
+        numbers = [number for number in numbers if len(number) >= 4]
+        if words:
+            counts = ((before, number) for before, number in COUNT.findall(text))
+            numbers += (f"count {n}" for before, n in counts if not NUMBERED.fullmatch(before))
+        elif len(text) < 40 and (bare := BARE.fullmatch(text)):
+            numbers.append(f"count {bare[1]}")
+        return found | (set(numbers) if self.wanted is None else self.wanted.intersection(numbers))
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        value = token.strip(".:-#/+%~@")
+        found = [value] if len(value) >= 8 and JOINED.search(value) else []
+        found += (word for word in WORD.findall(token) if is_camel(word))
+        if self.wanted is not None:
+            found = [one for one in found if one in self.wanted]
+        self[token] = held = tuple(found)
+        return held
+
+
+def _plain(number: str) -> str:
+    return number.replace(",", "") if THOUSANDS.fullmatch(number) else number

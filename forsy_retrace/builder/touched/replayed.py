@@ -1,0 +1,45 @@
+"""What stood in a file after each of its edits, replayed from what the log shows of them."""
+
+from forsy_retrace.trace import Touch, Trace
+
+from ..files import after_edit, keeps_end
+from .touches import before_of
+from .wholes import Held, shown_whole
+
+CHANGES = ("edit", "write", "delete", "changed", "generated", "removed", "put back", "committed")
+
+
+def replay(touched: list[Touch], trace: Trace) -> Held | None:
+    """The file's content after all that the log shows, where each link of the chain holds."""
+    held: Held | None = None
+    told = [at for at, touch in enumerate(touched) if tells_before(touch)]
+    for touch in touched[told[-1] if told else 0 :]:
+        if touch.kind == "write":
+            held = None if touch.new is None else Held(touch.new)
+        elif touch.kind == "edit":
+            before = before_of(touch.change)
+            held = _edited(held if before is None else Held(before), touch)
+        elif touch.kind in CHANGES and touch.kind != "committed" and not touch.source:
+            held = None
+        elif touch.kind == "read" and (seen := shown_whole(trace, touch)) is not None:
+            held = _more_of(seen, held)
+    return held
+
+
+def _more_of(seen: Held, held: Held | None) -> Held:
+    """What was seen, unless it is what the file held, of which more is told."""
+    same = held is not None and seen.text.strip() == held.text.strip()
+    return held if held is not None and same and not seen.edges else seen
+
+
+def _edited(held: Held | None, touch: Touch) -> Held | None:
+    """What a file holds after an edit; what is put at an end that is not told stands nowhere."""
+    if held is None or (touch.old == "" and not held.edges):
+        return None
+    after = after_edit(held.text, touch)
+    return None if after is None else Held(after, held.edges and keeps_end(held.text, touch, after))
+
+
+def tells_before(touch: Touch) -> bool:
+    """Whether an edit was recorded with the file before it: what led there counts no more."""
+    return touch.kind == "edit" and touch.change is not None and touch.change.before is not None
