@@ -11,19 +11,21 @@ from typing import Any
 
 import msgspec
 
-from forsy_retrace.events import SHELL, Fact, Message, Notice, Origin
+from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Evidence, Ground, derived, inferred
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import compact
 from forsy_retrace.trace import Check, Step, Touch, Trace, edits_named, put, steps_named
 
 from .again.attempts import side_of
-from .again.retries import Again, Retries
-from .causes.flow import Brought, Flow, Source, brought_values, values_given
+from .again.retries import Again
+from .causes.flow import Flow, Source
+from .causes.given import Beside, brought_values, values_given
+from .causes.lanes import Lane, Line
 from .causes.wanted import Wanted
 from .judging.meant import meant
 from .outcome import never_ran
-from .pair import ends_behind, issued_together
+from .pair import issued_together
 from .tools import AGENT_TOOLS, path_of
 from .variants import Lines, branch_of, variants
 from .words.messages import answers, finds_fault
@@ -37,12 +39,9 @@ BY_ROLE = {
 """A user message's role to the type of the step that it causes."""
 SAID = {"answer_to_agent_question": "answered", "selection": "chose", "approval": "approved"}
 """What a user did with a message of that role; with any other they asked."""
-
 ASKS_ANEW = ("direct_request", "correction")
 """Roles of a message that wants other work than what was under way."""
-
 PLAN_TOOLS = ("TodoWrite", "TaskUpdate", "update_plan", "todo_list", "plan_update")
-
 Position = tuple[list[int], str | None, str, float | None]
 """Causes by what an actor had just received: steps, type, note, confidence."""
 
@@ -54,73 +53,12 @@ def link(trace: Trace) -> Trace:
     return msgspec.structs.replace(trace, steps=steps, uses=linker.uses)
 
 
-class _Lane:
-    """One actor's line of work in one branch: what it received, knows and has failed at."""
-
-    def __init__(self, flow: Flow) -> None:
-        self.flow = flow
-        self.retries = Retries()
-        self.batch: list[Step] = []
-        """The calls of its last message, and earlier ones that ran on: their results come together."""
-        self.came: list[Step] = []
-        """What the results came of that it had last."""
-        self.late: list[Step] = []
-        """Of its last calls those that still run."""
-        self.issued: list[Step] = []
-        """Calls whose outputs come into sight with the next message."""
-        self.plan: int | None = None
-        """The step that put a plan item in progress, until the user asked for other work."""
-        self.items: tuple[str, ...] = ()
-        """The items in progress, in their own words."""
-        self.started = False
-
-    def works_on(self, step: int, items: tuple[str, ...]) -> None:
-        """A step told which items are in progress; one that tells the same again begins none."""
-        if items != self.items:
-            self.plan = step if items else None
-        self.items = items
-
-    def receive(self, step: Step) -> None:
-        """Looks at what had come when a step began; calls that still ran bring theirs later."""
-        self.late = [one for one in self.batch if ends_behind(one, step)]
-        came = [one for one in self.batch if one not in self.late]
-        self.came = came or (self.came if self.late else [])
-
-    def see(self) -> None:
-        """The outputs of the calls so far are before the actor."""
-        for step in self.issued:
-            self.flow.show(step)
-        self.issued.clear()
-
-
-class _Line:
-    """How far a line of the conversation has come."""
-
-    def __init__(self) -> None:
-        self.done: Step | None = None
-        """What was done last, but for the user's words."""
-        self.said: Step | None = None
-        """The last output since the user's words."""
-        self.asker: Step | None = None
-        """The user message that the main agent has yet to act on."""
-
-    def take(self, step: Step) -> None:
-        if step.action == "user_message":
-            self.asker, self.said = step, None  # what was said before has been reacted to
-        elif step.via == "notification" or not step.actor.startswith("subagent"):
-            self.done = step
-            if step.actor == "agent":
-                self.asker = None
-        if step.action == "output":
-            self.said = step
-
-
 class _Linker:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.starts = frozenset(trace.delegations.values())
         """The steps that started subagents."""
-        self.lanes: dict[str, _Lane] = {}
+        self.lanes: dict[str, Lane] = {}
         self.wanted = Wanted(trace.steps)
         self.meant = meant(trace)
         self.read: dict[int, list[Touch]] = {}
@@ -132,43 +70,19 @@ class _Linker:
                 self.wrote.setdefault(touch.step, []).append(touch)
         self.steps: dict[int, Step] = {}
         self.turns: dict[int, list[Step]] = {}
-        self.lines = Lines(trace, _Line)
-        self.line = _Line()
+        self.lines = Lines(trace, Line)
+        self.line = Line()
         """What lies before the step at hand."""
         self.boundaries = list(trace.boundaries)
         self.users = 0
         self.uses: dict[int, int] = {}
         self.variants = variants(trace)
         self.tells = bool(trace.session.facts("replaces"))
-        self.brought: dict[str, Brought] = {}
-        """Call to what came with it."""
-        self.behind: dict[Origin, Brought] = {}
-        """The place of a human's words to what they brought."""
-        self.summaries: list[Brought | None] = []
-        """Of each boundary, what it brought of what lay before."""
-        self._bring()
+        self.beside = Beside(trace.session.events)
         self.brief = next(iter(trace.session.facts("brief")), None)
         """What a subagent was asked whose log is all there is, until it acts."""
         self.left_behind: Step | None = None
         """The first message of a line that the user went back on."""
-
-    def _bring(self) -> None:
-        said: Origin | None = None
-        for event in self.trace.session.events:
-            match event:
-                case Message(role="user"):
-                    said = event.origin
-                case Notice(kind="compacted" | "cleared"):
-                    said = None
-                    self.summaries.append(None)
-                case Fact(name="brought", value=dict(told)):
-                    more = Brought(told["text"], told.get("folder"), event.origin.evidence)
-                    if call := told.get("call"):
-                        self.brought[call] = more
-                    elif said is not None:
-                        self.behind[said] = more
-                    elif self.summaries:
-                        self.summaries[-1] = more
 
     def take(self, step: Step) -> Step:
         step = self._again(step)
@@ -193,13 +107,13 @@ class _Linker:
         self.line.take(step)
         self.lines.end(step)
 
-    def _lane(self, step: Step) -> _Lane:
+    def _lane(self, step: Step) -> Lane:
         return self._named(f"{step.actor} {branch_of(step)}")
 
-    def _named(self, name: str) -> _Lane:
+    def _named(self, name: str) -> Lane:
         if name not in self.lanes:
-            known = (self.trace.tokens, self.wanted, self.read, self.wrote, self.brought)
-            self.lanes[name] = _Lane(Flow(*known))
+            known = (self.trace.tokens, self.wanted, self.read, self.wrote, self.beside.calls)
+            self.lanes[name] = Lane(Flow(*known))
         return self.lanes[name]
 
     def _boundary(self) -> None:
@@ -209,7 +123,7 @@ class _Linker:
             lane.see()
             lane.flow.forget()
             lane.batch = []
-        if (summary := self.summaries.pop(0)) is not None:
+        if (summary := self.beside.summaries.pop(0)) is not None:
             flow = self._named("agent ").flow
             flow.given |= brought_values(summary) | self._given(summary.text)
 
@@ -222,8 +136,8 @@ class _Linker:
         self.users += 1
         self._named("agent ")
         named = self._given(step.input or "")
-        if step.origin in self.behind:
-            named |= brought_values(self.behind[step.origin])
+        if step.origin in self.beside.words:
+            named |= brought_values(self.beside.words[step.origin])
         for lane in self.lanes.values():
             lane.flow.given |= named
         self._corrected(step, before)
@@ -356,7 +270,7 @@ class _Linker:
             self._planned(step, lane, step.call.input)
         return step
 
-    def _planned(self, step: Step, lane: _Lane, sent: Any) -> None:
+    def _planned(self, step: Step, lane: Lane, sent: Any) -> None:
         """Items of a list are told all at once; a task of the session's own list one by one, by any
         actor, who may end what another had begun."""
         task = sent.get("taskId") if isinstance(sent, dict) else None
@@ -369,7 +283,7 @@ class _Linker:
                 if other.items == (task,):
                     other.works_on(step.step, ())
 
-    def _briefed(self, step: Step, lane: _Lane) -> Step:
+    def _briefed(self, step: Step, lane: Lane) -> Step:
         """A subagent's first step takes its input from the brief."""
         start = self._start(step)
         if lane.started:
@@ -389,7 +303,7 @@ class _Linker:
         }
         return put(step, {"input_source": ground}, input_source=source)
 
-    def _asked_elsewhere(self, step: Step, lane: _Lane) -> Ground | None:
+    def _asked_elsewhere(self, step: Step, lane: Lane) -> Ground | None:
         """The ground of a brief whose sender's log is not here."""
         brief = self.brief
         if brief is None or brief.origin.actor not in ("system", step.actor):
@@ -398,7 +312,7 @@ class _Linker:
         lane.flow.given |= self._given(str(brief.value))
         return derived("brief", brief.origin.evidence)
 
-    def _position(self, step: Step, lane: _Lane, first: Step | None) -> Position:
+    def _position(self, step: Step, lane: Lane, first: Step | None) -> Position:
         """Causes by what the actor had just received."""
         if first is not None:
             causes = [c for c in first.caused_by or () if self.steps[c].call is None]
@@ -461,7 +375,7 @@ class _Linker:
     def _joined(
         self,
         step: Step,
-        lane: _Lane,
+        lane: Lane,
         position: Position,
         given: list[Source],
         again: Again | None,
@@ -513,7 +427,7 @@ class _Linker:
         step = self.steps[source.step]
         if step.call is None or source.value in (step.output or ""):
             return None
-        more = self.brought.get(step.call.call)
+        more = self.beside.calls.get(step.call.call)
         return more.here if more is not None else None
 
     def _beside(self, other: int, step: Step) -> bool:
@@ -521,7 +435,7 @@ class _Linker:
         group = self.steps[other].parallel_group
         return group is not None and group == step.parallel_group
 
-    def _under(self, step: Step, lane: _Lane, kind: str | None, notes: list[str]) -> str | None:
+    def _under(self, step: Step, lane: Lane, kind: str | None, notes: list[str]) -> str | None:
         """Delegations, and calls under a plan item that a plan tool logged as in progress.
 
         A retry stays one; its note says what else it is.

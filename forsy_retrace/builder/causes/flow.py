@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
-from forsy_retrace.evidence import Evidence
 from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step, Tokens, Touch
@@ -26,6 +25,7 @@ from ..touched.listings import entries, folder_of, placed
 from ..touched.touches import absolute, base_of, shown
 from ..words.cited import lines_named
 from .distinctive import SHORTEST, values
+from .given import Brought
 from .imports import imported
 from .wanted import MAX_TEXT, MODULE, Asked, Replaced, Wanted, files_edited, last_part, ways_to_show
 
@@ -51,8 +51,6 @@ FOLDER = re.compile(r"`((?:[A-Za-z]:)?[\w./@+-]{0,300}/)`")
 """A folder in a report, marked as code."""
 MARKED = re.compile(r"`([\w@+-][\w.@+-]{0,80}\.\w{1,8})`")
 """A file there by its name alone."""
-NAME = re.compile(r"(?<![\w/-])(?:[\w.@-]{0,80}/){0,20}[\w-]{1,80}\.\w{1,8}\b")
-"""A file's name, with the folders that it is named with."""
 
 
 class Source(NamedTuple):
@@ -64,14 +62,6 @@ class Source(NamedTuple):
     confidence: float
     is_use: bool = True
     """False of an edit's echo of its own lines, which a later edit mends: nothing came of them."""
-
-
-class Brought(NamedTuple):
-    """A text that came beside a call's result or behind a human's words, and its paths' folder."""
-
-    text: str
-    folder: str | None
-    here: Evidence
 
 
 class Flow:
@@ -486,24 +476,3 @@ def _above(path: str) -> Iterator[str]:
     """The folders that a path leads through, each whole and by its name."""
     while path := path.rpartition("/")[0]:
         yield from (path, last_part(path))
-
-
-def values_given(text: str) -> set[str]:
-    """The values that the user's or a brief's words name; of a path, each of its parts.
-
-    A file may be named as a mention (`@src/a.py`) or from where one is (`./src/a.py`).
-    """
-    text = text[:MAX_TEXT]
-    named = {*values(text), *_files_named(text)}
-    return named | {part for path in named if "/" in path for part in path.split("/") if part}
-
-
-def brought_values(more: Brought) -> set[str]:
-    """The same of a text that came behind a human's words, with the files of its folder."""
-    files = _files_named(more.text[:MAX_TEXT]) if more.folder else ()
-    return values_given(more.text) | {absolute(file, more.folder) for file in files}
-
-
-def _files_named(text: str) -> Iterator[str]:
-    for file in NAME.findall(text.replace("\\", "/")):
-        yield file.removeprefix("@").removeprefix("./")

@@ -1,0 +1,72 @@
+"""What the user's or a brief's words name, and what came beside a call's result or behind words."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from forsy_retrace.events import Event, Fact, Message, Notice, Origin
+from forsy_retrace.evidence import Evidence
+
+from ..touched.touches import absolute
+from .distinctive import values
+from .wanted import MAX_TEXT
+
+NAME = re.compile(r"(?<![\w/-])(?:[\w.@-]{0,80}/){0,20}[\w-]{1,80}\.\w{1,8}\b")
+"""A file's name, with the folders that it is named with."""
+
+
+class Brought(NamedTuple):
+    """A text that came beside a call's result or behind a human's words, and its paths' folder."""
+
+    text: str
+    folder: str | None
+    here: Evidence
+
+
+class Beside:
+    """What came in a session beside results, behind words, and in place of what was cut away."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.calls: dict[str, Brought] = {}
+        """Call to what came with its result."""
+        self.words: dict[Origin, Brought] = {}
+        """The place of a human's words to what they brought."""
+        self.summaries: list[Brought | None] = []
+        """Of each boundary, what it brought of what lay before."""
+        said: Origin | None = None
+        for event in events:
+            match event:
+                case Message(role="user"):
+                    said = event.origin
+                case Notice(kind="compacted" | "cleared"):
+                    said = None
+                    self.summaries.append(None)
+                case Fact(name="brought", value=dict(told)):
+                    more = Brought(told["text"], told.get("folder"), event.origin.evidence)
+                    if call := told.get("call"):
+                        self.calls[call] = more
+                    elif said is not None:
+                        self.words[said] = more
+                    elif self.summaries:
+                        self.summaries[-1] = more
+
+
+def values_given(text: str) -> set[str]:
+    """The values that the user's or a brief's words name; of a path, each of its parts.
+
+    A file may be named as a mention (`@src/a.py`) or from where one is (`./src/a.py`).
+    """
+    text = text[:MAX_TEXT]
+    named = {*values(text), *_files_named(text)}
+    return named | {part for path in named if "/" in path for part in path.split("/") if part}
+
+
+def brought_values(more: Brought) -> set[str]:
+    """The same of a text that came behind a human's words, with the files of its folder."""
+    files = _files_named(more.text[:MAX_TEXT]) if more.folder else ()
+    return values_given(more.text) | {absolute(file, more.folder) for file in files}
+
+
+def _files_named(text: str) -> Iterator[str]:
+    for file in NAME.findall(text.replace("\\", "/")):
+        yield file.removeprefix("@").removeprefix("./")

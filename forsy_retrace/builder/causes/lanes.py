@@ -1,0 +1,68 @@
+"""How far each actor, and each line of the conversation, has come."""
+
+from forsy_retrace.trace import Step
+
+from ..again.retries import Retries
+from ..pair import ends_behind
+from .flow import Flow
+
+
+class Lane:
+    """One actor's line of work in one branch: what it received, knows and has failed at."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.retries = Retries()
+        self.batch: list[Step] = []
+        """The calls of its last message, and earlier ones that ran on: their results come together."""
+        self.came: list[Step] = []
+        """What the results came of that it had last."""
+        self.late: list[Step] = []
+        """Of its last calls those that still run."""
+        self.issued: list[Step] = []
+        """Calls whose outputs come into sight with the next message."""
+        self.plan: int | None = None
+        """The step that put a plan item in progress, until the user asked for other work."""
+        self.items: tuple[str, ...] = ()
+        """The items in progress, in their own words."""
+        self.started = False
+
+    def works_on(self, step: int, items: tuple[str, ...]) -> None:
+        """A step told which items are in progress; one that tells the same again begins none."""
+        if items != self.items:
+            self.plan = step if items else None
+        self.items = items
+
+    def receive(self, step: Step) -> None:
+        """Looks at what had come when a step began; calls that still ran bring theirs later."""
+        self.late = [one for one in self.batch if ends_behind(one, step)]
+        came = [one for one in self.batch if one not in self.late]
+        self.came = came or (self.came if self.late else [])
+
+    def see(self) -> None:
+        """The outputs of the calls so far are before the actor."""
+        for step in self.issued:
+            self.flow.show(step)
+        self.issued.clear()
+
+
+class Line:
+    """How far a line of the conversation has come."""
+
+    def __init__(self) -> None:
+        self.done: Step | None = None
+        """What was done last, but for the user's words."""
+        self.said: Step | None = None
+        """The last output since the user's words."""
+        self.asker: Step | None = None
+        """The user message that the main agent has yet to act on."""
+
+    def take(self, step: Step) -> None:
+        if step.action == "user_message":
+            self.asker, self.said = step, None  # what was said before has been reacted to
+        elif step.via == "notification" or not step.actor.startswith("subagent"):
+            self.done = step
+            if step.actor == "agent":
+                self.asker = None
+        if step.action == "output":
+            self.said = step
