@@ -13,7 +13,8 @@ from forsy_retrace.sdk import Shows, pointer
 from forsy_retrace.source import Record, Source
 
 from .lines import Line, read_again, session_of
-from .records import Queue, Reader
+from .queue import Queue
+from .records import Reader
 from .threads import Threads, threads
 
 SHOWS = Shows(

@@ -19,10 +19,13 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import between, later, media_of, named, pointer, strings, text_of, words
+from forsy_retrace.sdk import between, media_of, named, pointer, strings, text_of, words
 
 from .changes import changes
+from .kinds import BOOKKEEPING, FACTS, LIMIT, OF_A_LANE, PROGRESS, SYSTEM
 from .lines import AGENT_TOOLS, Json, Line, is_result
+from .places import at, deeper
+from .queue import Queue
 from .results import background, commit, exit_code, is_amended, kept, structured, verdict
 from .threads import Threads
 from .words import (
@@ -39,94 +42,6 @@ from .words import (
     with_rejection,
 )
 
-LIMIT = later(r"(?i)(?:you've hit your|limit reached|usage limit|rate limit|out of .{0,20}usage)")
-
-BOOKKEEPING = frozenset(
-    [
-        "agent-color",
-        "agent-name",
-        "agent-setting",
-        "ai-title",
-        "api-request",
-        "api-request-blob",
-        "api-request-shape",
-        "artifact-autoreact-ledger",
-        "artifact-comment-monitor",
-        "artifact-link",
-        "atis-latch",
-        "attribution-snapshot",
-        "bridge-session",
-        "content-replacement",
-        "continued-in",
-        "control_request",
-        "control_response",
-        "cost-state",
-        "custom-title",
-        "dev-mods",
-        "ended-by-model",
-        "file-history-delta",
-        "file-history-snapshot",
-        "fork-context-ref",
-        "frame-link",
-        "history-suppression",
-        "isolation-latch",
-        "keep_alive",
-        "last-prompt",
-        "marble-origami-commit",
-        "marble-origami-snapshot",
-        "memory-mode",
-        "mode",
-        "observer-ref",
-        "permission-mode",
-        "pr-link",
-        "queue-operation",
-        "rate_limit_event",
-        "relocated",
-        "saved_hook_context",
-        "stream_event",
-        "summary",
-        "tag",
-        "task-summary",
-        "tool_progress",
-        "worktree-state",
-    ]
-)
-"""Record types without a message: titles, snapshots, telemetry. None is part of the work."""
-
-SYSTEM = {
-    "api_error": "transport retry",
-    "microcompact_boundary": "old results dropped from the context",
-    "local_command": "local command",
-    "stop_hook_summary": "hook output",
-    "turn_duration": "telemetry",
-    "bridge_status": "telemetry",
-    "away_summary": "telemetry",
-    "informational": "telemetry",
-    "hook_started": "hook output",
-    "hook_response": "hook output",
-    "status": "telemetry",
-    "task_started": "progress",
-    "task_notification": "notice: background task ended",
-    "scheduled_task_fire": "telemetry",
-    "agents_killed": "notice: subagents stopped",
-    "memory_saved": "bookkeeping: memory_saved",
-    "model_consent_fallback": "model fallback",
-    "model_fallback": "model fallback",
-    "per_turn_effort_changed": "telemetry",
-    "permission_retry": "telemetry",
-}
-PROGRESS = {"hook_progress": "hook output"}
-FACTS = (
-    ("cwd", "cwd"),
-    ("gitBranch", "branch"),
-    ("version", "version"),
-    ("permissionMode", "permission_mode"),
-    ("entrypoint", "entrypoint"),
-)
-"""Fields of a record that say something of the session, and what we call them."""
-OF_A_LANE = FACTS[:3]
-"""Those that a subagent's record has of its own."""
-
 USAGE = (
     "input_tokens",
     "output_tokens",
@@ -138,7 +53,7 @@ USAGE = (
 class Reader:
     """Reads lines in order and remembers what a later copy would repeat."""
 
-    def __init__(self, found: Threads, queue: "Queue") -> None:
+    def __init__(self, found: Threads, queue: Queue) -> None:
         self.found, self.queue = found, queue
         self.seen: set[tuple[Any, ...]] = set()
         self.contents: dict[tuple[str, str | None], set[int]] = {}
@@ -169,7 +84,7 @@ class Reader:
             return
         if line.is_fork:
             above = line.follows.message if line.follows is not None else None
-            yield Fact(_at(here, pointer("parentUuid")), "follows", {"message": above})
+            yield Fact(at(here, pointer("parentUuid")), "follows", {"message": above})
         yield from self._session_facts(line, here)
         if line.lane and not line.brief and line.lane not in self.delegated:
             yield from self._unbriefed(line, here)
@@ -219,7 +134,7 @@ class Reader:
             value = line.body.get(key)
             if isinstance(value, str) and value and known.get(name) != value:
                 known[name] = value
-                yield Fact(_at(here, pointer(key)), name, value)
+                yield Fact(at(here, pointer(key)), name, value)
 
     def _assistant(self, line: Line, message: Json) -> Iterator[Event]:
         model, uid = message.get("model"), message.get("id")
@@ -234,7 +149,7 @@ class Reader:
             return
         if isinstance(model, str) and ("model", ident) not in self.seen:
             self.seen.add(("model", ident))
-            yield Fact(_at(here, "/message/model", line), "model", model)
+            yield Fact(at(here, "/message/model", line), "model", model)
         fresh = False
         for index, block in enumerate(blocks):
             path = f"/message/content/{index}" if content is blocks else "/message/content"
@@ -249,7 +164,7 @@ class Reader:
                 yield event
         usage = message.get("usage")
         if fresh and isinstance(usage, dict):
-            yield Fact(_at(here, "/message/usage", line), "usage", _usage(usage, model))
+            yield Fact(at(here, "/message/usage", line), "usage", _usage(usage, model))
         elif not blocks or not fresh:
             yield Skipped(here, "repeated history" if blocks else "empty message")
 
@@ -264,11 +179,11 @@ class Reader:
                 if not line.lane:
                     self.answers.add(text.strip())
                 return self._once(
-                    (unit, "text", text), Message(_deeper(here, "text"), "agent", text)
+                    (unit, "text", text), Message(deeper(here, "text"), "agent", text)
                 )
             case {"type": "thinking", "thinking": str(text)} if text.strip():
                 return self._once(
-                    (unit, "thinking", text), Thinking(_deeper(here, "thinking"), text)
+                    (unit, "thinking", text), Thinking(deeper(here, "thinking"), text)
                 )
             case {"type": "thinking" | "redacted_thinking"}:
                 return Skipped(here, "hidden reasoning")
@@ -327,7 +242,7 @@ class Reader:
                 case {"type": "tool_result", "tool_use_id": str(call)}:
                     events = list(self._tool_result(line, origin, block, call))
                 case {"type": "text", "text": str(text)}:
-                    events = list(self._words(line, _deeper(origin, "text"), text, pictures))
+                    events = list(self._words(line, deeper(origin, "text"), text, pictures))
                     pictures = () if any(isinstance(e, Message) for e in events) else pictures
                 case str():
                     events = list(self._words(line, origin, block, pictures))
@@ -451,7 +366,7 @@ class Reader:
         for index, one in enumerate(held):
             match one:
                 case {"from": str(name), "text": str(said)}:
-                    where = _deeper(_deeper(here, str(index)), "text")
+                    where = deeper(deeper(here, str(index)), "text")
                     for event in self._of_agent(where, name, said):
                         found = True
                         yield event
@@ -575,26 +490,26 @@ class Reader:
             value = body.get(key)
             if value and self.facts.get(name) != value:
                 self.facts[name] = value
-                yield Fact(_deeper(here, key), name, value)
+                yield Fact(deeper(here, key), name, value)
 
     def _attachment(self, line: Line, here: Origin, attachment: Json) -> Iterator[Event]:
-        origin = _deeper(here, "attachment")
+        origin = deeper(here, "attachment")
         match attachment:
             case {"type": "queued_command", "prompt": prompt}:
                 text = text_of(prompt)
                 where = Origin(
-                    _deeper(origin, "prompt").evidence, here.at, "user", None, here.branch
+                    deeper(origin, "prompt").evidence, here.at, "user", None, here.branch
                 )
                 yield from self._queued(line, where, text)
             case {"type": "deferred_tools_delta", "addedNames": list(names)}:
-                yield Fact(_deeper(origin, "addedNames"), "tools", list(strings(names)))
+                yield Fact(deeper(origin, "addedNames"), "tools", list(strings(names)))
             case {"type": "max_turns_reached" as kind} if not line.lane:
                 where = Origin(origin.evidence, here.at, "system", None, here.branch)
-                yield Notice(_deeper(where, "type"), "limit", kind)
+                yield Notice(deeper(where, "type"), "limit", kind)
             case {"type": "teammate_mailbox", "messages": list(held)}:
-                yield from self._mailbox(_deeper(origin, "messages"), held)
+                yield from self._mailbox(deeper(origin, "messages"), held)
             case {"type": "nested_memory"}:
-                yield Fact(_deeper(origin, "content"), "memory", text_of(attachment.get("content")))
+                yield Fact(deeper(origin, "content"), "memory", text_of(attachment.get("content")))
             case {"type": str(kind)}:
                 yield Skipped(here, f"attachment{named(kind)}")
             case _:
@@ -630,66 +545,13 @@ class Reader:
         subtype, text = words(body.get("subtype")), words(body.get("result"))
         is_known = text.strip() in self.answers
         if subtype.startswith("error_max"):
-            yield Notice(_deeper(here, "subtype"), "limit", subtype)
+            yield Notice(deeper(here, "subtype"), "limit", subtype)
         elif subtype.startswith("error") or body.get("is_error") is True:
             if not is_known:
                 path = "result" if text else "subtype"
-                yield Notice(_deeper(here, path), "model error", text or subtype)
+                yield Notice(deeper(here, path), "model error", text or subtype)
         elif text.strip() and not is_known:
-            yield Message(_deeper(here, "result"), "agent", text)
-
-
-class Queue:
-    """Prompts that were typed while the agent worked: delivered, steered in, or taken back.
-
-    One that was steered in stands where the agent got it: what it sent before knew nothing of it.
-    """
-
-    def __init__(self, found: Threads) -> None:
-        self.said: set[str] = set()
-        self.later = found.said
-        self.fate: dict[int, str] = {}
-        self.steers: dict[int, int] = {}
-        """A `remove` to the `enqueue` whose words it brings."""
-        self.held: dict[int, Message] = {}
-        waiting: list[int] = []
-        for line in found.lines:
-            match line.operation:
-                case "enqueue":
-                    waiting.append(id(line))
-                    self.fate[id(line)] = "kept"
-                case "popAll":
-                    for held in waiting:
-                        self.fate[held] = "taken back"
-                    waiting = []
-                case "dequeue" if waiting:
-                    self.fate[waiting.pop(0)] = "delivered"
-                case "remove" if waiting:
-                    self.steers[id(line)] = waiting[0]
-                    self.fate[waiting.pop(0)] = "steered"
-
-    def read(self, line: Line, here: Origin) -> Iterator[Event]:
-        """The words of an `enqueue`, unless a later record brings them."""
-        body = line.body
-        text = text_of(body.get("content")).strip()
-        if line.operation != "enqueue":
-            held = self.held.pop(self.steers.get(id(line), 0), None)
-            yield from (held,) if held is not None else ()
-            yield Skipped(here, "queue")
-            return
-        fate = self.fate.get(id(line))
-        part = next(pieces(text), None) if text else None
-        if part is None or part.via is None or text.startswith("{"):
-            yield Skipped(here, "queue")
-        elif fate in ("taken back", "delivered") or text in self.later or part.via == "command":
-            yield Skipped(here, "queue: taken back" if fate == "taken back" else "queue")
-        else:
-            origin = Origin(_deeper(here, "content").evidence, here.at, "user", None, here.branch)
-            message = Message(origin, "user", part.text, "queued", within=True)
-            if fate == "steered":
-                self.held[id(line)] = message
-            else:
-                yield message
+            yield Message(deeper(here, "result"), "agent", text)
 
 
 def _call(line: Line, here: Origin, block: Json, call: str, tool: str) -> ToolCall:
@@ -699,14 +561,14 @@ def _call(line: Line, here: Origin, block: Json, call: str, tool: str) -> ToolCa
         case {"wireToolInputs": {**all_sent}} if not line.prefix:
             sent = all_sent.get(call)
             if isinstance(sent, dict) and sent != kept:
-                where = _at(here, pointer("wireToolInputs", call))
+                where = at(here, pointer("wireToolInputs", call))
                 return ToolCall(where, call, tool, sent, name, Meant(tool, kept))
     return ToolCall(_held(here, block, "input"), call, tool, kept, "" if "input" in block else name)
 
 
 def _held(here: Origin, block: Json, key: str) -> Origin:
     """The place of a block's own value; the block itself where it has none."""
-    return _deeper(here, key) if key in block else here
+    return deeper(here, key) if key in block else here
 
 
 def _shown(block: Json) -> str | None:
@@ -724,15 +586,6 @@ def _content_key(body: Json) -> int:
     """The kind and size of what a record says: tells copies from records that share an id."""
     message = str(body.get("message"))
     return hash((str(body.get("type")), len(message), message[:200]))
-
-
-def _at(here: Origin, path: str, line: Line | None = None) -> Origin:
-    prefix = line.prefix if line else ""
-    return Origin(here.evidence.at(prefix + path), here.at, here.actor, here.message, here.branch)
-
-
-def _deeper(here: Origin, key: str) -> Origin:
-    return _at(here, f"{here.evidence.pointer}/{key}")
 
 
 def _usage(usage: Json, model: Any) -> Json:
