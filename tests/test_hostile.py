@@ -26,7 +26,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.builder.checks.tasks import Tasks
-from forsy_retrace.builder.judging.ending import accepts
+from forsy_retrace.builder.judging.goal import accepts
 from forsy_retrace.builder.touched.edits import Standing
 from forsy_retrace.cli import main
 from forsy_retrace.commands import Simple

@@ -19,8 +19,11 @@ from forsy_retrace.trace import Artifact, Touch, Trace
 from .checks.unchecked import endings_of, is_log, is_plan, is_prose
 from .classify import command
 from .touched.changes import lines_read
-from .touched.edits import SCRATCH, fixers, may_rewrite, rewrites, scratch
+from .touched.fixers import fixers, may_rewrite, rewrites
+from .touched.paths import shown
+from .touched.replaced import whole
 from .touched.replayed import CHANGES, replay, tells_before
+from .touched.scratch import SCRATCH, scratch
 from .touched.told import (
     GONE,
     Named,
@@ -32,7 +35,6 @@ from .touched.told import (
     put_back,
     there_again,
 )
-from .touched.touches import shown, whole
 from .touched.wholes import Held, shown_whole
 
 FOLDERS = ("folder", "folder removed")

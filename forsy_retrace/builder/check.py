@@ -32,8 +32,11 @@ from .outputs.begun import no_test_ran, says_it_never_began
 from .outputs.printed import bare_output, unreached
 from .outputs.runners import KINDS, Verdict, read_summary
 from .outputs.verdicts import lists_unformatted, speaks_of_failure
-from .touched.edits import EDITS, Standing, Stash, around_its_check, edits_of, scratch
-from .touched.touches import absolute, base_of, known_places, leaves_as_it_is
+from .touched.edits import Standing, edits_of
+from .touched.fixers import Stash, around_its_check
+from .touched.paths import absolute, base_of, known_places
+from .touched.replaced import leaves_as_it_is
+from .touched.scratch import EDITS, scratch
 from .touched.tracked import makers
 
 

@@ -14,8 +14,11 @@ from .classify import command, patch_of
 from .outputs.failures import first_error, stopped
 from .tools import path_of
 from .touched.changes import changed, lines_read
-from .touched.edits import EDITS, may_have_fixed, rewrites_unnamed
-from .touched.touches import absolute, before_of, shown, touches, whole
+from .touched.fixers import may_have_fixed, rewrites_unnamed
+from .touched.paths import absolute, shown
+from .touched.replaced import before_of, whole
+from .touched.scratch import EDITS
+from .touched.touches import touches
 from .variants import Lines
 
 

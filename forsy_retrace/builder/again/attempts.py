@@ -9,7 +9,8 @@ from forsy_retrace.trace import Check, Step
 
 from ..classify import command, patch_of, patched_files
 from ..tools import path_of
-from ..touched.touches import EDITORS, READERS, WRITERS, absolute, base_of
+from ..touched.paths import absolute, base_of
+from ..touched.touches import EDITORS, READERS, WRITERS
 
 SOON = 4
 """Within how many of them another lookup still answers one that found nothing."""

@@ -7,7 +7,7 @@ from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 
 from ..checks.places import between_slashes
-from ..touched.touches import absolute
+from ..touched.paths import absolute
 from .attempts import LOOKS, NEARLY, SOON, Attempt, operands
 from .likeness import are_alike
 

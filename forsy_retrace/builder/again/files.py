@@ -7,7 +7,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from ..checks.places import between_slashes
-from ..touched.touches import lines_put, lines_taken, replacements, takes_back
+from ..touched.replaced import lines_put, lines_taken, replacements, takes_back
 from .attempts import LOOKS, SAYS_SO, SOON, Attempt
 
 

@@ -15,8 +15,8 @@ from forsy_retrace.trace import Check, Step
 from ..classify import command
 from ..outcome import never_ran
 from ..outputs.printed import unread
-from ..touched.edits import Stash, around_its_check
-from ..touched.touches import replacements
+from ..touched.fixers import Stash, around_its_check
+from ..touched.replaced import replacements
 from .attempts import LOOKS, SOON, TELLING, Attempt, attempt
 from .commands import are_elsewhere
 from .files import is_moot

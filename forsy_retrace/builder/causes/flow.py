@@ -22,7 +22,7 @@ from ..classify import command, reports
 from ..outcome import never_ran
 from ..outputs.gaps import only_reads
 from ..touched.listings import entries, folder_of, placed
-from ..touched.touches import absolute, base_of, shown
+from ..touched.paths import absolute, base_of, shown
 from ..words.cited import lines_named
 from .distinctive import SHORTEST, values
 from .given import Brought

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from forsy_retrace.events import Event, Fact, Message, Notice, Origin
 from forsy_retrace.evidence import Evidence
 
-from ..touched.touches import absolute
+from ..touched.paths import absolute
 from .distinctive import values
 from .wanted import MAX_TEXT
 

@@ -9,8 +9,9 @@ from forsy_retrace.trace import Step
 
 from ..classify import command, patched_files
 from ..tools import command_of, path_of
+from ..touched.paths import absolute, base_of, shown
 from ..touched.ranges import spans_asked
-from ..touched.touches import absolute, base_of, replacements, shown
+from ..touched.replaced import replacements
 from . import distinctive
 from .idents import Idents, idents_of
 from .imports import stem_of

@@ -15,8 +15,8 @@ from forsy_retrace.trace import Step, Touch
 
 from ..classify import command
 from ..outputs.printed import bare_output, scripts
-from ..touched.edits import EDITS
-from ..touched.touches import absolute
+from ..touched.paths import absolute
+from ..touched.scratch import EDITS
 from .places import PACKAGE
 from .tasks import PACKAGE as FILE
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from forsy_retrace.commands import Simple
 from forsy_retrace.patterns import later
 
-from ..touched.touches import absolute
+from ..touched.paths import absolute
 from .places import PACKAGE, Looks, between_slashes
 
 RUNNERS = later(r"^(?:bun test|deno test|vitest|jest|mocha|pytest|rspec|phpunit|mix test)\b")

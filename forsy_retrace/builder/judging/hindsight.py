@@ -11,7 +11,7 @@ from ..touched.edits import edits_of
 from ..variants import beside, left, thumbs
 from ..words.claims import said_to_pass
 from ..words.messages import finds_fault
-from .ending import accepts
+from .goal import accepts
 from .heard import Heard, over, tells
 from .meant import meant
 from .named import cited, reported

@@ -16,7 +16,8 @@ from forsy_retrace.trace import Step, Trace
 from ..again.attempts import attempt
 from ..outputs.begun import says_it_never_began
 from ..outputs.failures import first_error
-from ..touched.edits import EDITS, edits_of
+from ..touched.edits import edits_of
+from ..touched.scratch import EDITS
 from ..touched.told import GONE
 
 TO_FAIL = re.compile(

@@ -13,8 +13,8 @@ from forsy_retrace.trace import Step, Touch, Trace, edits_named
 from ..classify import command
 from ..outcome import never_ran
 from ..outputs.failures import first_error, stopped
-from ..touched.edits import EDITS
-from ..touched.touches import takes_back
+from ..touched.replaced import takes_back
+from ..touched.scratch import EDITS
 from ..variants import branch_of
 from ..words.messages import finds_fault
 from .hindsight import Hindsight

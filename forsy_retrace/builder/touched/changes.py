@@ -15,9 +15,11 @@ from ..outputs.failures import CANCELLED
 from ..outputs.gaps import is_cut
 from ..outputs.printed import bare_output, shows_none, unread
 from ..tools import PLAN_EXITS
-from .edits import BY_GIT, EDITS, may_have_fixed
+from .fixers import BY_GIT, may_have_fixed
+from .paths import absolute, base_of, shown
 from .ranges import read_in_parts
-from .touches import absolute, base_of, leaves_as_it_is, shown
+from .replaced import leaves_as_it_is
+from .scratch import EDITS
 
 COMMIT = re.compile(r"^\[(?:detached HEAD|[^\]\s]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
 """Git's own line for a new commit: `[main 1a2b3c4] Subject`."""

@@ -4,24 +4,23 @@ import posixpath
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
-from forsy_retrace.commands import REWRITES, Command, Simple
-from forsy_retrace.patterns import later
+from forsy_retrace.commands import Command, Simple
 from forsy_retrace.trace import Step, Touch, Trace
 
-from ..classify import command, typed_line
-from ..outcome import never_ran
+from ..classify import command
 from ..tools import replaces_all
-from .touches import absolute, base_of, before_of
+from .fixers import may_have_fixed
+from .paths import absolute, base_of
+from .replaced import before_of
+from .scratch import EDITS
 from .tracked import Tracked
 
-EDITS = ("edit", "write", "delete")
 REPLACED_SHARE = 0.5
 """An edit is replaced when later steps took out more than this share of the lines it put in."""
-
 LATEST = 100
 """So many of the latest edits may have put in one of several equal lines that are taken out."""
 RESTORES = re.compile(
@@ -29,58 +28,6 @@ RESTORES = re.compile(
     r"|restore\b(?![^&|;\n]{0,400} (?:--staged|-S)\b))"
 )
 """Commands that put files back as they were committed."""
-
-
-SCRATCH = re.compile(r"^(?:/private)?/(?:tmp|var/folders)/|[/\\]AppData[/\\]Local[/\\]Temp[/\\]")
-"""Where scratch files lie: writing one is no edit of the work."""
-
-
-def scratch(trace: Trace) -> Callable[[str], bool]:
-    """Tells whether a file lies where scratch files lie, and in no folder that is worked in.
-
-    Worked in are the folder that the session began in, those that it pushed from, and copies of a
-    repository that it fetched and committed to. Where the log tells no working directory, so is a
-    folder below `/tmp` of which the agent edited files with a tool for that.
-    """
-    first = next((step.cwd for step in trace.steps if step.cwd), None)
-    homes = {first} if first else set(_edited_folders(trace))
-    copies = set[str]()
-    for step in trace.steps:
-        run = command(step)
-        if run is None:
-            continue
-        here, names = absolute(run.cwd or ".", step.cwd), {one.name for one in run.simples}
-        copies |= {absolute(path, here) for one in run.simples for path in _fetched(one)}
-        if "git push" in names or (here in copies and "git commit" in names):
-            homes.add(here)
-    inside = tuple(f"{home.rstrip('/')}/" for home in homes if SCRATCH.search(f"{home}/"))
-
-    def is_scratch(path: str) -> bool:
-        return SCRATCH.search(path) is not None and not path.startswith(inside)
-
-    return is_scratch
-
-
-OWN_FOLDER = re.compile(r"(?:/private)?/tmp/[^/]+(?=/)")
-"""A folder below the one for all that is scratch."""
-
-
-def _edited_folders(trace: Trace) -> Iterator[str]:
-    for touch in trace.touches:
-        found = OWN_FOLDER.match(touch.path) if touch.kind in EDITS else None
-        if found and command(trace.steps[touch.step - 1]) is None:
-            yield found[0]
-
-
-def _fetched(simple: Simple) -> tuple[str, ...]:
-    """Where a clone of a repository that is not on this machine goes."""
-    is_far = simple.name == "gh repo clone" or any(AWAY.match(one) for one in simple.urls)
-    return simple.writes if simple.name in CLONES and is_far else ()
-
-
-CLONES = frozenset(["git clone", "gh repo clone"])
-AWAY = re.compile(r"(?:https?|ssh|git)://|git@")
-"""How the address of a repository on another machine begins."""
 
 
 class Standing:
@@ -369,95 +316,6 @@ def put_back_by(step: Step) -> PutBack | None:
 
 def _puts_back(simple: Simple) -> bool:
     return simple.words[:1] == ("git",) and RESTORES.search(" ".join(simple.words)) is not None
-
-
-BY_GIT = frozenset(
-    [
-        *("git checkout", "git switch", "git restore", "git reset", "git merge", "git rebase"),
-        *("git pull", "git stash", "git cherry-pick", "git revert", "git am", "git apply"),
-    ]
-)
-"""Commands of Git that may put other contents into the files at work."""
-SPARES = frozenset(
-    ["-b", "-B", "-c", "-C", "--orphan", "--staged", "--cached", "--check", "--stat"]
-)
-"""With one of these they do not, nor a stash that is only looked at, nor a reset that is not hard."""
-
-
-def rewrites(trace: Trace) -> Iterator[tuple[int, Simple]]:
-    """The steps in which Git may have put other contents into the files at work."""
-    for step in trace.steps:
-        run = command(step) or typed_line(step)
-        if run is None or step.success is False or "git" not in run.programs:
-            continue
-        for simple in run.simples:
-            words = frozenset(simple.words[2:])
-            if simple.name not in BY_GIT or words & (SPARES | set(LOOKS_AT)):
-                continue
-            if simple.name != "git reset" or "--hard" in words:
-                yield step.step, simple
-
-
-def may_rewrite(simple: Simple, path: str) -> bool:
-    """Whether such a command may have meant this file: one that it names, where it names any."""
-    marks = [at for at, word in enumerate(simple.words) if word in ("--", "--theirs", "--ours")]
-    named = simple.words[marks[-1] + 1 :] if marks else ()
-    return not named or any(path.endswith(f"/{name.lstrip('./')}") for name in named)
-
-
-UNFIXED = later(
-    r"(?im)\bno fixes applied\b|^\d+ files? (?:left unchanged|already formatted)\.?[ \t]*$"
-)
-"""How formatters and fixers say that they changed nothing."""
-NO_SUCH_COMMAND = 127
-
-
-def fixers(trace: Trace) -> Iterator[tuple[int, Simple]]:
-    """The steps in which a formatter or fixer may have rewritten files that its line does not name.
-
-    One that failed may have, too: it tells by that what it could not mend.
-    """
-    for step in trace.steps:
-        run = command(step)
-        if run is not None and may_have_fixed(step, run) and not UNFIXED.search(step.printed):
-            yield from ((step.step, one) for one in run.simples if rewrites_unnamed(one))
-
-
-def may_have_fixed(step: Step, run: Command) -> bool:
-    """Whether a formatter or fixer of a line may have rewritten files, also where it failed."""
-    code = step.told.exit_code if step.told else None
-    return run.fixes and not never_ran(step) and code != NO_SUCH_COMMAND
-
-
-def rewrites_unnamed(simple: Simple) -> bool:
-    """Whether a command rewrites files, and names none."""
-    return simple.role in REWRITES and not simple.writes
-
-
-BACK = ("pop", "apply", "branch")
-LOOKS_AT = ("list", "show", "drop", "clear")
-
-
-def around_its_check(run: Command | None) -> tuple[Sequence[Simple], Sequence[Simple]]:
-    """The commands of a line before its first check, and those from it on."""
-    simples = run.simples if run is not None else ()
-    first = next((at for at, one in enumerate(simples) if one.check), len(simples))
-    return simples[:first], simples[first:]
-
-
-class Stash:
-    """Whether the edits are put away: `git stash` until `git stash pop`, on one line or on several."""
-
-    def __init__(self) -> None:
-        self.away_since = 0
-        """The step that put all edits before it away; 0 while they are in place."""
-
-    def take(self, step: int, simples: Sequence[Simple]) -> None:
-        """Takes in what these commands of a step do."""
-        for simple in simples:
-            asked = "".join(simple.words[2:3])
-            if simple.words[:2] == ("git", "stash") and asked not in LOOKS_AT:
-                self.away_since = 0 if asked in BACK else step
 
 
 def _holding(line: str, text: str) -> Iterator[str]:

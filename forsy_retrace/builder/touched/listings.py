@@ -9,7 +9,7 @@ from forsy_retrace.trace import Step
 from ..causes.wanted import last_part
 from ..classify import command
 from ..tools import path_of
-from .touches import absolute, base_of, shown
+from .paths import absolute, base_of, shown
 
 LISTS = ("ls", "find", "tree", "fd", "eza", "exa")
 """Commands at the end of a line that list what is in a folder."""

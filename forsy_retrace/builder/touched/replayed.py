@@ -3,7 +3,7 @@
 from forsy_retrace.trace import Touch, Trace
 
 from ..files import after_edit, keeps_end
-from .touches import before_of
+from .replaced import before_of
 from .wholes import Held, shown_whole
 
 CHANGES = ("edit", "write", "delete", "changed", "generated", "removed", "put back", "committed")

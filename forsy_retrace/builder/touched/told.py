@@ -12,8 +12,8 @@ from forsy_retrace.trace import Touch, Trace
 from ..classify import command
 from .edits import put_back_by
 from .listings import named_in
+from .paths import absolute, base_of
 from .replayed import CHANGES
-from .touches import absolute, base_of
 from .tracked import makers
 
 GONE = {

@@ -1,6 +1,5 @@
 """Which files did a step read or change, as far as the log shows?"""
 
-import difflib
 import posixpath
 from collections.abc import Iterable, Iterator
 
@@ -9,37 +8,33 @@ from forsy_retrace.events import SHELL, Change
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
 
-from ..classify import command, patch_of
+from ..classify import command
 from ..outcome import never_ran
 from ..outputs.begun import says_it_never_began
 from ..outputs.gaps import lost
 from ..outputs.printed import numbered, shows_none, unreached, unread
 from ..outputs.runners import read_summary
 from ..tools import path_of
+from .paths import absolute, base_of, known_places
 from .ranges import lines_shown
+from .replaced import line_changes, replaced, replacements
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
 WRITERS = ("Write", "create_file", "write_file")
 READERS = ("Read", "NotebookRead", "read_file")
-
-
 WRITTEN_BY = {"write": "write", "edit": "edit", "execute": "generated"}
 """What a simple command's target is to it; a build's output or a log is generated, not edited,
 and what a formatter rewrites is changed by a check."""
-
 MAKES_FOLDERS = frozenset(["mkdir", "md"])
 """Commands whose targets are folders with nothing in them."""
-
 UNRESOLVED = frozenset("*?$`{}<>|&;")
 """Marks of a path that only the shell could have resolved."""
 ROOTED = later(r"[/~\\]|[A-Za-z]:")
 """How a path begins that means the same wherever a command runs."""
 NO_FILE = later(r"(?i)\s*\Z|/dev/null\Z|(?:env|variable|function|alias|hklm|hkcu):")
 """Nothing, nowhere, and the drives of PowerShell that hold no files."""
-
 CLEANED = later(r"(?m)^Removing (\S.*)$")
 """How `git clean` tells what it deleted, from its folder on."""
-
 Named = tuple[int, str, str]
 """A file that a line names: in which command, the file, and what that does to it."""
 
@@ -79,27 +74,6 @@ def _failed_by_a_check(step: Step, run: Command) -> bool:
 def _first_check(run: Command) -> int:
     """How many commands of a line stand before its first check; 0 without one."""
     return next((at for at, simple in enumerate(run.simples) if simple.check), 0)
-
-
-def absolute(path: str, cwd: str | None) -> str:
-    """The path as the working directory makes it; Windows drives stay as they are."""
-    path = path.replace("\\", "/")
-    if path.startswith("/") or path[1:2] == ":" or path.startswith("~") or not cwd:
-        return posixpath.normpath(path) if path else path
-    return posixpath.normpath(posixpath.join(cwd.replace("\\", "/"), path))
-
-
-def base_of(step: Step) -> str | None:
-    """The folder in which a call's paths lie: where its line goes, else the working directory."""
-    run = command(step)
-    return absolute(run.cwd, step.cwd) if run is not None and run.cwd else step.cwd
-
-
-def shown(path: str, cwd: str | None) -> str:
-    """The path for a sentence: relative to the logged working directory where it lies below it."""
-    base = (cwd or "").replace("\\", "/").rstrip("/")
-    path = path.replace("\\", "/")
-    return path[len(base) + 1 :] if base and path.startswith(base + "/") else path
 
 
 def _of_call(step: Step) -> Iterator[Touch]:
@@ -218,17 +192,6 @@ def _source(step: Step, simple: Simple, path: str) -> str:
     return "" if "mv: " in step.printed else moved.get(path, "")
 
 
-def known_places(run: Command) -> int:
-    """How many commands of a line run where it begins: up to a `cd` that does not lead it."""
-    leads = True
-    for at, simple in enumerate(run.simples):
-        if simple.words[:1] not in (("cd",), ("pushd",), ("popd",)):
-            leads = False
-        elif not leads:
-            return at
-    return len(run.simples)
-
-
 def _poured(step: Step, path: str, kind: str, text: str, change: Change | None = None) -> Touch:
     """A file that got a here-document as its content, or at its end."""
     lines = tuple(text.splitlines())
@@ -265,110 +228,12 @@ def _asked(step: Step, path: str) -> Iterator[Touch]:
         yield _touch(step, path, "edit", old=old, new=new, removed=removed, added=added)
 
 
-def replacements(step: Step) -> list[tuple[str, str]]:
-    """The pairs of texts that an edit call replaces, those of a patch with the lines around.
-
-    An edit that names lines by their numbers, or writes a file anew, replaces what the log records.
-    """
-    sent = step.call.input if step.call else None
-    pairs = [*_replaced(sent), *_hunks(patch_of(step))]
-    if not pairs and step.like in ("Edit", "Write") and step.result is not None:
-        hunks = [hunk for change in step.result.changes for hunk in change.hunks]
-        return [pair for hunk in hunks for pair in _hunks("\n".join(hunk.lines))]
-    return pairs
-
-
-def only_takes_out(step: Step) -> bool:
-    """Whether an edit puts in no line that it does not take out."""
-    pairs = [(old.splitlines(), new.splitlines()) for old, new in replacements(step)]
-    return bool(pairs) and all(set(new).issubset(old) for old, new in pairs)
-
-
-def takes_back(step: Step, other: Step) -> bool:
-    """Whether an edit of what another wrote undoes it: it only takes out, or puts back what was there.
-
-    Other lines may come along, as long as most of those put in are put back.
-    """
-    before, after = replacements(other), replacements(step)
-    if not before or not after:
-        return False
-    if only_takes_out(step) or {(new, old) for old, new in before}.issuperset(after):
-        return True
-    lost, put = lines_taken(before), lines_put(after)
-    return lines_put(before) <= lines_taken(after) and lost <= put and 2 * len(lost) > len(put)
-
-
-def lines_put(pairs: Iterable[tuple[str, str]]) -> set[str]:
-    """The telling lines that replacements put in."""
-    return {line for old, new in pairs for line in _telling(new) - _telling(old)}
-
-
-def lines_taken(pairs: Iterable[tuple[str, str]]) -> set[str]:
-    """The telling lines that they take out."""
-    return lines_put((new, old) for old, new in pairs)
-
-
-def _telling(text: str) -> set[str]:
-    return {bare for line in text.splitlines() if len(bare := line.strip()) > 2}
-
-
-def _replaced(sent: object) -> list[tuple[str, str]]:
-    match sent:
-        case {"edits": list(edits)}:
-            return [found for edit in edits for found in _replacement(edit)]
-    return list(_replacement(sent))
-
-
-def _hunks(patch: str) -> Iterator[tuple[str, str]]:
-    old, new = list[str](), list[str]()
-    for line in [*patch.splitlines(), "@@"]:
-        if line.startswith(("@@", "*** ")):
-            if old:
-                yield "\n".join(old), "\n".join(new)
-            old, new = [], []
-        else:
-            old += [line[1:]] if line[:1] in (" ", "-") else []
-            new += [line[1:]] if line[:1] in (" ", "+") else []
-
-
-def _replacement(edit: object) -> Iterator[tuple[str, str]]:
-    match edit:
-        case (
-            {"old_string": str(old), "new_string": str(new)}
-            | {"oldText": str(old), "newText": str(new)}
-            | {"old_str": str(old), "new_str": str(new)}
-            | {"search": str(old), "replace": str(new)}
-        ):
-            yield old, new
-
-
 def written(sent: object) -> str | None:
     """The whole content that a call writes into its file."""
     match sent:
         case {"content": str(text)} | {"file_text": str(text)}:
             return text
     return None
-
-
-def line_changes(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lines that differ between two texts."""
-    before, after = old.splitlines(), new.splitlines()
-    if len(before) * len(after) > 4_000_000:
-        return tuple(before), tuple(after)
-    removed, added = [], []
-    for line in difflib.unified_diff(before, after, n=0, lineterm=""):
-        if line.startswith("-") and not line.startswith("---"):
-            removed.append(line[1:])
-        elif line.startswith("+") and not line.startswith("+++"):
-            added.append(line[1:])
-    return tuple(removed), tuple(added)
-
-
-def leaves_as_it_is(touch: Touch) -> bool:
-    """Whether a file was written with what it already held."""
-    change = touch.change
-    is_known = change is not None and change.kind == "modified" and change.before is not None
-    return touch.kind == "write" and is_known and not (touch.added or touch.removed)
 
 
 def _read(step: Step, path: str) -> Iterator[Touch]:
@@ -404,29 +269,13 @@ def _gained(step: Step, path: str, change: Change) -> Iterator[Touch]:
         yield _touch(step, path, "read", change=change)
 
 
-def before_of(change: Change | None) -> str | None:
-    """A file's whole content before a change, where the log holds it."""
-    return None if change is None or change.before is None else str(change.before)
-
-
-def whole(change: Change | None) -> str | None:
-    """The text of a file that was shown from its beginning to its end.
-
-    What stands behind the end of the last line counts as a line, though it is mostly empty.
-    """
-    if change is None or change.kind != "shown" or change.start != 1 or change.total is None:
-        return None
-    text = change.after
-    return text if text is not None and text.count("\n") + 1 >= change.total else None
-
-
 def _recorded(step: Step, change: Change) -> Iterator[Touch]:
     path = absolute(change.path, step.cwd)
     if change.kind == "shown":
         yield from _gained(step, path, change)
         return
     amended = step.result is not None and step.result.amended  # then the arguments tell another
-    pairs = [] if amended or step.call is None else _replaced(step.call.input)
+    pairs = [] if amended or step.call is None else replaced(step.call.input)
     lines = [line for hunk in change.hunks for line in hunk.lines]
     if lines:
         removed = tuple(line[1:] for line in lines if line.startswith("-"))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from forsy_retrace.commands import Command
 from forsy_retrace.trace import Step, Touch
 
-from .touches import absolute, base_of
+from .paths import absolute, base_of
 
 STAGES = frozenset(["git add", "git stage"])
 """Commands that tell Git of files."""

@@ -14,7 +14,8 @@ from forsy_retrace.trace import Step, Touch, Trace
 from ..outputs.gaps import is_cut
 from ..outputs.printed import NUMBERED, bare_output, unreached
 from ..tools import command_of
-from .touches import READERS, whole
+from .replaced import whole
+from .touches import READERS
 
 PRINTS = later(
     r"\s*(?:(?:/\w+)*/?(?:ba|z)?sh -l?c (?P<outer>['\"]))?(?:cd [\w./@+~-]+ && )?"

@@ -1,0 +1,98 @@
+"""Commands that rewrite files which they don't name, and Git's ways to put edits away."""
+
+from collections.abc import Iterator, Sequence
+
+from forsy_retrace.commands import REWRITES, Command, Simple
+from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step, Trace
+
+from ..classify import command, typed_line
+from ..outcome import never_ran
+
+BY_GIT = frozenset(
+    [
+        *("git checkout", "git switch", "git restore", "git reset", "git merge", "git rebase"),
+        *("git pull", "git stash", "git cherry-pick", "git revert", "git am", "git apply"),
+    ]
+)
+"""Commands of Git that may put other contents into the files at work."""
+SPARES = frozenset(
+    ["-b", "-B", "-c", "-C", "--orphan", "--staged", "--cached", "--check", "--stat"]
+)
+"""With one of these they do not, nor a stash that is only looked at, nor a reset that is not hard."""
+
+
+def rewrites(trace: Trace) -> Iterator[tuple[int, Simple]]:
+    """The steps in which Git may have put other contents into the files at work."""
+    for step in trace.steps:
+        run = command(step) or typed_line(step)
+        if run is None or step.success is False or "git" not in run.programs:
+            continue
+        for simple in run.simples:
+            words = frozenset(simple.words[2:])
+            if simple.name not in BY_GIT or words & (SPARES | set(LOOKS_AT)):
+                continue
+            if simple.name != "git reset" or "--hard" in words:
+                yield step.step, simple
+
+
+def may_rewrite(simple: Simple, path: str) -> bool:
+    """Whether such a command may have meant this file: one that it names, where it names any."""
+    marks = [at for at, word in enumerate(simple.words) if word in ("--", "--theirs", "--ours")]
+    named = simple.words[marks[-1] + 1 :] if marks else ()
+    return not named or any(path.endswith(f"/{name.lstrip('./')}") for name in named)
+
+
+UNFIXED = later(
+    r"(?im)\bno fixes applied\b|^\d+ files? (?:left unchanged|already formatted)\.?[ \t]*$"
+)
+"""How formatters and fixers say that they changed nothing."""
+NO_SUCH_COMMAND = 127
+
+
+def fixers(trace: Trace) -> Iterator[tuple[int, Simple]]:
+    """The steps in which a formatter or fixer may have rewritten files that its line does not name.
+
+    One that failed may have, too: it tells by that what it could not mend.
+    """
+    for step in trace.steps:
+        run = command(step)
+        if run is not None and may_have_fixed(step, run) and not UNFIXED.search(step.printed):
+            yield from ((step.step, one) for one in run.simples if rewrites_unnamed(one))
+
+
+def may_have_fixed(step: Step, run: Command) -> bool:
+    """Whether a formatter or fixer of a line may have rewritten files, also where it failed."""
+    code = step.told.exit_code if step.told else None
+    return run.fixes and not never_ran(step) and code != NO_SUCH_COMMAND
+
+
+def rewrites_unnamed(simple: Simple) -> bool:
+    """Whether a command rewrites files, and names none."""
+    return simple.role in REWRITES and not simple.writes
+
+
+BACK = ("pop", "apply", "branch")
+LOOKS_AT = ("list", "show", "drop", "clear")
+
+
+def around_its_check(run: Command | None) -> tuple[Sequence[Simple], Sequence[Simple]]:
+    """The commands of a line before its first check, and those from it on."""
+    simples = run.simples if run is not None else ()
+    first = next((at for at, one in enumerate(simples) if one.check), len(simples))
+    return simples[:first], simples[first:]
+
+
+class Stash:
+    """Whether the edits are put away: `git stash` until `git stash pop`, on one line or on several."""
+
+    def __init__(self) -> None:
+        self.away_since = 0
+        """The step that put all edits before it away; 0 while they are in place."""
+
+    def take(self, step: int, simples: Sequence[Simple]) -> None:
+        """Takes in what these commands of a step do."""
+        for simple in simples:
+            asked = "".join(simple.words[2:3])
+            if simple.words[:2] == ("git", "stash") and asked not in LOOKS_AT:
+                self.away_since = 0 if asked in BACK else step

@@ -1,0 +1,40 @@
+"""Where a path leads that a call names."""
+
+import posixpath
+
+from forsy_retrace.commands import Command
+from forsy_retrace.trace import Step
+
+from ..classify import command
+
+
+def absolute(path: str, cwd: str | None) -> str:
+    """The path as the working directory makes it; Windows drives stay as they are."""
+    path = path.replace("\\", "/")
+    if path.startswith("/") or path[1:2] == ":" or path.startswith("~") or not cwd:
+        return posixpath.normpath(path) if path else path
+    return posixpath.normpath(posixpath.join(cwd.replace("\\", "/"), path))
+
+
+def base_of(step: Step) -> str | None:
+    """The folder in which a call's paths lie: where its line goes, else the working directory."""
+    run = command(step)
+    return absolute(run.cwd, step.cwd) if run is not None and run.cwd else step.cwd
+
+
+def shown(path: str, cwd: str | None) -> str:
+    """The path for a sentence: relative to the logged working directory where it lies below it."""
+    base = (cwd or "").replace("\\", "/").rstrip("/")
+    path = path.replace("\\", "/")
+    return path[len(base) + 1 :] if base and path.startswith(base + "/") else path
+
+
+def known_places(run: Command) -> int:
+    """How many commands of a line run where it begins: up to a `cd` that does not lead it."""
+    leads = True
+    for at, simple in enumerate(run.simples):
+        if simple.words[:1] not in (("cd",), ("pushd",), ("popd",)):
+            leads = False
+        elif not leads:
+            return at
+    return len(run.simples)

@@ -1,0 +1,123 @@
+"""What an edit replaces, by its arguments and by what the harness recorded of it."""
+
+import difflib
+from collections.abc import Iterable, Iterator
+
+from forsy_retrace.events import Change
+from forsy_retrace.trace import Step, Touch
+
+from ..classify import patch_of
+
+
+def replacements(step: Step) -> list[tuple[str, str]]:
+    """The pairs of texts that an edit call replaces, those of a patch with the lines around.
+
+    An edit that names lines by their numbers, or writes a file anew, replaces what the log records.
+    """
+    sent = step.call.input if step.call else None
+    pairs = [*replaced(sent), *_hunks(patch_of(step))]
+    if not pairs and step.like in ("Edit", "Write") and step.result is not None:
+        hunks = [hunk for change in step.result.changes for hunk in change.hunks]
+        return [pair for hunk in hunks for pair in _hunks("\n".join(hunk.lines))]
+    return pairs
+
+
+def only_takes_out(step: Step) -> bool:
+    """Whether an edit puts in no line that it does not take out."""
+    pairs = [(old.splitlines(), new.splitlines()) for old, new in replacements(step)]
+    return bool(pairs) and all(set(new).issubset(old) for old, new in pairs)
+
+
+def takes_back(step: Step, other: Step) -> bool:
+    """Whether an edit of what another wrote undoes it: it only takes out, or puts back what was there.
+
+    Other lines may come along, as long as most of those put in are put back.
+    """
+    before, after = replacements(other), replacements(step)
+    if not before or not after:
+        return False
+    if only_takes_out(step) or {(new, old) for old, new in before}.issuperset(after):
+        return True
+    lost, put = lines_taken(before), lines_put(after)
+    return lines_put(before) <= lines_taken(after) and lost <= put and 2 * len(lost) > len(put)
+
+
+def lines_put(pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """The telling lines that replacements put in."""
+    return {line for old, new in pairs for line in _telling(new) - _telling(old)}
+
+
+def lines_taken(pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """The telling lines that they take out."""
+    return lines_put((new, old) for old, new in pairs)
+
+
+def _telling(text: str) -> set[str]:
+    return {bare for line in text.splitlines() if len(bare := line.strip()) > 2}
+
+
+def replaced(sent: object) -> list[tuple[str, str]]:
+    match sent:
+        case {"edits": list(edits)}:
+            return [found for edit in edits for found in _replacement(edit)]
+    return list(_replacement(sent))
+
+
+def _hunks(patch: str) -> Iterator[tuple[str, str]]:
+    old, new = list[str](), list[str]()
+    for line in [*patch.splitlines(), "@@"]:
+        if line.startswith(("@@", "*** ")):
+            if old:
+                yield "\n".join(old), "\n".join(new)
+            old, new = [], []
+        else:
+            old += [line[1:]] if line[:1] in (" ", "-") else []
+            new += [line[1:]] if line[:1] in (" ", "+") else []
+
+
+def _replacement(edit: object) -> Iterator[tuple[str, str]]:
+    match edit:
+        case (
+            {"old_string": str(old), "new_string": str(new)}
+            | {"oldText": str(old), "newText": str(new)}
+            | {"old_str": str(old), "new_str": str(new)}
+            | {"search": str(old), "replace": str(new)}
+        ):
+            yield old, new
+
+
+def line_changes(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The lines that differ between two texts."""
+    before, after = old.splitlines(), new.splitlines()
+    if len(before) * len(after) > 4_000_000:
+        return tuple(before), tuple(after)
+    removed, added = [], []
+    for line in difflib.unified_diff(before, after, n=0, lineterm=""):
+        if line.startswith("-") and not line.startswith("---"):
+            removed.append(line[1:])
+        elif line.startswith("+") and not line.startswith("+++"):
+            added.append(line[1:])
+    return tuple(removed), tuple(added)
+
+
+def leaves_as_it_is(touch: Touch) -> bool:
+    """Whether a file was written with what it already held."""
+    change = touch.change
+    is_known = change is not None and change.kind == "modified" and change.before is not None
+    return touch.kind == "write" and is_known and not (touch.added or touch.removed)
+
+
+def before_of(change: Change | None) -> str | None:
+    """A file's whole content before a change, where the log holds it."""
+    return None if change is None or change.before is None else str(change.before)
+
+
+def whole(change: Change | None) -> str | None:
+    """The text of a file that was shown from its beginning to its end.
+
+    What stands behind the end of the last line counts as a line, though it is mostly empty.
+    """
+    if change is None or change.kind != "shown" or change.start != 1 or change.total is None:
+        return None
+    text = change.after
+    return text if text is not None and text.count("\n") + 1 >= change.total else None
