@@ -209,6 +209,22 @@ def test_every_link_of_a_document_leads_somewhere(path: Path) -> None:
         assert (path.parent / link.strip()).exists(), link
 
 
+PLACE = re.compile(r"`((?:forsy_retrace|adapters|fixtures|tests|docs)/[\w./-]*)")
+
+
+def test_the_way_through_the_code_names_every_room() -> None:
+    told = text_of(ROOT / "docs" / "code.md")
+    places = set(PLACE.findall(told))
+    for place in places:
+        assert (ROOT / place).exists(), place
+    rooms = {
+        f"{path.parent.relative_to(ROOT).as_posix()}/"
+        for top in ("forsy_retrace", "forsy_retrace/builder")
+        for path in (ROOT / top).glob("*/__init__.py")
+    }
+    assert rooms <= places
+
+
 def test_every_exit_code_that_the_readme_names_is_one_of_ours() -> None:
     from forsy_retrace.cli.group import INTERRUPTED, OUR_FAULT, UNREAD
     from forsy_retrace.errors import RetraceError
