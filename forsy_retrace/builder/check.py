@@ -6,9 +6,8 @@ clears nothing for a wider one, and what a formatter rewrote is no edit to check
 """
 
 import posixpath
-from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
@@ -16,22 +15,31 @@ import msgspec
 from forsy_retrace.commands import REMOVES, Command, Simple, classify
 from forsy_retrace.events import Change
 from forsy_retrace.evidence import inferred
-from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
 from .checks.loads import FILE, Loads
 from .checks.packages import Packages
 from .checks.places import with_parents
+from .checks.ran import (
+    builds_and_runs,
+    kinds_on,
+    lines_of_go,
+    never_began,
+    programs_of,
+    stopped_at,
+    tells_nothing,
+    words_of,
+)
+from .checks.readback import PRINTS_PATCHES, edits_shown, patched_lines, replaced_texts, with_output
 from .checks.scripts import Scripts
 from .checks.suites import left_out_of
 from .checks.tasks import Tasks
 from .checks.unchecked import NAMED, Unchecked, breadth, is_prose
 from .classify import command
 from .outcome import never_ran
-from .outputs.begun import no_test_ran, says_it_never_began
-from .outputs.printed import bare_output, unreached
-from .outputs.runners import KINDS, Verdict, read_summary
-from .outputs.verdicts import lists_unformatted, speaks_of_failure
+from .outputs.begun import no_test_ran
+from .outputs.printed import bare_output
+from .outputs.runners import read_summary
 from .touched.edits import Standing, edits_of
 from .touched.fixers import Stash, around_its_check
 from .touched.paths import absolute, base_of, known_places
@@ -80,7 +88,7 @@ class _Checker:
         """The latest edits that their file's reader has not seen since, by actor and path."""
         self.built: dict[str, Command] = {}
         """What builds put out, and by which line: running it runs the edited program."""
-        self.replaced_later = _replaced_texts(touched)
+        self.replaced_later = replaced_texts(touched)
         self.start: str | None = None
         self.place = ""
         """Where commands run, once they left the folder of the start: then the log keeps track."""
@@ -88,7 +96,7 @@ class _Checker:
     def take(self, step: Step) -> Step:
         self.start = self.start or step.cwd
         self.place = step.cwd if step.cwd and step.cwd != self.start else ""
-        touched = _with_output(step, self.touched.get(step.step, []))
+        touched = with_output(step, self.touched.get(step.step, []))
         if step.call is None or never_ran(step):
             return step
         run = command(step)
@@ -108,7 +116,7 @@ class _Checker:
             return step
         if found.passed and run is not None:
             self._clear(found, step, run)
-        makes = run is not None and MAKES.issuperset(_kinds(run))
+        makes = run is not None and MAKES.issuperset(kinds_on(run))
         if makes and step.operation == "verify" and not found.edits:
             if found.kind == "run":
                 del self.checks[step.step]
@@ -128,8 +136,8 @@ class _Checker:
         Each passed over what waited for it, whichever names the edits of the line.
         """
         lines = self.scripts.of(step, run)
-        for kind in sorted({found.kind, *_kinds(run)}):
-            if not _tells_nothing(kind, step, run):
+        for kind in sorted({found.kind, *kinds_on(run)}):
+            if not tells_nothing(kind, step, run):
                 edits = found.over if kind == "tests" else found.edits
                 if kind not in (found.kind, "run"):
                     others = self._waiting(kind, run, lines, most=None)
@@ -174,7 +182,7 @@ class _Checker:
 
     def _see_patches(self, step: Step, here: str) -> None:
         """What `git diff` printed was seen: a read of it afterwards is no read-back."""
-        for name, lines in _patched(step.printed).items():
+        for name, lines in patched_lines(step.printed).items():
             for root in with_parents(here):
                 path = posixpath.join(root, name)
                 if (step.actor, path) in self.unseen:
@@ -185,7 +193,7 @@ class _Checker:
         """The edits that a read did not show stay unseen."""
         key = (read.actor, read.path)
         if held := self.unseen.pop(key, None):
-            seen = {id(edit) for edit in _shown(read, held)}
+            seen = {id(edit) for edit in edits_shown(read, held)}
             if left := [edit for edit in held if id(edit) not in seen]:
                 self.unseen[key] = deque(left, maxlen=NAMED)
 
@@ -204,24 +212,24 @@ class _Checker:
             return None
         # Whatever an edited task calls, it shows that the task is there.
         lines = () if rule == "runs-edited-task" else self.scripts.of(step, run)
-        kinds = (kind, *_kinds(run))
+        kinds = (kind, *kinds_on(run))
         if step.success and kind == "run" and run.masked and run.told:
             # `go build -o shop && ./shop | head` shows that the build passed, no more.
             kind, *_ = kinds = run.told
         verdict = read_summary(bare_output(step))
         if step.success is False:
-            kind, *_ = kinds = _stopped_at(verdict, run) or kinds
+            kind, *_ = kinds = stopped_at(verdict, run) or kinds
         self.loads.ran(programs, step.printed)
         # A line may hold several checks; it is known by the first that has something to check.
-        loaders = (*programs, *self._edited(_given(run))) if programs else ()
+        loaders = (*programs, *self._edited(words_of(run))) if programs else ()
         untested = self._untested(step, run, lines) if "tests" in kinds else None
         for other in dict.fromkeys(kinds):
             edits = self._waiting(other, built or run, lines, loaders, untested)
             if edits:
                 kind = other
                 break
-        passed = None if _never_began(step, run) else step.success
-        if passed and _tells_nothing(kind, step, run):
+        passed = None if never_began(step, run) else step.success
+        if passed and tells_nothing(kind, step, run):
             passed = None
         elif kind == "ci" and passed is False and verdict is None:
             passed = None  # some had not ended yet, or the wait for them did
@@ -260,7 +268,7 @@ class _Checker:
         if kind == "ci":
             edits = (edit for edit in edits if edit < self.pushed)
         if kind in STRUCTURE:
-            left_out = self.packages.left_out(_lines_of_go(run, lines))
+            left_out = self.packages.left_out(lines_of_go(run, lines))
             edits = (edit for edit in edits if not all(map(left_out, self.standing.paths[edit])))
         if untested is not None and kind == "tests":
             edits = (edit for edit in edits if edit not in self.idle or not untested(edit))
@@ -287,19 +295,19 @@ class _Checker:
     def _build_of(self, step: Step, run: Command) -> Command | None:
         """The line that built the program which this one runs from edited files; it may be this."""
         here = absolute(run.cwd or ".", step.cwd)
-        if any(_builds_and_runs(one) for one in run.simples[: known_places(run)]):
+        if any(builds_and_runs(one) for one in run.simples[: known_places(run)]):
             is_work = not self.is_scratch(f"{here}/") and self._waiting("run", run)
             return run if is_work else None
         if not any(self._is_code(path) for path in self.standing.by_path):
             return None
-        paths = (absolute(read, step.cwd) for read in _programs(step, run))
+        paths = (absolute(read, step.cwd) for read in programs_of(step, run))
         return next((self.built[path] for path in paths if path in self.built), None)
 
     def _run_by(self, step: Step, run: Command) -> tuple[str, ...]:
         """The edited files that a line runs, or that a program on the line itself takes in."""
         taken = (path for runner, text in run.inline for path in self.loads.by_text(runner, text))
         edited = (path for path in taken if path in self.standing.by_path and self._is_code(path))
-        return (*self._edited(_programs(step, run)), *edited)
+        return (*self._edited(programs_of(step, run)), *edited)
 
     def _tasks(self, step: Step, run: Command) -> Iterator[str]:
         """The files whose edits define a task that a line runs, and the edited files these name."""
@@ -341,7 +349,7 @@ class _Checker:
                 for edit in self.unseen.get((touch.actor, touch.path), ())
                 if edit.step in self.standing.in_effect
             ]
-            edits = _shown(touch, unseen) if unseen else []
+            edits = edits_shown(touch, unseen) if unseen else []
             if edits and not self.replaced_later(touch):
                 numbers = tuple(dict.fromkeys(edit.step for edit in edits))
                 return Check(
@@ -353,167 +361,5 @@ class _Checker:
 PUSH = "git push"
 STRUCTURE = ("lint", "types", "build")
 """Kinds of checks that read or compile what they are given, and run none of it."""
-COMPILES = ("go vet", "go build", "golangci-lint", "staticcheck")
-
-
-def _lines_of_go(run: Command, lines: Iterable[str]) -> str:
-    """The lines by which Go's compiler and linters are run; empty where they are not known whole."""
-    ran = [one for way in (run, *map(classify, lines)) for one in way.simples]
-    told = " ".join(" ".join(one.words) for one in ran if one.name.startswith(COMPILES))
-    return "" if "…" in told else told
-
-
-def _never_began(step: Step, run: Command) -> bool:
-    """Whether a line failed before its check could run, for want of a folder, a tool or a target."""
-    if step.success is not False:
-        return False
-    first = next((at for at, one in enumerate(run.simples) if one.check), run.place)
-    if first < unreached(step) or (step.told is not None and step.told.exit_code == 127):
-        return True
-    return says_it_never_began(step.printed)
-
-
-def _stopped_at(verdict: Verdict | None, run: Command) -> tuple[str, ...]:
-    """The kind of the check on a line that failed by its own words; empty where none tells that."""
-    kind = KINDS.get(verdict.rule) if verdict is not None and not verdict.passed else None
-    builds = kind == "build" and any(map(_builds_and_runs, run.simples))
-    return (kind,) if kind is not None and (builds or kind in _kinds(run)) else ()
-
-
-def _tells_nothing(kind: str, step: Step, run: Command) -> bool:
-    """Whether a check that exits with 0 ran no test, found what it only lists, or hid a failure."""
-    if kind == "tests":
-        return no_test_ran(step.printed)
-    if kind == "run":
-        return run.masked and speaks_of_failure(step.printed)
-    return kind == "lint" and lists_unformatted(step.printed, run)
-
-
 MAKES = frozenset(["build", "run"])
 """Kinds of check that are work of their own where there is nothing to check."""
-
-
-def _kinds(run: Command) -> list[str]:
-    """The kinds of all checks on a line, that by which it is known first."""
-    found = (run.check, *(simple.check for simple in run.simples))
-    return [kind for kind in found if kind is not None]
-
-
-NUMBERED = later(r"(?m)^ *\d+\t")
-"""What `nl` and `cat -n` write in front of a line."""
-
-
-def _with_output(step: Step, touched: list[Touch]) -> list[Touch]:
-    """What a step did to files; a read by a shell line showed what the line printed."""
-    if command(step) is None or not any(touch.kind == "read" for touch in touched):
-        return touched
-    text = NUMBERED.sub("", bare_output(step))
-    return [
-        msgspec.structs.replace(touch, change=Change(touch.path, "shown", after=text))
-        if touch.kind == "read" and touch.change is None
-        else touch
-        for touch in touched
-    ]
-
-
-MODULE = later(r"-m ([\w.-]+)")
-
-
-def _programs(step: Step, run: Command) -> list[str]:
-    """The files that a line runs."""
-    modules = frozenset(MODULE.findall(step.input or ""))
-    return [read for simple in run.simples for read in _run_by(simple, modules)]
-
-
-def _given(run: Command) -> list[str]:
-    """The words that a line hands on to the programs which it runs."""
-    ran = (one for one in run.simples if one.rule == "run-program")
-    return [word.rpartition("=")[2] for one in ran for word in one.words]
-
-
-def _run_by(simple: Simple, modules: frozenset[str]) -> list[str]:
-    """The files that a command runs: a program's path, or a module by its dotted name."""
-    if simple.words and simple.words[0] in modules:
-        path = simple.words[0].replace(".", "/")
-        return [f"{path}.py", f"{path}/__main__.py"]
-    return list(simple.reads) if simple.rule == "run-program" else []
-
-
-PRINTS_PATCHES = frozenset(["git diff", "git show"])
-
-
-def _patched(text: str) -> dict[str, list[str]]:
-    """The lines that the patches of a text put in or keep, by their file's place below the root."""
-    found: dict[str, list[str]] = {}
-    lines: list[str] = []
-    for line in text.splitlines():
-        if line.startswith("+++ b/"):
-            lines = found.setdefault(line[6:], [])
-        elif line.startswith("diff --git "):
-            lines = []
-        elif line[:1] in ("+", " "):
-            lines.append(line[1:])
-    return found
-
-
-BUILDS_AND_RUNS = frozenset(["cargo run", "cargo r", "dotnet run", "go run"])
-"""Commands that build the project where they are, and run it."""
-
-
-def _builds_and_runs(simple: Simple) -> bool:
-    """Whether a command builds a project and runs it, and not a program that it names by a file."""
-    return simple.name in BUILDS_AND_RUNS and not any(
-        posixpath.splitext(read)[1] for read in simple.reads
-    )
-
-
-def _shown(read: Touch, edits: Sequence[Touch]) -> Sequence[Touch]:
-    """The edits of which a read shows half of the lines that they put in, or what stood around them.
-
-    One that shows fewer lines than they put in has to show little else.
-    """
-    if read.change is None or read.change.after is None:
-        return edits if read.first is None else []
-    lines = {line.strip() for line in read.change.after.splitlines()}
-    found = []
-    for edit in edits:
-        new = _telling(edit.added) - {line.strip() for line in (edit.old or "").splitlines()}
-        new = new or _telling(edit.added) or _telling((edit.new or "").splitlines())
-        if not new or 2 * len(new & lines) >= min(len(new), len(lines)):
-            found.append(edit)
-    return found
-
-
-def _telling(lines: Iterable[str]) -> set[str]:
-    return {bare for line in lines if len(bare := line.strip()) > 2}
-
-
-def _takes_out(edit: Touch, text: str) -> bool:
-    """Whether a text holds the beginning or the end of what an edit replaces, or a line of it.
-
-    Of a patch it may hold all lines of a piece, also where that only puts some in between.
-    """
-    if old := edit.old:
-        return old[:200] in text or old[-200:] in text
-    shown, hunks = _telling(text.splitlines()), edit.change.hunks if edit.change else ()
-    pieces = (_telling(line[1:] for line in hunk.lines if line[:1] in " -") for hunk in hunks)
-    return not shown.isdisjoint(_telling(edit.removed)) or any(
-        piece and piece <= shown for piece in pieces
-    )
-
-
-def _replaced_texts(touched: dict[int, list[Touch]]) -> Callable[[Touch], bool]:
-    """Tells whether a later edit replaces text that a read showed: then it was no read-back."""
-    later: dict[tuple[str, str], list[Touch]] = {}
-    for touches in touched.values():
-        for touch in touches:
-            if touch.kind == "edit" and (touch.old or touch.removed or touch.change):
-                later.setdefault((touch.actor, touch.path), []).append(touch)
-
-    def replaced(read: Touch) -> bool:
-        text = read.change.after if read.change is not None else None
-        edits = later.get((read.actor, read.path), [])
-        after = bisect_right(edits, read.step, key=lambda edit: edit.step)
-        return any(text is None or _takes_out(e, text) for e in edits[after : after + NAMED])
-
-    return replaced

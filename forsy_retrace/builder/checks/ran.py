@@ -1,0 +1,88 @@
+"""What a line runs: programs, builds of them, and whether it came so far."""
+
+import posixpath
+from collections.abc import Iterable
+
+from forsy_retrace.commands import Command, Simple, classify
+from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step
+
+from ..outputs.begun import no_test_ran, says_it_never_began
+from ..outputs.printed import unreached
+from ..outputs.runners import KINDS, Verdict
+from ..outputs.verdicts import lists_unformatted, speaks_of_failure
+
+COMPILES = ("go vet", "go build", "golangci-lint", "staticcheck")
+
+
+def lines_of_go(run: Command, lines: Iterable[str]) -> str:
+    """The lines by which Go's compiler and linters are run; empty where they are not known whole."""
+    ran = [one for way in (run, *map(classify, lines)) for one in way.simples]
+    told = " ".join(" ".join(one.words) for one in ran if one.name.startswith(COMPILES))
+    return "" if "…" in told else told
+
+
+def never_began(step: Step, run: Command) -> bool:
+    """Whether a line failed before its check could run, for want of a folder, a tool or a target."""
+    if step.success is not False:
+        return False
+    first = next((at for at, one in enumerate(run.simples) if one.check), run.place)
+    if first < unreached(step) or (step.told is not None and step.told.exit_code == 127):
+        return True
+    return says_it_never_began(step.printed)
+
+
+def stopped_at(verdict: Verdict | None, run: Command) -> tuple[str, ...]:
+    """The kind of the check on a line that failed by its own words; empty where none tells that."""
+    kind = KINDS.get(verdict.rule) if verdict is not None and not verdict.passed else None
+    builds = kind == "build" and any(map(builds_and_runs, run.simples))
+    return (kind,) if kind is not None and (builds or kind in kinds_on(run)) else ()
+
+
+def tells_nothing(kind: str, step: Step, run: Command) -> bool:
+    """Whether a check that exits with 0 ran no test, found what it only lists, or hid a failure."""
+    if kind == "tests":
+        return no_test_ran(step.printed)
+    if kind == "run":
+        return run.masked and speaks_of_failure(step.printed)
+    return kind == "lint" and lists_unformatted(step.printed, run)
+
+
+def kinds_on(run: Command) -> list[str]:
+    """The kinds of all checks on a line, that by which it is known first."""
+    found = (run.check, *(simple.check for simple in run.simples))
+    return [kind for kind in found if kind is not None]
+
+
+MODULE = later(r"-m ([\w.-]+)")
+
+
+def programs_of(step: Step, run: Command) -> list[str]:
+    """The files that a line runs."""
+    modules = frozenset(MODULE.findall(step.input or ""))
+    return [read for simple in run.simples for read in _run_by(simple, modules)]
+
+
+def words_of(run: Command) -> list[str]:
+    """The words that a line hands on to the programs which it runs."""
+    ran = (one for one in run.simples if one.rule == "run-program")
+    return [word.rpartition("=")[2] for one in ran for word in one.words]
+
+
+def _run_by(simple: Simple, modules: frozenset[str]) -> list[str]:
+    """The files that a command runs: a program's path, or a module by its dotted name."""
+    if simple.words and simple.words[0] in modules:
+        path = simple.words[0].replace(".", "/")
+        return [f"{path}.py", f"{path}/__main__.py"]
+    return list(simple.reads) if simple.rule == "run-program" else []
+
+
+BUILDS_AND_RUNS = frozenset(["cargo run", "cargo r", "dotnet run", "go run"])
+"""Commands that build the project where they are, and run it."""
+
+
+def builds_and_runs(simple: Simple) -> bool:
+    """Whether a command builds a project and runs it, and not a program that it names by a file."""
+    return simple.name in BUILDS_AND_RUNS and not any(
+        posixpath.splitext(read)[1] for read in simple.reads
+    )

@@ -1,0 +1,99 @@
+"""Which edits a read shows again."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from forsy_retrace.events import Change
+from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step, Touch
+
+from ..classify import command
+from ..outputs.printed import bare_output
+from .unchecked import NAMED
+
+NUMBERED = later(r"(?m)^ *\d+\t")
+"""What `nl` and `cat -n` write in front of a line."""
+
+
+def with_output(step: Step, touched: list[Touch]) -> list[Touch]:
+    """What a step did to files; a read by a shell line showed what the line printed."""
+    if command(step) is None or not any(touch.kind == "read" for touch in touched):
+        return touched
+    text = NUMBERED.sub("", bare_output(step))
+    return [
+        msgspec.structs.replace(touch, change=Change(touch.path, "shown", after=text))
+        if touch.kind == "read" and touch.change is None
+        else touch
+        for touch in touched
+    ]
+
+
+PRINTS_PATCHES = frozenset(["git diff", "git show"])
+
+
+def patched_lines(text: str) -> dict[str, list[str]]:
+    """The lines that the patches of a text put in or keep, by their file's place below the root."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("+++ b/"):
+            lines = found.setdefault(line[6:], [])
+        elif line.startswith("diff --git "):
+            lines = []
+        elif line[:1] in ("+", " "):
+            lines.append(line[1:])
+    return found
+
+
+def edits_shown(read: Touch, edits: Sequence[Touch]) -> Sequence[Touch]:
+    """The edits of which a read shows half of the lines that they put in, or what stood around them.
+
+    One that shows fewer lines than they put in has to show little else.
+    """
+    if read.change is None or read.change.after is None:
+        return edits if read.first is None else []
+    lines = {line.strip() for line in read.change.after.splitlines()}
+    found = []
+    for edit in edits:
+        new = _telling(edit.added) - {line.strip() for line in (edit.old or "").splitlines()}
+        new = new or _telling(edit.added) or _telling((edit.new or "").splitlines())
+        if not new or 2 * len(new & lines) >= min(len(new), len(lines)):
+            found.append(edit)
+    return found
+
+
+def _telling(lines: Iterable[str]) -> set[str]:
+    return {bare for line in lines if len(bare := line.strip()) > 2}
+
+
+def _takes_out(edit: Touch, text: str) -> bool:
+    """Whether a text holds the beginning or the end of what an edit replaces, or a line of it.
+
+    Of a patch it may hold all lines of a piece, also where that only puts some in between.
+    """
+    if old := edit.old:
+        return old[:200] in text or old[-200:] in text
+    shown, hunks = _telling(text.splitlines()), edit.change.hunks if edit.change else ()
+    pieces = (_telling(line[1:] for line in hunk.lines if line[:1] in " -") for hunk in hunks)
+    return not shown.isdisjoint(_telling(edit.removed)) or any(
+        piece and piece <= shown for piece in pieces
+    )
+
+
+def replaced_texts(touched: dict[int, list[Touch]]) -> Callable[[Touch], bool]:
+    """Tells whether a later edit replaces text that a read showed: then it was no read-back."""
+    later: dict[tuple[str, str], list[Touch]] = {}
+    for touches in touched.values():
+        for touch in touches:
+            if touch.kind == "edit" and (touch.old or touch.removed or touch.change):
+                later.setdefault((touch.actor, touch.path), []).append(touch)
+
+    def replaced(read: Touch) -> bool:
+        text = read.change.after if read.change is not None else None
+        edits = later.get((read.actor, read.path), [])
+        after = bisect_right(edits, read.step, key=lambda edit: edit.step)
+        return any(text is None or _takes_out(e, text) for e in edits[after : after + NAMED])
+
+    return replaced
