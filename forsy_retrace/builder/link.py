@@ -239,7 +239,7 @@ class _Linker:
             and (done.operation == "plan") == sent_back
         ]
         named = [done for done in wrong if _is_named(done, step.input or "")]
-        if step.message_role == "direct_request":
+        if _asks_for_other_work(step):
             lane.retries.settle()
         lane.retries.reopen(named or wrong)
 
@@ -477,6 +477,13 @@ class _Linker:
             return step
         ground = derived("position") if sure is None else inferred("position", sure)
         return _caused(step, causes, kind or "other", note, ground)
+
+
+def _asks_for_other_work(step: Step) -> bool:
+    """Whether a message ends what corrections before it wanted: an ask, or an answer that steers."""
+    steers = step.feedback_type == "new_instruction"
+    answers_so = step.message_role == "answer_to_agent_question" and steers
+    return step.message_role == "direct_request" or answers_so
 
 
 def _in_progress(sent: object) -> tuple[str, ...]:

@@ -225,7 +225,7 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.asked and c.words <= 25 and not c.question and not _wrong(c, x)
          and c.opens != "constrain" and not (c.orders and c.words > 12)
          and not c.found.get("request", "").startswith(("can you", "could you"))),
-    Rule("answers-with-a-view", "answer_to_agent_question", None, 0.66,
+    Rule("answers-with-a-view", "answer_to_agent_question", "new_instruction", 0.66,
          "Behind the agent's question it opens with what the user thinks or wants, at any length.",
          lambda c, x, via: x.asked and VIEW.match(c.rest) is not None and not _wrong(c, x)),
     Rule("yes-alone", "approval", None, 0.8,
