@@ -7,7 +7,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from ..checks.places import between_slashes
-from ..touched.replaced import lines_put, lines_taken, replacements, takes_back
+from ..touched.replaced import lines_put, lines_taken, replacements, takes_back, telling
 from .attempts import LOOKS, SAYS_SO, SOON, Attempt
 
 
@@ -40,7 +40,7 @@ def _finds_done(old: Step, new: Step) -> bool:
     if old.result is not None and old.result.changes:
         return False  # a line failed behind its patch
     wanted, found = replacements(old), replacements(new)
-    here = {line.strip() for before, _ in found for line in before.splitlines()}
+    here = set().union(*(telling(before) for before, _ in found))
     put, taken = lines_put(wanted), lines_taken(wanted)
     return bool(put and taken) and put <= here and taken.isdisjoint(here)
 
@@ -48,11 +48,12 @@ def _finds_done(old: Step, new: Step) -> bool:
 def _works_on(old: Step, new: Step) -> bool:
     """Whether an edit changes what another that worked had put in, and does not take that back.
 
-    Of one that only took lines out it puts some back.
+    Of one that only took lines out it puts some back; where nobody knows what the other put in, it
+    takes something out.
     """
     before, after = replacements(old), replacements(new)
     if not before or not after:
-        return True
+        return not after or bool(lines_taken(after))
     if takes_back(new, old):
         return False
     back = {(new, old) for old, new in before}

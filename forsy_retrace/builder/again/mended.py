@@ -177,6 +177,18 @@ def in_a_longer_line(old: Attempt, new: Attempt) -> bool:
     return len(asked) > 1 and any(_asked(one) == asked for one in new.run.simples)
 
 
+def end_of_a_line(old: Attempt, new: Attempt) -> bool:
+    """The last command of a line that failed, by itself, whatever its flags, soon after."""
+    if old.run is None or new.run is None or new.order - old.order > SOON:
+        return False
+    work = [one for one in new.run.simples if one.role != "view"]
+    if old.step.success is not False or len(old.run.simples) < 2 or len(work) != 1:
+        return False
+    *before, last = [one for one in old.run.simples if one.role != "view"] or old.run.simples
+    asked = _asked(last)
+    return bool(before) and len(asked) > 1 and asked == _asked(work[0]) and not old.run.check
+
+
 def _asked(simple: Simple) -> list[str]:
     """The words of a command without its flags and what it says to people, paths by their last part."""
     return [last_part(word) for word in unsaid(simple) if not word.startswith("-")]

@@ -34,6 +34,7 @@ from .mended import (
     asked_rightly,
     blanks_quoted,
     by_another_program,
+    end_of_a_line,
     in_a_longer_line,
     one_argument_changed,
     part_mended,
@@ -159,5 +160,6 @@ RULES: tuple[Rule, ...] = (
     Rule("blanks-quoted", 0.9, blanks_quoted),
     Rule("path-mended-after-failure", 0.75, path_mended),
     Rule("in-a-longer-line", 0.8, in_a_longer_line),
+    Rule("end-of-a-line", 0.75, end_of_a_line),
     Rule("similar-command-after-failure", 0.7, similar_command),
 )

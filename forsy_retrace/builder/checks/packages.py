@@ -73,10 +73,13 @@ class Packages:
         there.add(touch.path)
         held[folder] = set[str]().union(*(self.taken[path] for path in there))
 
-    def taken_in(self, given: Iterable[str]) -> Callable[[str], bool]:
-        """Tells whether a check of the given folders, between slashes, compiles another folder."""
+    def taken_in(self, given: Iterable[str], runs: bool) -> Callable[[str], bool]:
+        """Tells whether a check of the given folders, between slashes, compiles another folder.
+
+        One that runs their tests may run what they test from without.
+        """
         given = tuple(given)
-        if any(map(WHOLE.search, given)):
+        if runs and any(map(WHOLE.search, given)):
             return lambda folder: True
         inside = [one for one in self._folders() if any(f in between_slashes(one) for f in given)]
         named = set[str]().union(*(self.imports[one] | self.by_tests[one] for one in inside))

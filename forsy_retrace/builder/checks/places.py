@@ -38,7 +38,7 @@ Looks = Callable[[str], bool]
 """Whether a check looks at the file of that path."""
 
 
-Takes = Callable[[Iterable[str]], Looks]
+Takes = Callable[[Iterable[str], bool], Looks]
 """Tells which other folders a check of some Go packages compiles."""
 
 
@@ -172,7 +172,7 @@ def _by_go(kind: str, run: Command, place: str, takes: Takes) -> Looks | None:
     folders = tuple(map(between_slashes, paths))
     if any("/../" in one or one == "/./" for one in folders):
         return None
-    taken_in = takes(folders)
+    taken_in = takes(folders, kind == "tests")
     return lambda path: (
         any(folder in f"/{path}" for folder in folders)
         or not path.endswith(".go")

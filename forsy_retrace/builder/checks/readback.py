@@ -30,6 +30,8 @@ def with_output(step: Step, touched: list[Touch]) -> list[Touch]:
     ]
 
 
+CONFLICT = later(r"(?m)^<{7} ")
+"""How Git marks a place where two sides differ."""
 PRINTS_PATCHES = frozenset(["git diff", "git show"])
 
 
@@ -54,6 +56,8 @@ def edits_shown(read: Touch, edits: Sequence[Touch]) -> Sequence[Touch]:
     """
     if read.change is None or read.change.after is None:
         return edits if read.first is None else []
+    if CONFLICT.search(read.change.after):
+        return []  # Git has put other lines among them
     lines = {line.strip() for line in read.change.after.splitlines()}
     found = []
     for edit in edits:

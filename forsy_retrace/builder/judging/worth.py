@@ -137,7 +137,8 @@ def _taken_back(step: Step, later: Hindsight) -> Told | None:
 
 def _replaced(step: Step, later: Hindsight) -> Told | None:
     by = later.trace.replaced.get(step.step)
-    if by is None or later.passed(step.step, by) is not None:
+    taken_up = step.operation == "plan" and later.accepted.get(step.step, by or 0) < (by or 0)
+    if by is None or taken_up or later.passed(step.step, by) is not None:
         return None
     is_gone = _deletes(by, step.step, later.touched)
     did = "deleted what" if is_gone else "replaced most of what"

@@ -24,8 +24,8 @@ def replacements(step: Step) -> list[tuple[str, str]]:
 
 def only_takes_out(step: Step) -> bool:
     """Whether an edit puts in no line that it does not take out."""
-    pairs = [(old.splitlines(), new.splitlines()) for old, new in replacements(step)]
-    return bool(pairs) and all(set(new).issubset(old) for old, new in pairs)
+    pairs = replacements(step)
+    return bool(pairs) and not lines_put(pairs)
 
 
 def takes_back(step: Step, other: Step) -> bool:
@@ -44,7 +44,7 @@ def takes_back(step: Step, other: Step) -> bool:
 
 def lines_put(pairs: Iterable[tuple[str, str]]) -> set[str]:
     """The telling lines that replacements put in."""
-    return {line for old, new in pairs for line in _telling(new) - _telling(old)}
+    return {line for old, new in pairs for line in telling(new) - telling(old)}
 
 
 def lines_taken(pairs: Iterable[tuple[str, str]]) -> set[str]:
@@ -52,8 +52,9 @@ def lines_taken(pairs: Iterable[tuple[str, str]]) -> set[str]:
     return lines_put((new, old) for old, new in pairs)
 
 
-def _telling(text: str) -> set[str]:
-    return {bare for line in text.splitlines() if len(bare := line.strip()) > 2}
+def telling(text: str) -> set[str]:
+    """Lines without their blanks at the ends, and with one where they have several: aligned anew."""
+    return {bare for line in text.splitlines() if len(bare := " ".join(line.split())) > 2}
 
 
 def replaced(sent: object) -> list[tuple[str, str]]:

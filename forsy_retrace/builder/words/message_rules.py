@@ -124,6 +124,12 @@ def _asks_more(cues: Cues) -> bool:
     return "request" in cues.found or "next" in cues.found
 
 
+def _views(cues: Cues) -> bool:
+    """Whether it opens with what its author thinks or would have."""
+    meant = cues.opens == "clarify" and cues.found["clarify"] == "i mean"
+    return meant or VIEW.match(cues.rest) is not None
+
+
 def _thanks(cues: Cues) -> bool:
     return cues.thanks and cues.words <= 25 and not {"report", "constrain"} & set(cues.found)
 
@@ -226,8 +232,8 @@ RULES: tuple[Rule, ...] = (
          and c.opens != "constrain" and not (c.orders and c.words > 12)
          and not c.found.get("request", "").startswith(("can you", "could you"))),
     Rule("answers-with-a-view", "answer_to_agent_question", "new_instruction", 0.66,
-         "Behind the agent's question it opens with what the user thinks or wants, at any length.",
-         lambda c, x, via: x.asked and VIEW.match(c.rest) is not None and not _wrong(c, x)),
+         "Behind the agent's question or offer it opens with what the user thinks or wants, at any length.",
+         lambda c, x, via: (x.asked or x.offered) and _views(c) and not _wrong(c, x)),
     Rule("yes-alone", "approval", None, 0.8,
          "A yes by itself, where nothing was asked.",
          lambda c, x, via: c.opens == "yes" and c.words <= 3 and not x.asked and not c.question),
@@ -266,7 +272,8 @@ RULES: tuple[Rule, ...] = (
          and "correct" not in c.found and not x.asked),
     Rule("explains", "clarification", "clarification", 0.74,
          "It opens with an explanation of an earlier ask.",
-         lambda c, x, via: x.worked and c.opens == "clarify"),
+         lambda c, x, via: x.worked and c.opens == "clarify"
+         and not ((x.asked or x.offered) and _views(c))),
     Rule("accepts-and-asks-on", "direct_request", "approval", 0.72,
          "Praise somewhere in it, and a question.",
          lambda c, x, via: x.worked and "praise" in c.found and "correct" not in c.found
