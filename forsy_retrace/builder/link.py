@@ -5,7 +5,7 @@ subagent's inside, an abandoned branch, what lay before a cleared or compacted c
 """
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -143,7 +143,7 @@ class _Linker:
         self._corrected(step, before)
         if step.message_role in ASKS_ANEW:
             lane = self._named("agent ")
-            lane.plan, lane.items = None, ()
+            lane.items = {}
         step = self._typed_anew(step)
         if before is None:
             return step
@@ -277,11 +277,10 @@ class _Linker:
         if not isinstance(task, str):
             lane.works_on(step.step, _in_progress(sent))
         elif sent.get("status") == "in_progress":
-            lane.works_on(step.step, (task,))
+            lane.works_on(step.step, (*lane.items, task))
         elif sent.get("status") is not None:
             for other in self.lanes.values():
-                if other.items == (task,):
-                    other.works_on(step.step, ())
+                other.items.pop(task, None)
 
     def _briefed(self, step: Step, lane: Lane) -> Step:
         """A subagent's first step takes its input from the brief."""
@@ -447,8 +446,8 @@ class _Linker:
         if asks or step.step in self.starts:
             notes.append("Starts a subagent.")
             return kind if is_retry else "delegation_to_subagent"
-        if lane.plan is not None and (is_retry or kind in WEAK) and step.operation != "plan":
-            notes.append(f"Works on the plan item in progress since step {lane.plan}.")
+        if lane.items and (is_retry or kind in WEAK) and step.operation != "plan":
+            notes.append(_plan_of(lane.items))
             return kind if is_retry else "execution_of_plan"
         return kind
 
@@ -497,6 +496,13 @@ def _in_progress(sent: object) -> tuple[str, ...]:
         for one in items
         if isinstance(one, dict) and one.get("status") == "in_progress"
     )
+
+
+def _plan_of(items: Mapping[str, int]) -> str:
+    """Under which plan items a call is made."""
+    since = steps_named(sorted(set(items.values())))
+    told = "Works on the plan item" if len(items) == 1 else "Works under the plan items"
+    return f"{told} in progress since {since}."
 
 
 WEAK = ("parallel_work", "dependency_on_tool_result", "dependency_on_multiple_prior_steps")

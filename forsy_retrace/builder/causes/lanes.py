@@ -1,5 +1,7 @@
 """How far each actor, and each line of the conversation, has come."""
 
+from collections.abc import Iterable
+
 from forsy_retrace.trace import Step
 
 from ..again.retries import Retries
@@ -21,17 +23,14 @@ class Lane:
         """Of its last calls those that still run."""
         self.issued: list[Step] = []
         """Calls whose outputs come into sight with the next message."""
-        self.plan: int | None = None
-        """The step that put a plan item in progress, until the user asked for other work."""
-        self.items: tuple[str, ...] = ()
-        """The items in progress, in their own words."""
+        self.items: dict[str, int] = {}
+        """The plan items in progress, in their own words, with the step that put each in progress;
+        until the user asks for other work."""
         self.started = False
 
-    def works_on(self, step: int, items: tuple[str, ...]) -> None:
+    def works_on(self, step: int, items: Iterable[str]) -> None:
         """A step told which items are in progress; one that tells the same again begins none."""
-        if items != self.items:
-            self.plan = step if items else None
-        self.items = items
+        self.items = {item: self.items.get(item, step) for item in items}
 
     def receive(self, step: Step) -> None:
         """Looks at what had come when a step began; calls that still ran bring theirs later."""
