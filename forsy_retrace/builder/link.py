@@ -28,6 +28,7 @@ from .outcome import never_ran
 from .pair import issued_together
 from .tools import AGENT_TOOLS, path_of
 from .variants import Lines, branch_of, variants
+from .words.cited import numbers_named
 from .words.messages import answers, finds_fault
 
 BY_ROLE = {
@@ -140,6 +141,7 @@ class _Linker:
             named |= brought_values(self.beside.words[step.origin])
         for lane in self.lanes.values():
             lane.flow.given |= named
+            lane.flow.lines_given = numbers_named(step.input or "")
         self._corrected(step, before)
         if step.message_role in ASKS_ANEW:
             lane = self._named("agent ")

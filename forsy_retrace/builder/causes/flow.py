@@ -103,6 +103,8 @@ class Flow:
         """The folders that used paths lead through, each whole and by its name, to the first step."""
         self.given: set[str] = set()
         """Values that the user or the brief named: they need no other source."""
+        self.lines_given: frozenset[int] = frozenset()
+        """The lines that the user's last words named: the user led there."""
         self.entries: dict[str, int] = {}
         """Absolute path of a listed entry to the step that listed it first."""
         self.imports: dict[str, int] = {}
@@ -308,10 +310,12 @@ class Flow:
         """A line range from the last hit in it; a hit leads to a file's lines once.
 
         It leads to none that the actor had read before, and that stand as they did, unless it was
-        just received.
+        just received; nor to lines to which the user's last words led.
         """
         held, end = self.hits.get(path, []), last or first + FAR
         near = [seen for line, seen in held if first <= line <= end]
+        if any(first <= line <= end for line in self.lines_given):
+            return
         if end - first > WIDE and len(near) > MANY:
             return
         known = any(start <= first and end <= stop for start, stop in self.known.get(path, ()))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from forsy_retrace.patterns import later
-from forsy_retrace.trace import Step, Trace
+from forsy_retrace.trace import Check, Step, Trace
 
 from ..again.attempts import attempt
 from ..outputs.begun import says_it_never_began
@@ -51,6 +51,12 @@ BEGINNING = 400
 """Characters of what the agent says next in which it speaks of the run."""
 
 
+AS_EXPECTED = later(
+    r"(?i)(?<!not )(?<!n['’]t )\bfail(?:s|ed|ing|ures?)?\b[^.\n]{0,30}\bas (?:expected|planned|intended)\b"
+)
+"""How an agent says of a failure that it was to come."""
+
+
 def meant(trace: Trace) -> frozenset[int]:
     """The steps whose failure was the point."""
     worked = _first_work(trace)
@@ -59,8 +65,10 @@ def meant(trace: Trace) -> frozenset[int]:
     for step in reversed(trace.steps):
         if step.call is not None and step.success is False:
             is_run = step.step < worked and step.operation in ("execute", "verify")
-            is_bug = is_run and _shows_the_bug(said.get(step.actor, ""))
-            if is_bug or (step.step in trace.checks and _is_to_fail(step)):
+            words = said.get(step.actor, "")
+            is_bug = is_run and _shows_the_bug(words)
+            check = trace.checks.get(step.step)
+            if is_bug or (check and (_is_to_fail(step) or _failed_as_expected(check, words))):
                 found.add(step.step)
         said[step.actor] = step.reasoning or (step.output or "" if step.action == "output" else "")
     return frozenset(found.union(_showed_the_error(trace, worked), _found_gone(trace)))
@@ -102,6 +110,11 @@ ASKS_IF_THERE = frozenset(["ls", "stat", "file", "echo"])
 
 def _is_to_fail(step: Step) -> bool:
     return not _never_began(step) and TO_FAIL.search(_said_before(step)) is not None
+
+
+def _failed_as_expected(check: Check, said: str) -> bool:
+    """Whether a runner tells of the failure, and the next words say that it was to come."""
+    return bool(check.summary) and AS_EXPECTED.search(said[:BEGINNING]) is not None
 
 
 def _never_began(step: Step) -> bool:

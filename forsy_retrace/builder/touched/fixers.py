@@ -22,11 +22,17 @@ SPARES = frozenset(
 """With one of these they do not, nor a stash that is only looked at, nor a reset that is not hard."""
 
 
+MERGED = later(r"(?m)^(?:CONFLICT \(|Auto-merging )")
+"""How Git says what it did to files before it stopped at a conflict."""
+
+
 def rewrites(trace: Trace) -> Iterator[tuple[int, Simple]]:
     """The steps in which Git may have put other contents into the files at work."""
     for step in trace.steps:
         run = command(step) or typed_line(step)
-        if run is None or step.success is False or "git" not in run.programs:
+        if run is None or "git" not in run.programs:
+            continue
+        if step.success is False and not MERGED.search(step.printed):
             continue
         for simple in run.simples:
             words = frozenset(simple.words[2:])

@@ -14,6 +14,14 @@ APART = later(r"[.;!?] |, but\b|\bwhile\b|\bwhereas\b")
 """What parts a line from the file that was named before it."""
 
 
+NUMBER = later(r"\b(?:[Ll]ines? ~?|[\w.-]{1,80}\.[A-Za-z]\w{0,9}:)(\d{1,6})(?!\w|\.\d)")
+
+
+def numbers_named(text: str) -> frozenset[int]:
+    """The lines that words name, of whatever file."""
+    return frozenset(map(int, NUMBER.findall(text)))
+
+
 def lines_named(text: str) -> Iterator[tuple[str, int]]:
     """The lines of files that words name, each with the file's own name.
 
