@@ -17,6 +17,7 @@ from forsy_retrace.events import Change
 from forsy_retrace.evidence import inferred
 from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
+from .checks.chosen import are_others, chosen_by, tests_added
 from .checks.loads import FILE, Loads
 from .checks.packages import Packages
 from .checks.places import with_parents
@@ -287,10 +288,16 @@ class _Checker:
             return None
         later = self.scripts.found_later(step, run)
         told = set(self._waiting("tests", run, later, most=None)) if later else None
+        chosen = chosen_by(runs)
         return lambda edit: (
             (told is not None and edit not in told)
+            or (bool(chosen) and are_others(self._tests_in(edit), chosen))
             or all(untested(path) or left_out(path) for path in self.standing.paths[edit])
         )
+
+    def _tests_in(self, edit: int) -> frozenset[str]:
+        """The tests that an edit adds, if it does nothing else."""
+        return tests_added(one for one in self.touched.get(edit, ()) if one.kind in EDITS)
 
     def _build_of(self, step: Step, run: Command) -> Command | None:
         """The line that built the program which this one runs from edited files; it may be this."""
