@@ -7,7 +7,7 @@ from forsy_retrace.evidence import Ground, Vote, inferred
 from forsy_retrace.trace import Step, Trace, put
 
 from .outcome import never_ran
-from .variants import Lines
+from .variants import Lines, branch_of
 from .words.cues import LABEL, lists
 from .words.message_rules import Context
 from .words.messages import answers, read_message
@@ -16,14 +16,15 @@ from .words.messages import answers, read_message
 def feedback(trace: Trace) -> Trace:
     """The role of each human message, and how it judges what is done."""
     lines = Lines(trace, _Before)
-    replies = _replies(trace)
+    replies, ends = _replies(trace), _conclusions(trace)
     said: set[str | None] = set()
     steps = []
     for step in trace.steps:
         before = lines.of(step)
         if step.action == "user_message":
             answered = trace.steps[step.answers - 1] if step.answers else None
-            reply = replies.get(step.origin, "") if step.origin else ""
+            here = step.origin
+            reply = (replies.get(here, ""), ends.get(here, "")) if here else ("", "")
             menu = before.menu(step.input or "")
             context = before.context(step, answered, step.input in said, reply, menu)
             step = _read(step, context, menu)
@@ -45,6 +46,22 @@ def _replies(trace: Trace) -> dict[Origin, str]:
             case Message(origin=here, text=text) if text.strip() and here.actor == "agent":
                 if here.branch in waiting:
                     found[waiting.pop(here.branch)] = text
+    return found
+
+
+def _conclusions(trace: Trace) -> dict[Origin, str]:
+    """What the agent answered each human message in the end, where it only looked before."""
+    asked: dict[str, Origin] = {}
+    found: dict[Origin, str] = {}
+    for step in trace.steps:
+        branch = branch_of(step)
+        if step.action == "user_message":
+            if step.origin is not None:
+                asked[branch] = step.origin
+        elif step.actor == "agent" and step.operation in ACTS:
+            asked.pop(branch, None)
+        elif step.actor == "agent" and step.action == "output" and branch in asked:
+            found[asked.pop(branch)] = (step.output or "").lstrip("*_ ")
     return found
 
 
@@ -96,7 +113,12 @@ class _Before:
         return found if found is not None and lists(found.output or "", label[1]) else None
 
     def context(
-        self, step: Step, answered: Step | None, repeats: bool, reply: str, menu: Step | None
+        self,
+        step: Step,
+        answered: Step | None,
+        repeats: bool,
+        reply: tuple[str, str],
+        menu: Step | None,
     ) -> Context:
         worked, last = self.worked, self.last
         return Context(

@@ -142,7 +142,7 @@ def cues_of(text: str, context: Context) -> Cues:
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
         suits=SUITS.search(context.last_words[-300:]) is not None,
         leave=LEAVE.search(context.last_words[-400:]) is not None,
-        conceded=CONCEDES.match(context.reply) is not None,
+        conceded=any(map(CONCEDES.match, context.reply)),
         states=STATES.match(said) is not None and not found.keys() & STEERS,
         printed=failure is not None,
         wordless=pasted and OWN_WORDS.search(text) is None,

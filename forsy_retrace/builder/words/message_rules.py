@@ -22,8 +22,8 @@ class Context(NamedTuple):
     """They offered to do more than was asked."""
     last_words: str
     """What the agent said last; for a label alone, its words that list the options."""
-    reply: str
-    """What it said first after the message."""
+    reply: tuple[str, str]
+    """What it said first after the message, and in the end, where it only looked before."""
     cut: bool
     """The message follows an interrupt, a rejection or a failed call."""
     worked: bool
@@ -77,7 +77,7 @@ class Cues(NamedTuple):
     leave: bool
     """The agent's last words ask leave for a step, or offer one."""
     conceded: bool
-    """The agent's first words behind it own up to a fault."""
+    """The agent's words behind it own up to a fault."""
 
 
 Test = Callable[[Cues, Context, str], bool]
@@ -263,7 +263,7 @@ RULES: tuple[Rule, ...] = (
          "It says that something done is wrong, missing or to be undone.",
          lambda c, x, via: _wrong(c, x) and not (c.opens == "request" and c.question)),
     Rule("agent-concedes", "correction", "correction", 0.75,
-         "The agent's first words behind it own up to a fault, and it answers no question.",
+         "The agent's first words behind it, or its answer where it only looked, own up to a fault, and it answers no question.",
          lambda c, x, via: x.worked and c.conceded and c.opens not in ("ask", "request", "unsure", "but")
          and (not x.asked or c.question or _asks_more(c))),
     Rule("accepts-and-asks", "direct_request", "approval", 0.78,
