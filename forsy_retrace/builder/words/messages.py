@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from forsy_retrace.evidence import Vote
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from .cues import OPENERS, SENTENCE, cues_of
@@ -89,7 +90,15 @@ def _passage(text: str, kind: str, cues: Cues) -> str | None:
         return sentences[1]
     if kind == "correction" and len(sentences) > MANY:
         return None
+    if kind == "correction":
+        return next(filter(WANTS.search, sentences), sentences[0] if sentences else stripped[:200])
     return sentences[0] if sentences else stripped[:200]
+
+
+WANTS = later(
+    r"(?i)\b(?:should|must|instead|rather than|(?<!no )needs? to|ought to)\b|\bnot\b|n['\u2019]t\b"
+)
+"""Words of the sentence that says how it ought to be."""
 
 
 def _only_praises(sentence: str, cues: Cues) -> bool:
