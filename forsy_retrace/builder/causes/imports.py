@@ -32,14 +32,14 @@ def imported(text: str, file: str) -> Iterator[str]:
     """What the text of a file loads, each as `stem_of` has it."""
     folder, name = posixpath.split(file)
     if name.endswith((*SCRIPT, ".vue", ".svelte")):
-        for named in QUOTED.findall(text):
+        for named in QUOTED.findall(text) if "./" in text else ():
             yield stem_of(posixpath.normpath(posixpath.join(folder, named)))
     elif name.endswith(PYTHON):
-        for dots, module, names in DOTTED.findall(text):
+        for dots, module, names in DOTTED.findall(text) if "from ." in text else ():
             above = posixpath.join(folder, *[".."] * (len(dots) - 1), *module.split("."))
             base = posixpath.normpath(above)
             yield base
             yield from (f"{base}/{one.strip().split(' ')[0]}" for one in names.split(","))
     elif name.endswith(".rs"):
         base = folder if name in RUST_ROOTS else file.removesuffix(".rs")
-        yield from (f"{base}/{one}" for one in DECLARED.findall(text))
+        yield from (f"{base}/{one}" for one in (DECLARED.findall(text) if "mod " in text else ()))

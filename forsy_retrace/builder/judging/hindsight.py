@@ -113,7 +113,8 @@ def _claimed(trace: Trace, heard: Heard) -> dict[int, int]:
                 passed.pop((step.actor, check.kind), None)
         elif tells(step):
             actors = heard.by(step)
-            for kind in set(said_to_pass(step.output or "")):
+            waiting = {kind for actor, kind in passed if actor in actors}
+            for kind in set(said_to_pass(step.output or "", waiting)):
                 for number in filter(None, (passed.get((actor, kind)) for actor in actors)):
                     found.setdefault(number, step.step)
     return found

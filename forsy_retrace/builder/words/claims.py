@@ -1,6 +1,6 @@
 """Which checks does the agent say have passed, in an answer or a report?"""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from forsy_retrace.patterns import later
 
@@ -13,6 +13,7 @@ NAMES = {
 }
 """What each kind of check is called."""
 WELL = r"(?:pass(?:es|ed|ing)?|green|clean(?:ly)?|happy|succe\w+|(?:no|0|without) (?:issues|errors|warnings))"
+WELL_AT_ALL = later(rf"(?i)\b{WELL}\b")
 SAYS = {
     kind: later(rf"(?i)\b{name}\b.{{0,50}}?\b{WELL}\b|\bpass(?:es|ed|ing) (?:\w+ ){{0,2}}?{name}\b")
     for kind, name in NAMES.items()
@@ -28,8 +29,11 @@ MOST_SAID = 400
 """Characters of a sentence that is read."""
 
 
-def said_to_pass(text: str) -> Iterator[str]:
-    """The kinds of checks that a sentence says passed, without a word of doubt in it."""
-    for sentence in SENTENCE.split(text):
-        if len(sentence) <= MOST_SAID and not UNSURE.search(sentence):
-            yield from (kind for kind, says in SAYS.items() if says.search(sentence))
+def said_to_pass(text: str, kinds: Collection[str]) -> Iterator[str]:
+    """Those of the kinds of checks that a sentence says passed, without a word of doubt in it."""
+    wanted = {kind: says for kind, says in SAYS.items() if kind in kinds}
+    for sentence in SENTENCE.split(text) if wanted and WELL_AT_ALL.search(text) else ():
+        if len(sentence) <= MOST_SAID and WELL_AT_ALL.search(sentence):
+            said = [kind for kind, says in wanted.items() if says.search(sentence)]
+            if said and not UNSURE.search(sentence):
+                yield from said
