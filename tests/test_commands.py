@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.commands import Command, Simple, classify, lexer, tree
-from forsy_retrace.commands.page import COLUMNS, CONDITIONS, OPERANDS, page
+from forsy_retrace.commands.operands import KINDS, WHOLES
+from forsy_retrace.commands.page import COLUMNS, CONDITIONS, page
 from forsy_retrace.commands.table import Row, read, table
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -423,7 +424,7 @@ def test_the_table_holds_only_known_values() -> None:
         assert row.role in {"work", "prep", "view", "fix", "format"}, row
         assert row.surface in {"cli", "api", "browser", "database", "messaging"}, row
         assert row.shell in {"", "powershell", "cmd", "powershell cmd", "fish", "nu"}, row
-        assert set(row.operands.split()) <= OPERANDS.keys(), row
+        assert set(row.operands.split()) <= {*KINDS, *WHOLES}, row
         assert all(f[0] == "-" or f in CONDITIONS for f in row.flags.split()), row
 
 

@@ -81,7 +81,7 @@ def split(line: str) -> list[Part] | None:
         if line == "\0":
             return None
     try:
-        return _split(line, iter(bodies), 0)
+        return _Line(iter(bodies), 0).parts_of(line)
     except _TooHard:
         return None
 
@@ -122,108 +122,133 @@ def _terminator(line: str, name: str, start: int) -> int:
     return -1
 
 
-def _split(line: str, bodies: Iterator[Body], depth: int) -> list[Part]:
-    if "\\\n" in line:
-        line = line.replace("\\\n", " ")
-    quoted = "'" in line or '"' in line or "\\" in line
-    nested = "$(" in line or "`" in line
-    commented = "#" in line
-    parts: list[Part] = []
-    blocks: list[str] = []
-    words: list[str] = []
-    redirects: list[tuple[str, str]] = []
-    assigns: list[str] = []
-    body: str | None = None
-    literal = False
-    pending = ""  # a redirect that waits for its target
-    negated = False
-    loop_head = False  # inside `for x in …`
-    closed = False  # behind `done`, `fi`, `}` or `)`
-    open_parens = 0
+class _Line:
+    """Takes a line apart, token by token, into its simple commands."""
 
-    for token in _TOKEN.findall(line):
-        if token not in _MARKS:
+    __slots__ = (
+        "assigns", "blocks", "bodies", "body", "closed", "depth", "literal", "loop_head",
+        "negated", "open_parens", "parts", "pending", "redirects", "words",
+    )  # fmt: skip
+
+    def __init__(self, bodies: Iterator[Body], depth: int) -> None:
+        self.bodies = bodies
+        self.depth = depth
+        self.parts: list[Part] = []
+        self.blocks: list[str] = []
+        self.pending = ""
+        """A redirect that waits for its target."""
+        self.loop_head = False
+        """Inside `for x in …`."""
+        self.closed = False
+        """Behind `done`, `fi`, `}` or `)`."""
+        self.open_parens = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """A simple command of which nothing is known yet."""
+        self.words: list[str] = []
+        self.redirects: list[tuple[str, str]] = []
+        self.assigns: list[str] = []
+        self.body: str | None = None
+        self.literal = False
+        self.negated = False
+
+    def parts_of(self, line: str) -> list[Part]:
+        line = line.replace("\\\n", " ")
+        nested = "$(" in line or "`" in line
+        for token in _TOKEN.findall(line):
+            if token in _MARKS:
+                self._mark(token)
+                continue
             if nested and ("$(" in token or "`" in token):
                 for inner in substitutions(token):
-                    parts.extend(_split(inner, bodies, depth + 1))
-            if commented and token[0] == "#":
-                continue
-            if pending:
-                if pending in _HEREDOCS:
-                    held = next(bodies, None)
-                    if held is None:
-                        raise _TooHard
-                    body, literal = held
-                else:
-                    redirects.append(
-                        (pending[1:] if pending[0] == "1" else pending, unquote(token))
-                    )
-                pending = ""
-                continue
-            if not words:
-                if token in _KEYWORDS and not assigns:
-                    if token == "for":
-                        blocks.append("loop")
-                        loop_head = True
-                        words = ["for"]
-                    elif token == "!":
-                        negated = True
-                    else:
-                        closed = _turn(token, blocks)
-                    continue
-                if closed:
-                    raise _TooHard
-                if "=" in token and _ASSIGN.match(token):
-                    assigns.append(unquote(token))
-                    continue
-            if quoted and ("'" in token or '"' in token or "\\" in token):
-                token = unquote(token)
-            words.append(token)
-            continue
-        if pending:
+                    self.parts.extend(_Line(self.bodies, self.depth + 1).parts_of(inner))
+            if token[0] != "#":
+                self._word(token)
+        if self.pending or self.loop_head or self.open_parens or self.blocks:
+            raise _TooHard
+        self._end("")
+        return self.parts
+
+    def _word(self, token: str) -> None:
+        if self.pending:
+            self._redirected(token)
+        elif self.words:
+            self.words.append(unquote(token))
+        elif token in _KEYWORDS and not self.assigns:
+            self._keyword(token)
+        elif self.closed:
+            raise _TooHard
+        elif "=" in token and _ASSIGN.match(token):
+            self.assigns.append(unquote(token))
+        else:
+            self.words.append(unquote(token))
+
+    def _redirected(self, target: str) -> None:
+        mark, self.pending = self.pending, ""
+        if mark not in _HEREDOCS:
+            self.redirects.append((mark[1:] if mark[0] == "1" else mark, unquote(target)))
+            return
+        held = next(self.bodies, None)
+        if held is None:
+            raise _TooHard
+        self.body, self.literal = held
+
+    def _keyword(self, token: str) -> None:
+        if token == "for":
+            self.blocks.append("loop")
+            self.loop_head = True
+            self.words = ["for"]
+        elif token == "!":
+            self.negated = True
+        else:
+            self.closed = _turn(token, self.blocks)
+
+    def _mark(self, token: str) -> None:
+        if self.pending:
             raise _TooHard
         joint = _JOINTS.get(token)
         if joint is None and token in _REDIRECTS:
-            pending = token
-            continue
-        if joint is not None and loop_head:
-            loop_head = False
-            words = []
-            continue
-        if joint is None:
-            # A parenthesis: a subshell opens where a command may begin, and closes anywhere.
-            if token == "(" and not (words or assigns or closed):
-                blocks.append(blocks[-1] if blocks else "")
-                open_parens += 1
-                continue
-            if token != ")" or not open_parens or not blocks:
-                raise _TooHard
-        if words or redirects or assigns:
-            if closed and not words and parts:
-                parts[-1].redirects.extend(redirects)
-                parts[-1].after = joint or ""
-            else:
-                block = "not" if negated else blocks[-1] if blocks else ""
-                parts.append(
-                    Part(words, redirects, assigns, joint or "", depth, block, body, literal)
-                )
-            words, redirects, assigns, body, literal, negated = [], [], [], None, False, False
-        elif joint and parts and (parts[-1].after == "" or joint != ";"):
-            parts[-1].after = joint
-        closed = joint is None
-        if closed:
-            open_parens -= 1
-            blocks.pop()
-
-    if pending or loop_head or open_parens or blocks:
-        raise _TooHard
-    if words or redirects or assigns:
-        if closed and not words and parts:
-            parts[-1].redirects.extend(redirects)
+            self.pending = token
+        elif joint is None:
+            self._parenthesis(token)
+        elif self.loop_head:
+            self.loop_head = False
+            self.words = []
         else:
-            block = "not" if negated else ""
-            parts.append(Part(words, redirects, assigns, "", depth, block, body, literal))
-    return parts
+            self._end(joint)
+            self.closed = False
+
+    def _parenthesis(self, token: str) -> None:
+        """A subshell opens where a command may begin, and closes anywhere."""
+        if token == "(" and not (self.words or self.assigns or self.closed):
+            self.blocks.append(self.blocks[-1] if self.blocks else "")
+            self.open_parens += 1
+            return
+        if token != ")" or not self.open_parens or not self.blocks:
+            raise _TooHard
+        self._end("")
+        self.closed = True
+        self.open_parens -= 1
+        self.blocks.pop()
+
+    def _end(self, joint: str) -> None:
+        """What stood before the joint, if anything did, is a command, or redirects of a block."""
+        if self.words or self.redirects or self.assigns:
+            if self.closed and not self.words and self.parts:
+                self.parts[-1].redirects.extend(self.redirects)
+                self.parts[-1].after = joint
+            else:
+                block = "not" if self.negated else self.blocks[-1] if self.blocks else ""
+                self.parts.append(
+                    Part(
+                        self.words, self.redirects, self.assigns, joint, self.depth, block,
+                        self.body, self.literal,
+                    )
+                )  # fmt: skip
+            self._begin()
+        elif joint and self.parts and (self.parts[-1].after == "" or joint != ";"):
+            self.parts[-1].after = joint
 
 
 def _turn(keyword: str, blocks: list[str]) -> bool:

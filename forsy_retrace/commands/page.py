@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from forsy_retrace.commands.operands import KINDS, WHOLES
 from forsy_retrace.commands.table import Row, read
 
 COLUMNS = {
@@ -37,31 +38,6 @@ CONDITIONS = {
     "{piped}": "another command's output as input, and no operand",
     "{behind}": "another command's output as input",
     "{method}": "an HTTP method other than GET, HEAD and OPTIONS",
-}
-
-OPERANDS = {
-    "reads": "files that it reads; where it is a `read`, it shows what stands in them",
-    "about": "files that it tells of, without showing what stands in them",
-    "writes": "files that it writes, makes or removes",
-    "copies": "files that get a copy of what it is fed; without one it only shows",
-    "moves": "files that it reads, the last one written",
-    "renames": "files that it moves, all of them written",
-    "pattern": "a pattern first, then files that it reads",
-    "pattern-writes": "a pattern first, then files that it rewrites",
-    "where": "the folder it looks in comes first",
-    "urls": "addresses",
-    "clone": "an address, and the folder that it is cloned into",
-    "api": "an endpoint; `graphql` reads unless it holds a mutation",
-    "packages": "packages",
-    "out": "the value of `-o`, `--output` … is a file that it writes",
-    "program": "a program to run, given by its file: rule `run-program`",
-    "inline": "program text: rule `inline-program`; at the end of a pipe it is a viewer",
-    "inline-work": "program text that acts even at the end of a pipe",
-    "looks": "files and folders that the check looks at; without one, where it runs",
-    "project": "the value of `-p` is the folder of the project that the check looks at, or the "
-    "`tsconfig.json` in it; without one, and without a file, it is where it runs",
-    "script": "the name of a script, target or task, which decides (below)",
-    "sql": "a query: one that only asks is a `read`, rule `sql-read`",
 }
 
 _HEAD = """# What shell commands do
@@ -97,7 +73,12 @@ def page() -> str:
     lines = [_HEAD, "## Columns of `row`", ""]
     lines += _list(COLUMNS)
     lines += ["", "Flags and conditions:", "", *_list(CONDITIONS)]
-    lines += ["", "Operands:", "", *_list(OPERANDS)]
+    lines += [
+        "",
+        "Operands:",
+        "",
+        *_list({name: kind.says for name, kind in (KINDS | WHOLES).items()}),
+    ]
     lines += ["", "## Rows", "", *_table([_cells(row) for row in file.row], tuple(COLUMNS))]
     lines += ["", "## Wrappers", ""]
     lines.append("They run the command behind them; `skip` counts operands of their own before it.")

@@ -6,9 +6,10 @@ import re
 from functools import lru_cache
 
 from forsy_retrace.commands.model import Simple
+from forsy_retrace.commands.options import method
 from forsy_retrace.commands.scripts import run_script
 from forsy_retrace.commands.table import Choice, Group, table
-from forsy_retrace.commands.targets import Redirects, applied, method, redirected
+from forsy_retrace.commands.targets import Redirects, applied, redirected
 from forsy_retrace.commands.wrappers import program
 
 _HELP = frozenset({"--help", "--version", "-help", "-version"})
