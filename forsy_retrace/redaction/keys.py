@@ -165,57 +165,34 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
         if sign == b"|" and not data[data.rfind(b"\n", max(0, left - 8), left) + 1 : left].strip():
             _on_this_line(scan, place, level)
         return
-    if sign == b":":
-        note = ANNOTATION.match(data, place)
-        if note:
-            place = note.end()
-        block = BLOCK.match(data, place)
-        if block:
-            place = block.end()
-        if data[place : place + 1] == b":":
-            return
-    pointer = POINTER.match(data, place) if data.startswith(b"0x", place) else None
-    place = pointer.end() if pointer else place
-    in_url = data[left - 1 : left] in (b"?", b"&") and left > 0
-    name = data[left:name_end]
+    begin = _begin(data, place, sign)
+    if begin is None:
+        return
     braces = None
-    if sign == b"=" and data.startswith(b"{", place):
-        braces = IN_BRACES.match(data, place)
-    if braces and not _leaves_a_text(data, place, braces[1]):  # ODBC: PWD={…}
+    if sign == b"=" and data.startswith(b"{", begin):
+        braces = IN_BRACES.match(data, begin)
+    if braces and not _leaves_a_text(data, begin, braces[1]):  # ODBC: PWD={…}
         prose.stands_out(scan, values.Value(*braces.span(1), False), level, rule="braces")
         return
-    value = values.read(data, place, in_url=in_url, in_form=not name.isupper())
-    if value is None or data[place : place + 1] == b"(":
-        _on_the_next_line(scan, place, level)
+    in_url = data[left - 1 : left] in (b"?", b"&") and left > 0
+    name = data[left:name_end]
+    value = values.read(data, begin, in_url=in_url, in_form=not name.isupper())
+    if value is None or data[begin : begin + 1] == b"(":
+        _on_the_next_line(scan, begin, level)
     if value is None:
         return
     if sign in COPULAS:
         run = ASCII.match(data, value.start)
         end = value.start + len(run[0].rstrip(b",;")) if run else value.start
         value = value._replace(end=min(end, value.end))
-    if not value.quoted and (
-        sign in (b"==", b"===", b"!=", b"!==") or data.count(b"=", value.start, value.end) > 3
-    ):
-        return
-    if names_a_session(name, data[value.start : value.end]):
-        return
-    is_folder = name in (b"PWD", b"OLDPWD") and FOLDER.match(data, value.start, value.end)
-    if is_folder and data[left - 1 : left] != b";":
+    if _compares(data, sign, value) or _tells_a_place(data, left, name, value):
         return
     if name.lower() == b"pass" and (sign == b"|" or (sign == b":" and not value.quoted)):
-        if (
-            sign == b":" and b"/" not in data[value.start : value.end]
-        ):  # else, or where it does not stand out, a test's verdict
+        # Else, or where it does not stand out, a test's verdict.
+        if sign == b":" and b"/" not in data[value.start : value.end]:
             prose.stands_out(scan, value, level, rule="said")
         return
-    is_env = name.isupper() and len(name) > 2
-    tight = place - name_end == len(sign)
-    certain = (sign == b"=" and tight and (is_env or b"." in name)) or in_url
-    certain = certain or (sign == b"=" and tight and data[left : left + 2] == b"--")
-    certain = certain or (sign == b"=" and left > 0 and data[left - 1] in b";|" and tight)
-    certain = certain or CONNECTION.match(data, value.end) is not None
-    is_word = shape.WORD.match(data[value.start : value.end]) is not None
-    certain = certain or (is_env and value.quoted and (sign == b"=" or not is_word))
+    certain = in_url or _is_certain(data, left, name, sign, begin - name_end == len(sign), value)
     if level == PASSWORD and not value.quoted:
         words = APP_PASSWORD.match(data, value.start)
         value = value._replace(end=words.end(1)) if words else value
@@ -223,6 +200,52 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
         _next_literals(scan, value)
     else:
         _inside(scan, value, level)
+
+
+def _begin(data: bytes, place: int, sign: bytes) -> int | None:
+    """Where what is assigned begins, behind a type, the head of a block or an address."""
+    if sign == b":":
+        note = ANNOTATION.match(data, place)
+        place = note.end() if note else place
+        block = BLOCK.match(data, place)
+        place = block.end() if block else place
+        if data[place : place + 1] == b":":
+            return None
+    pointer = POINTER.match(data, place) if data.startswith(b"0x", place) else None
+    return pointer.end() if pointer else place
+
+
+def _compares(data: bytes, sign: bytes, value: values.Value) -> bool:
+    """A comparison, or a row of signs; what is quoted is a value all the same."""
+    if value.quoted:
+        return False
+    is_comparison = sign in (b"==", b"===", b"!=", b"!==")
+    return is_comparison or data.count(b"=", value.start, value.end) > 3
+
+
+def _tells_a_place(data: bytes, left: int, name: bytes, value: values.Value) -> bool:
+    """The id of a session, or the folder that a shell is in (`;PWD=` is ODBC's password)."""
+    if names_a_session(name, data[value.start : value.end]):
+        return True
+    is_folder = name in (b"PWD", b"OLDPWD") and FOLDER.match(data, value.start, value.end)
+    return bool(is_folder) and data[left - 1 : left] != b";"
+
+
+def _is_certain(
+    data: bytes, left: int, name: bytes, sign: bytes, tight: bool, value: values.Value
+) -> bool:
+    """Whether the way in which it is assigned leaves no doubt, whatever the value looks like."""
+    is_env = name.isupper() and len(name) > 2
+    if sign == b"=" and tight:
+        if is_env or b"." in name or name[:2] == b"--":
+            return True
+        if left > 0 and data[left - 1] in b";|":
+            return True
+    if CONNECTION.match(data, value.end) is not None:
+        return True
+    if not (is_env and value.quoted):
+        return False
+    return sign == b"=" or not shape.WORD.match(data[value.start : value.end])
 
 
 def _leaves_a_text(data: bytes, place: int, held: bytes) -> bool:

@@ -284,60 +284,81 @@ def _merged(
     if not others:
         yield from main
         return
-    waiting: dict[str, list[str]] = defaultdict(list)
-    running: list[tuple[str, int, str]] = []
-    position = dict.fromkeys(others, 0)
-    order = {lane: number for number, lane in enumerate(others)}
-    issued = {call for lines in (main, *others.values()) for line in lines for call in line.calls}
-    for lane in others:
-        launch = calls.get(lane.removeprefix("agent-"))
-        if launch in issued:
-            waiting[launch].append(lane)
-        else:
-            heapq.heappush(running, (_time(others[lane], 0), order[lane], lane))
-
-    def advance(until: str, lane: str | None = None) -> Iterator[Line]:
-        """What the running lanes did up to a time; or all of one lane."""
-        while running and (lane is not None or running[0][0] <= until):
-            entry = running[0]
-            if lane is not None:
-                entry = next((one for one in running if one[2] == lane), ("", 0, ""))
-                if not entry[2]:
-                    return
-            running.remove(entry)
-            heapq.heapify(running)
-            here = entry[2]
-            if position[here] >= len(others[here]):
-                continue
-            line = others[here][position[here]]
-            position[here] += 1
-            if position[here] < len(others[here]):
-                time = max(entry[0], _time(others[here], position[here]))
-                heapq.heappush(running, (time, order[here], here))
-            yield line
-            start(line, entry[0])
-
-    def start(line: Line, now: str) -> None:
-        for call in line.calls:
-            for lane in waiting.pop(call, ()):
-                heapq.heappush(running, (max(now, _time(others[lane], 0)), order[lane], lane))
-
-    now = ""
+    lanes = _Lanes(main, others, calls)
     lane_of = {call: lane for lane, call in calls.items() if lane in others}
+    now = ""
     for line in main:
         now = max(now, line.at or "")
         if line.at:
-            yield from advance(line.at)
+            yield from lanes.until(line.at)
         if line.kind == "user" and not line.is_launched:
             for call in line.answers:
                 if call in lane_of:
-                    yield from advance("", lane_of[call])
+                    yield from lanes.rest_of(lane_of[call])
         yield line
-        start(line, line.at or now)
-    yield from advance("\uffff")
-    for lanes in waiting.values():
-        for lane in lanes:
-            yield from others[lane]
+        lanes.start(line, line.at or now)
+    yield from lanes.until("\uffff")
+    yield from lanes.never_started()
+
+
+class _Lanes:
+    """The lanes of the subagents beside the main one, and how far each has come."""
+
+    def __init__(
+        self, main: list[Line], others: dict[str, list[Line]], calls: dict[str, str]
+    ) -> None:
+        self.lines = others
+        self.order = {lane: number for number, lane in enumerate(others)}
+        self.position = dict.fromkeys(others, 0)
+        self.waiting: dict[str, list[str]] = defaultdict(list)
+        """The lanes that a call starts, by its id."""
+        self.running: list[tuple[str, int, str]] = []
+        """A heap of the lanes that were started: the time of the next record, order and lane."""
+        issued = {one for lines in (main, *others.values()) for line in lines for one in line.calls}
+        for lane in others:
+            launch = calls.get(lane.removeprefix("agent-"))
+            if launch in issued:
+                self.waiting[launch].append(lane)
+            else:
+                self._run(lane, "")
+
+    def _run(self, lane: str, not_before: str) -> None:
+        """The lane stands in line for its next record, if it has one."""
+        at = self.position[lane]
+        if at < len(self.lines[lane]):
+            time = max(not_before, _time(self.lines[lane], at))
+            heapq.heappush(self.running, (time, self.order[lane], lane))
+
+    def start(self, line: Line, now: str) -> None:
+        """The lanes that a record's calls start run from then on."""
+        for call in line.calls:
+            for lane in self.waiting.pop(call, ()):
+                self._run(lane, now)
+
+    def until(self, time: str) -> Iterator[Line]:
+        """What the running lanes did up to a time."""
+        while self.running and self.running[0][0] <= time:
+            yield from self._step(self.running[0])
+
+    def rest_of(self, lane: str) -> Iterator[Line]:
+        """All that one lane still did, if it runs."""
+        while entry := next((one for one in self.running if one[2] == lane), None):
+            yield from self._step(entry)
+
+    def _step(self, entry: tuple[str, int, str]) -> Iterator[Line]:
+        time, _, lane = entry
+        self.running.remove(entry)
+        heapq.heapify(self.running)
+        line = self.lines[lane][self.position[lane]]
+        self.position[lane] += 1
+        self._run(lane, time)
+        yield line
+        self.start(line, time)
+
+    def never_started(self) -> Iterator[Line]:
+        for lanes in self.waiting.values():
+            for lane in lanes:
+                yield from self.lines[lane]
 
 
 def _time(lines: list[Line], index: int) -> str:
