@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple
+
+import msgspec
 
 from forsy_retrace.commands.model import Limits, Simple
 from forsy_retrace.commands.options import EVERYTHING, NOWHERE, limits_of, method, values_of
@@ -22,8 +23,7 @@ _PROJECT = frozenset({"-p", "--project"})
 _OUT = frozenset({"-o", "--output", "--outfile", "--out", "-O", "--output-document", "--dir"})
 
 
-@dataclass(slots=True)
-class Doing:
+class Doing(msgspec.Struct, gc=False):
     """A command whose row is chosen, and what is known so far of what it does."""
 
     words: tuple[str, ...]
@@ -36,10 +36,10 @@ class Doing:
     rule: str
     role: str
     limits: Limits
-    reads: list[str] = field(default_factory=list)
-    writes: list[str] = field(default_factory=list)
-    urls: list[str] = field(default_factory=list)
-    packages: list[str] = field(default_factory=list)
+    reads: list[str] = []
+    writes: list[str] = []
+    urls: list[str] = []
+    packages: list[str] = []
     looks_at: tuple[str, ...] | None = None
 
 
