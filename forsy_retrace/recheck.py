@@ -8,6 +8,7 @@ it says it stands.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from forsy_retrace.sdk import opened, text_of, when
@@ -286,3 +287,18 @@ def decides(rule: str, value: Any, told: Sequence[Any]) -> bool:
     return not (
         (of_one and told and not of_one(value, told[0])) or (of_all and not of_all(value, told))
     )
+
+
+def in_order(texts: Sequence[str], source: str, within: bool) -> bool:
+    """What stands between placeholders stands in that order in the source, from end to end of it
+    where the texts are not a part."""
+    pieces = list(chain.from_iterable(map(PLACEHOLDER.split, texts)))
+    if not within and pieces and not (source.startswith(pieces[0]) and source.endswith(pieces[-1])):
+        return False
+    at = 0
+    for piece in pieces:
+        found = source.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True

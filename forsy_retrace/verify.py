@@ -9,19 +9,19 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
+from forsy_retrace.afresh import NotRetraced, Told, differences
 from forsy_retrace.builder.readings import READINGS
 from forsy_retrace.dialects import content_text
-from forsy_retrace.errors import UnreadableInput
+from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.evidence import Evidence
-from forsy_retrace.loaded import load_folder, sources_of
+from forsy_retrace.loaded import json_of, load_folder, sources_of
 from forsy_retrace.logs import named
-from forsy_retrace.recheck import PLACEHOLDER, decides
+from forsy_retrace.recheck import PLACEHOLDER, decides, in_order
 from forsy_retrace.sdk import compact, parsed, resolve, text_of
 from forsy_retrace.source import Source, discover, reread
 
@@ -133,6 +133,13 @@ class Logs:
             return one
         raise _not_there(name)
 
+    def of_the_trace(self) -> Source:
+        """The log itself; raises NotRetraced where it, or what belongs to it, is not as it was."""
+        for name, size in self.sizes.items():
+            if size is None or self._source(name).size != size:
+                raise NotRetraced("its log has grown or was changed since")
+        return self._source(self.main_name)
+
     def is_as_it_was(self) -> bool:
         """Whether the named file has the size that the manifest gives."""
         size = self.sizes.get(self.main_name)
@@ -157,8 +164,20 @@ def _loose(part: str | None) -> str:
     return "[^/]+?" if part is None else re.escape(part)
 
 
+class Verdict(NamedTuple):
+    """What does not hold, and why a trace was not held against its log retraced, if it was not."""
+
+    found: list[Finding]
+    not_retraced: str
+
+
 def verify(folder: Path, source: Path) -> list[Finding]:
     """Every value of a trace folder that its log does not bear out."""
+    return judged(folder, source).found
+
+
+def judged(folder: Path, source: Path) -> Verdict:
+    """The named bytes read again, and all else compared with the log retraced, where that tells."""
     trace, rows = load_folder(folder)
     logs = Logs(source, sources_of(folder, rows))
     found: list[Finding] = []
@@ -169,7 +188,33 @@ def verify(folder: Path, source: Path) -> list[Finding]:
     if found and not logs.is_as_it_was():
         other = "the named file is not the log that the trace was made from: its size is another"
         found.insert(0, Finding(0, "source", other))
-    return found
+    known = {(one.step, one.field) for one in found}
+    new: list[Finding] = []
+    try:
+        for step, field in differences(_told(folder, trace, rows), logs.of_the_trace()):
+            if (step, field.partition(".")[0]) not in known:
+                new.append(Finding(step, field, "this version makes something else of the log"))
+    except NotRetraced as why:
+        return Verdict(found, str(why))
+    return Verdict([*found, *new], "")
+
+
+def _told(folder: Path, trace: Json, rows: Sequence[Json]) -> Told:
+    """What else the folder says, with the outputs whole that were cut in trace.json."""
+    try:
+        manifest = json_of(folder / "manifest.json")
+        readme = (folder / "README.md").read_text("utf-8")
+    except (RetraceError, OSError, UnicodeDecodeError):
+        manifest = readme = None
+    if not isinstance(manifest, dict):
+        raise NotRetraced("its manifest can't be read")
+    cuts = [
+        step
+        for step, row in zip(trace["steps"], rows, strict=False)
+        if row["fields"].get("output", {}).get("cut") and isinstance(step["output"], str)
+    ]
+    whole = {step["step"]: _whole(step["output"], folder)[0] for step in cuts}
+    return Told(trace, rows, manifest, readme, whole)
 
 
 def held(step: Json, row: Json, logs: Logs, folder: Path) -> list[Finding]:
@@ -265,7 +310,7 @@ def _copied(value: str, source: str, entry: Json, folder: Path, spaced: bool = T
         held = [source, compact(inner)] if isinstance(inner, (dict, list)) else [source]
         within = bool(entry.get("within"))
         lines = value.splitlines() if within else [value]
-        holds = any(_in_order(lines, one, within) for one in held)
+        holds = any(in_order(lines, one, within) for one in held)
         return "" if holds else "the log says something else around the mask"
     if entry.get("within") and value in source:
         return ""
@@ -296,18 +341,3 @@ def _whole(value: str, folder: Path) -> tuple[str, str]:
         else:
             why = "its head or tail is not that of its whole text"
     return value, why
-
-
-def _in_order(texts: Sequence[str], source: str, within: bool) -> bool:
-    """What stands between placeholders stands in that order in the source, from end to end of it
-    where the texts are not a part."""
-    pieces = list(chain.from_iterable(map(PLACEHOLDER.split, texts)))
-    if not within and pieces and not (source.startswith(pieces[0]) and source.endswith(pieces[-1])):
-        return False
-    at = 0
-    for piece in pieces:
-        found = source.find(piece, at)
-        if found < 0:
-            return False
-        at = found + len(piece)
-    return True

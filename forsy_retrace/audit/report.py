@@ -10,7 +10,7 @@ import orjson
 
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.terminal import safe_line
-from forsy_retrace.version import VERSION
+from forsy_retrace.version import MADE_BY
 from forsy_retrace.writers.atomic import locked, replace_file
 
 from . import Audit
@@ -19,7 +19,6 @@ from .finding import Finding
 from .judge import Judged
 
 Json = dict[str, Any]
-GENERATOR = f"forsy-retrace {VERSION}"
 BEFORE, AFTER = 40, 160
 """Characters shown around the place where two texts part."""
 WHOLE = 60
@@ -32,7 +31,7 @@ def as_json(audit: Audit) -> Json:
     """The whole audit; what it holds is masked, and gated by `encoded`."""
     counts = Counter(one.verdict for one in audit.steps)
     return {
-        "audit": GENERATOR,
+        "audit": MADE_BY,
         "faults": audit.faults,
         "claimed": {"shape": audit.claimed.shape, "steps": len(audit.claimed.steps)},
         "log": {

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from forsy_retrace.version import VERSION
-from forsy_retrace.writers.atomic import GENERATOR
+from forsy_retrace.version import MADE_BY
 from forsy_retrace.writers.folder import encoded, line
 from forsy_retrace.writers.place import Disk, Place
 
@@ -55,7 +54,7 @@ def _rows(everything: Iterable[tuple[str, Done]]) -> Iterator[Json]:
 def _report(plan: Plan, everything: Sequence[tuple[str, Done]], traces: int) -> dict[str, object]:
     """The state after a run, not the run: the same however often it was begun again."""
     return {
-        "generator": f"{GENERATOR} {VERSION}",
+        "generator": MADE_BY,
         "logs": len(plan.logs),
         "companions": plan.companions,
         "skipped": plan.skipped,

@@ -56,7 +56,7 @@ def summarise(trace: Trace, shows: Shows) -> Trace:
         ended = None  # a clock that ran backwards says nothing of the end
     trace = msgspec.structs.replace(
         trace,
-        trace_id=trace_id(trace.adapter, trace.session.id or _beginning(trace.session)),
+        trace_id=id_of(trace.session, trace.adapter),
         prior_trace_id=_prior(trace),
         task=_task(trace),
         agent_tools=_tools(trace, told),
@@ -74,6 +74,11 @@ def summarise(trace: Trace, shows: Shows) -> Trace:
     return msgspec.structs.replace(
         trace, title=_title(trace), description=_description(trace, shows), tags=_tags(trace)
     )
+
+
+def id_of(session: Session, adapter: str) -> str:
+    """The id of the trace of a session."""
+    return trace_id(adapter, session.id or _beginning(session))
 
 
 def trace_id(adapter: str, session: str) -> str:

@@ -82,10 +82,16 @@ def validate(folder: Path, as_json: bool) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="The findings as a JSON list on stdout.")
 def verify(folder: Path, source: Path, as_json: bool) -> None:
-    """Read the bytes named in evidence.jsonl again; say which value no longer holds."""
-    from forsy_retrace.verify import verify as check
+    """Read the log again; say which value of a trace no longer holds.
 
-    found = check(folder, source)
+    The bytes that evidence.jsonl names are read, and the log is retraced: what the trace says
+    beside them, causes, judgements and sentences, is compared with what comes of it.
+    """
+    from forsy_retrace.verify import judged
+
+    found, not_retraced = judged(folder, source)
+    if not_retraced:
+        click.echo(f"Only the named bytes were read again: {not_retraced}.", err=True)
     _findings([(f.step, f.field, f.text) for f in found], as_json, "Every value holds.")
 
 

@@ -18,10 +18,9 @@ from forsy_retrace.redact import Redacted
 from forsy_retrace.sdk import Shows
 from forsy_retrace.tokens import LOGGED, head_and_tail
 from forsy_retrace.validate import problems
-from forsy_retrace.version import VERSION
+from forsy_retrace.version import MADE_BY
 from forsy_retrace.writers.atomic import (
     ARTIFACTS,
-    GENERATOR,
     check_target,
     locked,
     trace_in,
@@ -174,7 +173,7 @@ def _manifest(
     worked = [step for step in whole["steps"] if step["action"] != "user_message"]
     positive = summary["positive_steps"]
     return {
-        "generator": f"{GENERATOR} {VERSION}",
+        "generator": MADE_BY,
         "adapter": trace.adapter,
         "schema_version": whole["schema_version"],
         "trace_id": whole["trace_id"],

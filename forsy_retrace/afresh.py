@@ -1,0 +1,160 @@
+"""A log retraced afresh: does a trace say what this version makes of the log?
+
+Copied values are held against the log's bytes; causes, judgements, composed sentences and the
+summary are what rules make of all of it, and the same version makes the same of the same log. It is
+compared before it is masked: a placeholder stands for whatever it covers.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from forsy_retrace.adapter import Adapter
+from forsy_retrace.builder import build
+from forsy_retrace.builder.summarise import id_of
+from forsy_retrace.document import Draft, draft
+from forsy_retrace.errors import RetraceError
+from forsy_retrace.events import IDLE, Session, sessions
+from forsy_retrace.recheck import PLACEHOLDER, in_order
+from forsy_retrace.redact import HASHED
+from forsy_retrace.registry import load
+from forsy_retrace.sdk import Shows
+from forsy_retrace.source import Source
+from forsy_retrace.version import MADE_BY
+from forsy_retrace.writers.card import card
+
+Json = Mapping[str, Any]
+
+HASHES = frozenset(["hash", *HASHED.values()])
+"""Fields that are made when a trace is masked and written."""
+MARKS = frozenset(["redacted", "cut"])
+"""What masking and cutting leave in a row of evidence."""
+PAUSE = re.compile(r"idle for more than (\d+(?:\.\d+)?) minutes")
+
+
+class NotRetraced(RetraceError):
+    """Why a trace can't be compared with what this version makes of its log."""
+
+
+class Told(NamedTuple):
+    """What the files of a trace folder say."""
+
+    trace: Json
+    rows: Sequence[Json]
+    manifest: Json
+    card: str | None
+    """README.md, where it is there."""
+    outputs: Mapping[int, str]
+    """The whole outputs of steps whose output was cut, by step."""
+
+
+def differences(told: Told, source: Source) -> Iterator[tuple[int, str]]:
+    """The step, 0 for none, and the field where a trace says something else than the log now gives.
+
+    Raises NotRetraced where another version made it, or cut its session otherwise out of the log.
+    """
+    adapter, maker = told.manifest.get("adapter"), told.manifest.get("generator")
+    if maker != MADE_BY:
+        raise NotRetraced("another version made the trace")
+    if told.trace.get("trace_mode") != "retraced":
+        raise NotRetraced("it is not made of a log alone")
+    try:
+        module = load(str(adapter))
+    except RetraceError:
+        raise NotRetraced("no adapter that is here has the name that it gives") from None
+    session = _session(told, source, module)
+    if session is None:
+        yield 0, "trace_id"
+        return
+    fresh = draft(build(session, str(adapter), module.SHOWS))
+    if session.basis and len(told.trace["steps"]) != len(fresh.trace["steps"]):
+        raise NotRetraced(OTHERWISE)
+    del session
+    _show_prompts(told, fresh)
+    for says, made in ((told.trace, fresh.trace), (told.manifest, fresh.manifest)):
+        for name, value in made.items():
+            place = _apart(says.get(name), value, name) if name != "steps" else None
+            if place:
+                yield 0, place
+    yield from _steps(told, fresh)
+    if told.card is not None and not _same_text(told.card, _card(told, module.SHOWS)):
+        yield 0, "README.md"
+
+
+def _show_prompts(told: Told, fresh: Draft) -> None:
+    """Prompts and memory stand whole in a trace whose maker asked for that."""
+    for name, of in HASHED.items():
+        if told.trace.get(name) is not None:
+            fresh.trace[name] = fresh.trace["agent_config"].get(of)
+
+
+OTHERWISE = "its session was cut out of the log in another way than is usual"
+
+
+def _session(told: Told, source: Source, adapter: Adapter) -> Session | None:
+    """The session of that id; None where the log gives ids to its sessions and has no such."""
+    name, basis = str(told.manifest["adapter"]), str(told.manifest.get("session_basis"))
+    pause = PAUSE.search(basis)
+    named = True
+    for session in sessions(adapter.read(source), float(pause[1]) if pause else IDLE):
+        if session.events and id_of(session, name) == told.trace.get("trace_id"):
+            return session
+        named = named and not session.basis
+    if not named:
+        raise NotRetraced(OTHERWISE)
+    return None
+
+
+def _steps(told: Told, fresh: Draft) -> Iterator[tuple[int, str]]:
+    steps, made = told.trace["steps"], fresh.trace["steps"]
+    if not len(steps) == len(made) == len(told.rows):
+        yield 0, "steps"
+        return
+    for step, row, new, ground in zip(steps, told.rows, made, fresh.evidence, strict=True):
+        number = new["step"]
+        if number in told.outputs:
+            step = {**step, "output": told.outputs[number]}
+        for name in {**new, **step}:
+            place = _apart(step.get(name), new.get(name), name)
+            if place:
+                yield number, place
+        for name in {**ground["fields"], **row["fields"]}:
+            entry = row["fields"].get(name, {})
+            kept = {key: value for key, value in entry.items() if key not in MARKS}
+            if _apart(kept, ground["fields"].get(name, {}), name):
+                yield number, f"evidence of {name}"
+
+
+def _card(told: Told, shows: Shows) -> str:
+    """README.md as it is made of the files beside it; empty where these hold no trace."""
+    try:
+        return card(told.trace, told.manifest, shows)
+    except (LookupError, TypeError, AttributeError, ValueError):
+        return ""
+
+
+def _apart(told: Any, fresh: Any, name: str) -> str | None:
+    """The first place, at a name or below it, where two values differ."""
+    below: Iterable[str | None] = ()
+    match told, fresh:
+        case str(), _ if name.rpartition(".")[2] in HASHES:
+            alike = True
+        case str(), str():
+            alike = _same_text(told, fresh)
+        case dict(), dict():
+            alike = len(told) == len(fresh) and all(map(_same_text, told, fresh))
+            pairs = zip(told, told.values(), fresh.values(), strict=False)
+            below = (_apart(one, other, f"{name}.{key}") for key, one, other in pairs)
+        case list(), list() | tuple():
+            alike = len(told) == len(fresh)
+            rows = enumerate(zip(told, fresh, strict=False))
+            below = (_apart(one, other, f"{name}[{at}]") for at, (one, other) in rows)
+        case _:
+            alike = type(told) is type(fresh) and told == fresh
+    return next(filter(None, below), None) if alike else name
+
+
+def _same_text(told: str, fresh: str) -> bool:
+    if told == fresh:
+        return True
+    return PLACEHOLDER.search(told) is not None and in_order([told], fresh, within=False)
