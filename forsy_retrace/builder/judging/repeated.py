@@ -26,8 +26,11 @@ def answers(trace: Trace, heard: Heard) -> dict[int, int]:
             continue
         for actor in heard.by(step) if step.step in told else ():
             shown = first.get(actor, {})
-            for number in {shown[value] for value in told[step.step] & shown.keys() - said}:
-                if number:
+            values: dict[int, list[str]] = {}
+            for value in told[step.step] & shown.keys() - said:
+                values.setdefault(shown[value], []).append(value)
+            for number, held in values.items():
+                if number and not (_is_far(trace, number, step) and _is_a_word(held)):
                     found.setdefault(number, step.step)
         if step.call is None:
             said |= wanted.of(step.input or step.output or "", words=True)
@@ -38,6 +41,21 @@ def answers(trace: Trace, heard: Heard) -> dict[int, int]:
                 if before and trace.steps[before - 1].input != step.input:
                     shown[value] = 0
     return found
+
+
+FAR = 3
+"""Turns from an output to an answer beyond which one word of it may come from anywhere."""
+PLAIN = re.compile(r"[a-z]+(?:-[a-z]+)+|[A-Za-z]+")
+"""A word of common use, as `user-facing`, or a name that a library gave, as `defineConfig`."""
+
+
+def _is_far(trace: Trace, shown: int, said: Step) -> bool:
+    return said.turn - trace.steps[shown - 1].turn >= FAR
+
+
+def _is_a_word(values: list[str]) -> bool:
+    """Whether one word is all that an answer shares with an output."""
+    return len(values) == 1 and PLAIN.fullmatch(values[0]) is not None
 
 
 HASH = re.compile(r"(?<![\w/-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])")
