@@ -1,5 +1,9 @@
 """What harnesses write around the output of a call, which is none of it."""
 
+from typing import Literal
+
+import msgspec
+
 from forsy_retrace.patterns import later
 
 HEADER = later(
@@ -21,6 +25,16 @@ STATUS = later(r"<returncode>-?\d{1,10}</returncode>\s*<output>\n?")
 """What mini-swe-agent writes above each output."""
 
 
+class _Text(msgspec.Struct):
+    """A text part, as a server of tools sends it and Codex writes it out."""
+
+    type: Literal["text"]
+    text: str
+
+
+_PARTS = msgspec.json.Decoder(list[_Text])
+
+
 def below_header(output: str) -> str:
     """An output without what Codex writes above it."""
     return HEADER.sub("", output)
@@ -31,6 +45,8 @@ def shown_of(output: str) -> str:
     if output[:1] == "<" and (head := STATUS.match(output)):
         whole = output.rstrip()
         return whole[head.end() : -len("</output>")] if whole.endswith("</output>") else output
+    if output[:2] == "[{" and output[-2:] == "}]":
+        return _said(output)
     output = output.removeprefix("OBSERVATION:\n")
     behind = None
     if output[-20:].rstrip().endswith("bash-$"):
@@ -38,3 +54,11 @@ def shown_of(output: str) -> str:
     elif "Shell cwd was " in output[-MOST_RESET:]:
         behind = RESET.search(output, max(0, len(output) - MOST_RESET))
     return output[: behind.start()] if behind else output
+
+
+def _said(output: str) -> str:
+    """The texts of an output that is nothing but a list of text parts."""
+    try:
+        return "\n".join(part.text for part in _PARTS.decode(output))
+    except msgspec.MsgspecError:
+        return output

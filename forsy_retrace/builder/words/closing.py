@@ -88,7 +88,8 @@ BEGIN = later(
 )
 """What asks for leave to do the work itself, where nothing was done yet."""
 SECOND = later(
-    r"(?i)[?,]? or,? (?:keep|leave|is|are|do|does|did|was|were|would|should|shall|which|what|how)\b"
+    r"(?i)[?,]? or,? (?:keep|leave|is|are|do|does|did|was|were|would|should|shall)\b"
+    r"|[?,] or,? (?:which|what|how)\b"
     r"|[?] +(?:which|what|or|do|does|is|are|should|how)\b|\bif so,"
 )
 """A question of fact or taste behind an offer: that waits for an answer."""

@@ -327,10 +327,11 @@ STEERS = {"constrain", "forbid", "prefer", "next", "symptom"}
 """Phrases of words that say how the work shall be, or is not."""
 PASTE = later(
     r"\s*(?:[❯➜$%] ?\S[^\n]*\n|`[^`\n]+`\n|[{\[]*\"?\w+\\*\"\s*:"
-    r"|(?:\S+:\d+ )?(?:\[\S+\] )?(?:Uncaught )?\w*Error: )"
+    r"|(?:\S+:\d+ )?(?:\[\S+\] )?(?:Uncaught )?\w*Error: "
+    r"|Access to \w+ at '|Failed to load resource: |(?:GET|HEAD|POST|PUT|PATCH|DELETE) https?://\S+ )"
 )
 """What a machine printed at the head of a message: a command behind its prompt or between backticks,
-JSON, an error behind its place."""
+JSON, an error behind its place, a line of a browser's console."""
 OWN_WORDS = later(
     r"(?:^|[\]})`])[ \t]*(?!(?:error|fatal|failed|warning|npm|panic|make)\b)[a-z][a-z']*(?:,? [\w'-]+){2,}[.!]?\s*\Z",
     re.M,
@@ -338,7 +339,7 @@ OWN_WORDS = later(
 """What somebody wrote behind what was pasted: a few plain words."""
 FAILURE = later(
     r"(?i)(?:\bnpm err\w*\b|error:(?! *(?:null|none|nil|false|undefined|0)\b)|\bexit[ _]code\W{1,4}[1-9]"
-    r"|\bsuccess\W{1,4}false\b)"
+    r"|\bsuccess\W{1,4}false\b|\bblocked by CORS policy\b|\bnet::ERR_|\bstatus of [45]\d\d\b)"
 )
 """What tells there, near the end, of a failure."""
 
