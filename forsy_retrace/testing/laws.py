@@ -109,14 +109,14 @@ def reads_the_same_twice(adapter: Adapter | str, case: Case) -> None:
     own, first = named(adapter), reading(adapter, case)
     again = read(own, case.adapter, Source(case.path))
     with stage(own, case) as copy:
-        elsewhere = copy.read(own, case)
-    for what, other in (("read again", again), ("read elsewhere", elsewhere)):
-        pairs = zip(first.events, other.events, strict=False)
+        elsewhere = copy.events(own)
+    for what, other in (("read again", again.events), ("read elsewhere", elsewhere)):
+        pairs = zip(first.events, other, strict=False)
         differs = next((index for index, (old, new) in enumerate(pairs) if old != new), None)
         if differs is not None:
             line = first.events[differs].origin.evidence.line
             raise BrokenLaw(f"{what}, event {differs + 1} (line {line}) is another one.")
-        if len(first.events) != len(other.events):
+        if len(first.events) != len(other):
             raise BrokenLaw(f"{what}, the log gives another number of events.")
     try:
         old, new = folder(adapter, case), folder_of(own, case.adapter, again)

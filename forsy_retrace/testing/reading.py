@@ -61,6 +61,14 @@ def read(adapter: Adapter, name: str, source: Source) -> Reading:
         accepted = accepts(adapter, source)
     with care("companions"):
         beside = tuple(companions(adapter, source))
+    events = events_of(adapter, source)
+    with care("build"):
+        traces = tuple(build(one, name, adapter.SHOWS) for one in sessions(events))
+    return Reading(source, accepted, events, traces, beside)
+
+
+def events_of(adapter: Adapter, source: Source) -> tuple[Event, ...]:
+    """All events of a log, each of them one."""
     with care("read"):
         events = tuple(adapter.read(source))
     for event in events:
@@ -69,9 +77,7 @@ def read(adapter: Adapter, name: str, source: Source) -> Reading:
         if isinstance(event, ToolResult) and event.outcome != "unknown" and not event.rule:
             line = event.origin.evidence.line
             raise BrokenLaw(f"the result at line {line} has an outcome, and no rule that read it.")
-    with care("build"):
-        traces = tuple(build(one, name, adapter.SHOWS) for one in sessions(events))
-    return Reading(source, accepted, events, traces, beside)
+    return events
 
 
 class _TookTooLong(BaseException):

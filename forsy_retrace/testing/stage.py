@@ -8,10 +8,11 @@ from pathlib import Path
 import msgspec
 
 from forsy_retrace.adapter import Adapter
+from forsy_retrace.events import Event
 from forsy_retrace.source import Record, Source
 from forsy_retrace.testing.account import records_of
 from forsy_retrace.testing.case import Case
-from forsy_retrace.testing.reading import Reading, read, reading
+from forsy_retrace.testing.reading import Reading, events_of, read, reading
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -33,6 +34,10 @@ class Stage(msgspec.Struct, frozen=True):
 
     def _path(self, name: str) -> Path:
         return self.source.path.parent / name
+
+    def events(self, adapter: Adapter) -> tuple[Event, ...]:
+        """What a new reading gives, before anything is built of it."""
+        return events_of(adapter, Source(self.source.path, self.source.name))
 
     def read(self, adapter: Adapter, case: Case) -> Reading:
         """A new reading, as if the log had just been opened."""
