@@ -17,7 +17,7 @@ from forsy_retrace.events import Change
 from forsy_retrace.evidence import inferred
 from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
-from .checks.chosen import are_others, chosen_by, tests_added
+from .checks.chosen import are_others, chosen_by, tests_in
 from .checks.loads import FILE, Loads
 from .checks.packages import Packages
 from .checks.places import with_parents
@@ -296,8 +296,8 @@ class _Checker:
         )
 
     def _tests_in(self, edit: int) -> frozenset[str]:
-        """The tests that an edit adds, if it does nothing else."""
-        return tests_added(one for one in self.touched.get(edit, ()) if one.kind in EDITS)
+        """The tests that an edit adds or changes, if it does nothing else."""
+        return tests_in(one for one in self.touched.get(edit, ()) if one.kind in EDITS)
 
     def _build_of(self, step: Step, run: Command) -> Command | None:
         """The line that built the program which this one runs from edited files; it may be this."""

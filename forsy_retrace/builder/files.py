@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from forsy_retrace.commands import Simple
 from forsy_retrace.events import Hunk
 from forsy_retrace.evidence import Evidence, derived
 from forsy_retrace.patterns import later
@@ -14,7 +15,7 @@ from .classify import command, patch_of
 from .outputs.failures import first_error, stopped
 from .tools import path_of
 from .touched.changes import changed, lines_read
-from .touched.fixers import may_have_fixed, rewrites_unnamed
+from .touched.fixers import may_have_fixed, may_rewrite, rewrites_of, rewrites_unnamed
 from .touched.paths import absolute, shown
 from .touched.replaced import before_of, whole
 from .touched.scratch import EDITS
@@ -114,6 +115,8 @@ class Contents:
         """The names of files that shell lines write, wherever they lie, and the last such step."""
         self.fixed = 0
         """The last step that may have fixed or formatted files, whatever their names."""
+        self.by_git: list[tuple[int, Simple]] = []
+        """The commands by which Git may have put other contents into files, and their steps."""
         self.strange: set[tuple[int, str]] = set()
         """The steps that found a file changed by no edit that the log shows."""
 
@@ -127,7 +130,7 @@ class Contents:
                 name, since = shown(touch.path, step.cwd), held[1]
                 named = self.named.get(posixpath.basename(touch.path), 0)
                 known = max(named, self.fixed) > since
-                by = "" if known else ", by no edit that the log shows"
+                by = "" if known else self._by(touch.path, since)
                 if not known:
                     self.strange.add((step.step, touch.path))
                 said.append(f"{name} had changed since step {since}{by}.")
@@ -140,7 +143,16 @@ class Contents:
             self.fixed = step.step if any(map(rewrites_unnamed, run.simples)) else self.fixed
         for path in run.writes if run is not None else ():
             self.named[posixpath.basename(path.replace("\\", "/"))] = step.step
+        self.by_git.extend((step.step, simple) for simple in rewrites_of(step))
         return " ".join(dict.fromkeys(said))
+
+    def _by(self, path: str, since: int) -> str:
+        """What else than the edits of the log may have changed a file since a step."""
+        found = (n for n, simple in self.by_git if n > since and may_rewrite(simple, path))
+        by_git = next(found, 0)
+        if by_git:
+            return f"; Git may have changed it in step {by_git}"
+        return ", by no edit that the log shows"
 
 
 def _sides(touch: Touch) -> tuple[str | None, str | None]:

@@ -25,6 +25,7 @@ from .causes.lanes import Lane, Line
 from .causes.wanted import Wanted
 from .judging.meant import meant
 from .outcome import never_ran
+from .outputs.begun import no_test_ran
 from .pair import issued_together
 from .tools import AGENT_TOOLS, path_of
 from .variants import Lines, branch_of, variants
@@ -402,7 +403,7 @@ class _Linker:
                 kind = "retry_after_failure"
         kind = self._under(step, lane, kind, notes)
         if check is not None and check.edits:
-            kind_told = check.kind + _untested(check)
+            kind_told = check.kind + _untested(check, step)
             notes.append(f"Checks the edits of {edits_named(check)} ({kind_told}).")
             if edits := [edit for edit in check.edits if not self._beside(edit, step)]:
                 causes, rule = edits, check.rule
@@ -503,7 +504,7 @@ def _in_progress(sent: object) -> tuple[str, ...]:
 def _plan_of(items: Mapping[str, int]) -> str:
     """Under which plan items a call is made."""
     since = steps_named(sorted(set(items.values())))
-    told = "Works on the plan item" if len(items) == 1 else "Works under the plan items"
+    told = f"Works under the plan item{'s' * (len(items) > 1)}"
     return f"{told} in progress since {since}."
 
 
@@ -520,8 +521,10 @@ def _caused(step: Step, causes: list[int], kind: str, note: str, ground: Ground)
     return put(step, grounds, caused_by=found, causal_type=kind, causal_note=note)
 
 
-def _untested(check: Check) -> str:
+def _untested(check: Check, step: Step) -> str:
     """What a note adds to the kind of a check that is not known to test all of its edits."""
+    if check.kind == "tests" and check.passed is None and no_test_ran(step.printed):
+        return "; none was carried out"
     if not check.untested:
         return ""
     return f", not known to test {steps_named(check.untested) if check.over else 'them'}"

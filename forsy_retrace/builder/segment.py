@@ -25,6 +25,7 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.evidence import Evidence, Ground, derived, verbatim
 from forsy_retrace.sdk import compact, mark_of
+from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace, put
 
 from .administration import is_administration
@@ -142,9 +143,21 @@ class _Segments:
             self._flush(actor, ends=True, is_alone=is_alone)
             place, turn = self.since.get(actor, (count, self.turn))
             if actor.startswith("subagent") and place < count:
-                late += ((place, structs.replace(step, turn=turn)) for step in self.steps[count:])
+                words = self.steps[count:]
                 del self.steps[count:]
+                place = self._behind(place, words[0]) if words else place
+                late += ((place, structs.replace(step, turn=turn)) for step in words)
         self._insert(sorted(late, key=lambda one: one[0]))
+
+    def _behind(self, place: int, words: Step) -> int:
+        """The place behind what others had begun to say before: it became a step later."""
+        at = words.started_at
+        while place < len(self.steps):
+            before = self.steps[place].started_at
+            if before is None or at is None or order(before) > order(at):
+                break
+            place += 1
+        return place
 
     def _insert(self, late: list[tuple[int, Step]]) -> None:
         """Puts steps in behind so many others; all that stand behind them have later numbers."""

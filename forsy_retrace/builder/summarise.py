@@ -214,7 +214,11 @@ def _config(trace: Trace, shows: Shows, told: Told) -> dict[str, Any]:
 
 def _told_at_first(session: Session) -> frozenset[str]:
     """The names of the facts that the log tells before the agent's first act."""
-    before = takewhile(lambda event: not _is_act(event), session.events)
+    acts = {event.origin.actor for event in session.events if _is_act(event)}
+    mains = {actor for actor in acts if not actor.startswith("subagent")} or acts
+    before = takewhile(
+        lambda event: not (_is_act(event) and event.origin.actor in mains), session.events
+    )
     return frozenset(event.name for event in before if isinstance(event, Fact))
 
 

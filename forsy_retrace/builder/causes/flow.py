@@ -313,13 +313,18 @@ class Flow:
         just received; nor to lines to which the user's last words led.
         """
         held, end = self.hits.get(path, []), last or first + FAR
-        near = [seen for line, seen in held if first <= line <= end]
+        within = [(line, seen) for line, seen in held if first <= line <= end]
         if any(first <= line <= end for line in self.lines_given):
             return
-        if end - first > WIDE and len(near) > MANY:
+        if end - first > WIDE and len(within) > MANY:
             return
-        known = any(start <= first and end <= stop for start, stop in self.known.get(path, ()))
-        if near and (near[-1] >= self.latest or not known):
+        known = self.known.get(path, ())
+        near = [
+            seen
+            for line, seen in within
+            if seen >= self.latest or not any(start <= line <= stop for start, stop in known)
+        ]
+        if near:
             self.hits[path] = [hit for hit in held if not first <= hit[0] <= end]
             lines = f"line range {first}-{last}" if last else f"lines from {first}"
             yield Source(near[-1], lines, "range-holds-a-hit", 0.85)

@@ -1,4 +1,4 @@
-"""Which tests did a run choose by their names, and does an edit add none but others?"""
+"""Which tests did a run choose by their names, and does an edit touch none but others?"""
 
 from collections.abc import Iterable
 from itertools import chain
@@ -7,12 +7,16 @@ from forsy_retrace.commands import Command
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Touch
 
+from ..touched.replaced import before_of
+
 CHOOSES = frozenset(["-run", "-k"])
 """Options of Go and pytest that choose tests by parts of their names."""
 PLAIN = later(r"[\w|^$/]+|\w+(?: or \w+)*")
 """A choice in which no sign stands for any letters."""
 ADDED = later(r"(?m)^(?:func (?P<go>\w+)\(|[ \t]*(?:async )?def (?P<py>\w+)\()")
-TEST = later(r"(?:Test|Benchmark|Fuzz|Example|test_)\w*")
+MARGIN = later(r"[^\s)]")
+"""A line that begins at the margin; the bracket of a long head of a function does not count."""
+TEST = later(r"(?!TestMain\b)(?:Test|Benchmark|Fuzz|Example|test_)\w*")
 
 
 def chosen_by(runs: Iterable[Command]) -> frozenset[str]:
@@ -27,18 +31,52 @@ def chosen_by(runs: Iterable[Command]) -> frozenset[str]:
     return frozenset(part.split("/")[0].strip("^$") for part in parts)
 
 
-def tests_added(touches: Iterable[Touch]) -> frozenset[str]:
-    """The tests that an edit adds; none where it changes or adds anything beside them."""
+def tests_in(touches: Iterable[Touch]) -> frozenset[str]:
+    """The tests that an edit adds or changes; none where it may do anything beside that."""
     names = set[str]()
     for touch in touches:
-        if touch.removed:
-            return frozenset()
-        text = touch.new if touch.kind == "write" and touch.new else "\n".join(touch.added)
-        found = [one["go"] or one["py"] for one in ADDED.finditer(text)]
+        found = _added(touch) or _changed(touch)
         if not found or not all(map(TEST.fullmatch, found)):
             return frozenset()
         names.update(found)
     return frozenset(names)
+
+
+def _added(touch: Touch) -> list[str]:
+    """The functions that an edit adds, where it removes nothing."""
+    if touch.removed:
+        return []
+    text = touch.new if touch.kind == "write" and touch.new else "\n".join(touch.added)
+    return [one["go"] or one["py"] for one in ADDED.finditer(text)]
+
+
+def _changed(touch: Touch) -> list[str]:
+    """The functions inside which the lines of an edit stand, where the log holds the file before.
+
+    None where one stands outside of them, or begins at the margin, as what is no part of one does.
+    """
+    before = before_of(touch.change)
+    if before is None or touch.change is None:
+        return []
+    lines = before.split("\n")
+    found: list[str] = []
+    for hunk in touch.change.hunks:
+        at = hunk.old_start
+        for line in hunk.lines if hunk.is_placed else ("+?",):
+            if line[:1] in "+-":
+                name = "" if MARGIN.match(line, 1) else _around(lines, at - (line[0] == "+"))
+                if not name:
+                    return []
+                found.append(name)
+            at += line[:1] != "+"
+    return found
+
+
+def _around(lines: list[str], at: int) -> str:
+    """The function at the margin whose body holds a line (from 1); empty where there is none."""
+    head = next(filter(MARGIN.match, reversed(lines[:at])), "")
+    found = ADDED.match(head)
+    return (found["go"] or found["py"]) if found else ""
 
 
 def are_others(names: frozenset[str], chosen: frozenset[str]) -> bool:

@@ -126,6 +126,8 @@ MAX_TEXT = 200_000
 JOINED = re.compile(r"[/_.-]")
 WORD = re.compile(r"[A-Za-z_]\w{7,}", re.A)
 NUMBER = re.compile(r"\d(?<![\w.]\d)[\d,.]{0,30}\d(?:ms|s|%|kB|MB|x)?(?![\w])")
+YEAR = re.compile(r"19[5-9]\d|20[0-3]\d")
+"""It stands in every date."""
 THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 """A number as people write it; a program prints it without the commas."""
 COUNT = re.compile(r"(?:\b([A-Za-z]+)\W{1,3})?(?<![\w.:/#-])(\d{2,3})\+?\*{0,2} [A-Za-z]")
@@ -151,7 +153,7 @@ class _Telling(dict[str, tuple[str, ...]]):
         """Those of a text; of words, also what they count."""
         found = set().union(*map(self.__getitem__, set(self.tokens.of(text))))
         numbers = [_plain(number) for number in NUMBER.findall(text)]
-        numbers = [number for number in numbers if len(number) >= 4]
+        numbers = [number for number in numbers if len(number) >= 4 and not YEAR.fullmatch(number)]
         if words:
             counts = ((before, number) for before, number in COUNT.findall(text))
             numbers += (f"count {n}" for before, n in counts if not NUMBERED.fullmatch(before))

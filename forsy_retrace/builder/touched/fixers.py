@@ -29,17 +29,22 @@ MERGED = later(r"(?m)^(?:CONFLICT \(|Auto-merging )")
 def rewrites(trace: Trace) -> Iterator[tuple[int, Simple]]:
     """The steps in which Git may have put other contents into the files at work."""
     for step in trace.steps:
-        run = command(step) or typed_line(step)
-        if run is None or "git" not in run.programs:
+        yield from ((step.step, simple) for simple in rewrites_of(step))
+
+
+def rewrites_of(step: Step) -> Iterator[Simple]:
+    """The commands of a step by which Git may have done so."""
+    run = command(step) or typed_line(step)
+    if run is None or "git" not in run.programs:
+        return
+    if step.success is False and not MERGED.search(step.printed):
+        return
+    for simple in run.simples:
+        words = frozenset(simple.words[2:])
+        if simple.name not in BY_GIT or words & (SPARES | set(LOOKS_AT)):
             continue
-        if step.success is False and not MERGED.search(step.printed):
-            continue
-        for simple in run.simples:
-            words = frozenset(simple.words[2:])
-            if simple.name not in BY_GIT or words & (SPARES | set(LOOKS_AT)):
-                continue
-            if simple.name != "git reset" or "--hard" in words:
-                yield step.step, simple
+        if simple.name != "git reset" or "--hard" in words:
+            yield simple
 
 
 def may_rewrite(simple: Simple, path: str) -> bool:
