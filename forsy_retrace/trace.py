@@ -191,6 +191,8 @@ class Trace(msgspec.Struct, frozen=True):
     tokens: Tokens = msgspec.field(default_factory=Tokens)
     boundaries: tuple[tuple[int, str], ...] = ()
     """Where the agent lost sight of what lay before: steps before it, `compacted` or `cleared`."""
+    replanned: tuple[tuple[int, str], ...] = ()
+    """Where the log shows that a plan was changed, and not how: steps before it, and the actor."""
     touches: tuple[Touch, ...] = ()
     strange: frozenset[tuple[int, str]] = frozenset()
     """The steps that found a file changed by no edit that the log shows, and the file."""

@@ -282,12 +282,10 @@ ASKED = {
 }
 
 
-def _doubt(touched: list[Touch], rewriters: _Rewriters, trace: Trace) -> str:
-    """What may have changed a file behind all that tells of its content; empty where nothing may."""
-    path = touched[-1].path
+def _doubt(path: str, last: int, rewriters: _Rewriters) -> str:
+    """What may have changed a file behind the last step that tells of it; empty where nothing may."""
     if SCRATCH.search(path) or is_plan(path):
         return ""
-    last = max((touch.step for touch in touched if _tells_content(touch, trace)), default=0)
     git = (n for n, simple in rewriters.git if n > last and may_rewrite(simple, path))
     fixed = (n for n, endings in rewriters.fixers if n > last and _is_for(endings, path))
     first = [(next(git, 0), "Git"), (next(fixed, 0), "a formatter")]
@@ -337,8 +335,10 @@ def _content(
     touched: list[Touch], trace: Trace, grade: str, held: Held | None, rewriters: _Rewriters
 ) -> str:
     """What the log tells of a file's content; where it was read since, if that is not known."""
+    path = touched[-1].path
     if held is not None:
-        doubt = _doubt(touched, rewriters, trace)
+        tells = (touch.step for touch in touched if _tells_content(touch, trace))
+        doubt = _doubt(path, max(tells, default=0), rewriters)
         told = f"The log holds its content; {doubt}" if doubt else SHOWN[grade]
         return told if held.edges else f"{told} Blank lines and line ends at its ends may differ."
     last = max(at for at, touch in enumerate(touched) if touch.kind in CHANGES)
@@ -350,6 +350,8 @@ def _content(
         told = f"{COMMANDED}{'' if shows else UNTOLD}."
     if touched[last].kind == "committed":
         told = ""
+    elif doubt := _doubt(path, touched[-1].step, rewriters):
+        told = f"{told} {doubt[0].upper()}{doubt[1:]}"
     for read in reversed(touched[last + 1 :]):
         if read.kind == "read" and trace.steps[read.step - 1].result is not None:
             lines = lines_read(read)

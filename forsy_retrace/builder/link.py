@@ -76,6 +76,7 @@ class _Linker:
         self.line = Line()
         """What lies before the step at hand."""
         self.boundaries = list(trace.boundaries)
+        self.replanned = list(trace.replanned)
         self.users = 0
         self.uses: dict[int, int] = {}
         self.variants = variants(trace)
@@ -94,6 +95,8 @@ class _Linker:
         while self.boundaries and self.boundaries[0][0] < step.step:
             self.boundaries.pop(0)
             self._boundary()
+        while self.replanned and self.replanned[0][0] < step.step:
+            self._replan(self.replanned.pop(0)[1])
         if step.action == "user_message":
             step = self._user(step)
         elif step.call is not None:
@@ -117,6 +120,12 @@ class _Linker:
             known = (self.trace.tokens, self.wanted, self.read, self.wrote, self.beside.calls)
             self.lanes[name] = Lane(Flow(*known))
         return self.lanes[name]
+
+    def _replan(self, actor: str) -> None:
+        """Which items are in progress is not known from a new plan that the log does not show."""
+        for name, lane in self.lanes.items():
+            if name.startswith(f"{actor} "):
+                lane.items.clear()
 
     def _boundary(self) -> None:
         """What lay before a cleared or compacted context is out of sight, but for its summary."""

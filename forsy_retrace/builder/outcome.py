@@ -75,7 +75,7 @@ def _call(step: Step, run: Command | None) -> Step:
             if run is not None and run.place < unreached(step):
                 ground = inferred("folder-not-entered", 0.9, here)
                 return put(step, {"success": ground}, success=False)
-            words, hidden = step.printed, untold or ends_as_code(step)
+            words, hidden = step.printed, untold or ends_as_code(step) or _is_excused(step, run)
             verdict = failed_by_its_own_words(words, run, step.tool or "", untold=hidden)
             if verdict is not None:
                 ground = inferred(verdict.rule, verdict.confidence, here)
@@ -100,6 +100,12 @@ def _call(step: Step, run: Command | None) -> Step:
         case "failed" | "rejected" | "blocked" | "interrupted" | "timed_out":
             return put(step, {"success": derived(result.rule, basis)}, success=False)
     return step
+
+
+def _is_excused(step: Step, run: Command | None) -> bool:
+    """`find` ends with 1 where it could not look in a folder: Claude Code takes that for no error."""
+    code = step.told.exit_code if step.told else None
+    return run is not None and run.main == "find" and code is None
 
 
 def never_ran(step: Step) -> bool:

@@ -24,6 +24,7 @@ from forsy_retrace.events import (
     ToolResult,
 )
 from forsy_retrace.evidence import Evidence, Ground, derived, verbatim
+from forsy_retrace.patterns import later
 from forsy_retrace.sdk import compact, mark_of
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace, put
@@ -50,6 +51,7 @@ def segment(trace: Trace) -> Trace:
         trace,
         steps=tuple(found.steps),
         boundaries=tuple(found.boundaries),
+        replanned=tuple(found.replanned),
         delegations=found.delegations,
         left_out=found.left_out,
     )
@@ -80,11 +82,16 @@ def _as_the_agent_got_them(events: Sequence[Event]) -> Iterator[Event]:
             end = max(end, ends.get(event.origin.message or "", -1))
 
 
+PLANNED = later(r"Todos have been modified successfully|Plan updated\s*\Z")
+"""How Claude Code and Codex acknowledge a new plan."""
+
+
 class _Segments:
     def __init__(self, tools: Mapping[str, str]) -> None:
         self.tools = tools
         self.steps: list[Step] = []
         self.boundaries: list[tuple[int, str]] = []
+        self.replanned: list[tuple[int, str]] = []
         self.delegations: dict[str, int] = {}
         self.left_out: dict[tuple[str, int, int], str] = {}
         self.pending: dict[str, list[Message | Thinking]] = {}
@@ -171,6 +178,7 @@ class _Segments:
         self.calls = {call: moved(number) for call, number in self.calls.items()}
         self.delegations = {actor: moved(number) for actor, number in self.delegations.items()}
         self.boundaries = [(moved(number), kind) for number, kind in self.boundaries]
+        self.replanned = [(moved(number), actor) for number, actor in self.replanned]
         old = [_renumbered(step, moved(step.step), moved) for step in self.steps]
         new = [_renumbered(step, place + at + 1, moved) for at, (place, step) in enumerate(late)]
         self.steps = sorted([*old, *new], key=lambda step: step.step)
@@ -308,6 +316,8 @@ class _Segments:
         elif event.call not in self.calls:
             self.left_out[record] = "result without its call"
             self._came_between(event.origin.actor, "lost")
+            if PLANNED.match(event.output or ""):
+                self.replanned.append((len(self.steps), event.origin.actor))
 
     def _drop_report(self, actor: str, output: str) -> None:
         """A subagent's closing words, where the call that started it brings the same."""

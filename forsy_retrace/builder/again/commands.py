@@ -98,6 +98,8 @@ def similar_command(old: Attempt, new: Attempt) -> bool:
         return False
     if old.run.main in LISTS and _looks_inside(old) != _looks_inside(new):
         return False
+    if old.run.main in LISTS and old.terms and not new.terms:
+        return False  # files of a name, and then any files
     likely = old.run.main == new.run.main and _same_target(old, new)
     if not likely and not _shares_script(old.run, new.run):
         return False

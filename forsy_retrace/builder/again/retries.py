@@ -61,7 +61,7 @@ class Retries:
         A failure that was meant is none, nor is a look for what was just taken out. The answer to a
         failed check that hides how it went is attempted again, if soon.
         """
-        self.order += 1
+        self.order += not never_ran(step)  # a message's calls are cancelled together
         new = self._rare(attempt(step, self.order, check))
         new = new._replace(before=self.calls, task=self.tasks, away=self._away(new))
         judged = [(old, _rules(old, new)) for old in self.open if _in_mind(old, new)]

@@ -218,14 +218,14 @@ def _paths(step: Step) -> Iterator[str]:
     if named is not None:
         yield absolute(named, step.cwd)
     match step.call.input:
-        case {"pattern": str(pattern)} if step.like == "Glob" and (folder := _folder(pattern)):
-            yield absolute(folder, absolute(named, step.cwd) if named else step.cwd)
+        case {"pattern": str(pattern)} if step.like == "Glob" and (told := _told(pattern)):
+            yield absolute(told, absolute(named, step.cwd) if named else step.cwd)
     run = command(step)
     if run is not None:
         base = base_of(step)
         for simple in run.simples:
             for path in simple.reads:
-                if told := path if not set(path) & OPEN else _folder(path):
+                if told := _told(path):
                     yield absolute(told, base)
 
 
@@ -233,10 +233,10 @@ OPEN = frozenset("*?$`{")
 """Marks of a path that is more than one, or that the shell puts together."""
 
 
-def _folder(pattern: str) -> str:
-    """The folder in which a pattern matches, as far as it says; empty where it does not."""
+def _told(pattern: str) -> str:
+    """The path itself, or the folder in which a pattern matches; empty where it says none."""
     at = min((pattern.find(mark) for mark in OPEN if mark in pattern), default=len(pattern))
-    return pattern[:at].rpartition("/")[0]
+    return pattern[:at].rpartition("/")[0] if at < len(pattern) else pattern
 
 
 def _made(step: Step) -> Iterator[str]:
