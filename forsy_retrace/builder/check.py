@@ -158,9 +158,12 @@ class _Checker:
                 continue  # `sed -i` does not tell which lines a read would have to show
             unseen = self.unseen.setdefault((touch.actor, touch.path), deque(maxlen=NAMED))
             unseen.append(touch)
-        for touch in touched:
+        reads = {touch.path for touch in touched if touch.kind == "read"}
+        # What one line printed of several files is no content of any.
+        for touch in touched if len(reads) < 2 else self.touched.get(step.step, ()):
             self.loads.see(touch)
             self.packages.see(touch)
+        for touch in touched:
             if touch.kind == "generated" and touch.step in self.checks and run is not None:
                 self.built[touch.path] = run
             if touch.kind == "read" and touch.path:

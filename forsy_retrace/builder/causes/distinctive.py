@@ -18,8 +18,8 @@ PLAIN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 BUILT_IN = later(
     r"(?:std|core|alloc)::[\w:]+|os\.(?:path|environ)\.\w+|process\.(?:env|argv|stdout|stderr)\.\w+"
     r"|(?:Array|Object|JSON|Math|Number|Promise|Reflect|String|Symbol|console)\.[a-z]\w*"
-    r"|(?:bufio|bytes|cmp|context|errors|exec|filepath|flag|fmt|fs|http|io|json|log|maps|math|os"
-    r"|path|rand|reflect|regexp|runtime|signal|slices|slog|sort|strconv|strings|sync|syscall|testing|time"
+    r"|(?:assert|bufio|bytes|cmp|context|errors|exec|filepath|flag|fmt|fs|http|io|json|log|maps|math|os"
+    r"|path|rand|reflect|require|regexp|runtime|signal|slices|slog|sort|strconv|strings|sync|syscall|testing|time"
     r"|unicode|url|utf8)\.[A-Z]\w*"
     r"|to(?:Locale|ISO|UTC|Date|Time)(?:Lower|Upper|Date|Time)?(?:Case|String)|localeCompare"
     r"|(?:add|remove)EventListener|querySelector(?:All)?|getElementById|getElementsBy\w+"
@@ -52,7 +52,8 @@ BUILT_IN = later(
     r"|saturating_\w+|wrapping_\w+|checked_\w+|set_current_dir|spawn_blocking)"
     r"|(?:Arc|BTreeMap|Box|Command|Duration|HashMap|HashSet|Instant|Mutex|Path|PathBuf|RefCell|String"
     r"|SystemTime|Vec|anyhow|chrono|clap|serde|serde_json|tokio|tracing)::[\w:]+"
-    r"|module\.exports|node:[a-z_/]+"
+    r"|module\.exports|node:[a-z_/]+|child_process|worker_threads|backgroundColor"
+    r"|(?:client|offset|scroll)(?:Height|Left|Top|Width)"
     r"|Access-Control-[\w-]+|X-Forwarded-\w+|(?:application|image|text|video)/(?:x-|vnd\.)[\w.+-]+"
     r"|importlib\.[a-z]+|xml\.etree(?:\.\w+)?|https?://www\.w3\.org/[\w./#-]*"
     r"|(?:Application|DateTime|DynamicSupervisor|Enum|Exception|File|GenServer|IO|Keyword|List|Logger"
@@ -170,6 +171,10 @@ VERSION = re.compile(r"[\w.-]+@v?\d[\w.+-]*")
 """A package with its version, as a part of a path: `cart-go@v1.9.0`."""
 
 
+PLACED = re.compile(r"([\w.-]{1,80}\.[A-Za-z]\w{0,9}):\d+(?::\d+)?")
+"""A file with a line of it."""
+
+
 def parts(token: str) -> Iterator[str]:
     """The values in one token."""
     value = token.strip(".:-#/+%")
@@ -188,6 +193,8 @@ def parts(token: str) -> Iterator[str]:
         for part in value.split("/") if "@" in value else ():
             if part not in (value, name) and len(part) >= SHORTEST and VERSION.fullmatch(part):
                 yield part
+    elif placed := PLACED.fullmatch(value):
+        yield placed[1]
     for word in WORD.findall(value):
         if word != value and _is_identifier(word):
             yield word

@@ -48,6 +48,8 @@ MOST = 10_000
 """Characters of a program on the line in which it says what it takes in."""
 DATA = (".json", ".jsonc", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".xml", ".plist")
 """How the names end of files that are read as data: they take in nothing."""
+STYLES = (".css", ".scss", ".sass", ".less", ".svg")
+"""How the names end of what is loaded beside code, and by that name alone."""
 INDEX = frozenset(["__init__", "__main__", "index", "mod"])
 """Names of files that are loaded by the name of their folder."""
 
@@ -134,7 +136,10 @@ def _loaded(text: str) -> Iterator[str]:
     """What stands for files where something is loaded."""
     for path in QUOTED.findall(text):
         name = posixpath.basename(path)
-        yield from (name, posixpath.splitext(name)[0])
+        stem, ending = posixpath.splitext(name)
+        yield name
+        if ending not in (*DATA, *STYLES):
+            yield stem
     for words in NAMED.findall(text):
         yield from WORD.findall(words)
 

@@ -13,6 +13,7 @@ from itertools import takewhile
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Touch
 
+from ..touched.replaced import whole
 from .places import GO_TEST, between_slashes
 
 IMPORT = later(r'(?m)^(?:import)?[ \t]+(?:[\w.]+ )?"([\w~.-]+(?:/[\w~.-]+)+)"[ \t]*(?://.*)?$')
@@ -58,9 +59,10 @@ class Packages:
         self.called[posixpath.basename(folder)].add(folder)
         held = self.by_tests if touch.path.endswith(GO_TEST) else self.imports
         after = touch.change.after if touch.change is not None else None
-        whole = after if after is not None else touch.new if touch.kind == "write" else None
+        held_whole = whole(touch.change) if touch.kind == "read" else after
+        held_whole = touch.new if held_whole is None and touch.kind == "write" else held_whole
         taken = self.taken.setdefault(touch.path, set())
-        if whole is not None:
+        if held_whole is not None:
             taken.clear()
         taken -= {*IMPORT.findall("\n".join(touch.removed))}
         for text in (touch.new or "\n".join(touch.added), after or ""):

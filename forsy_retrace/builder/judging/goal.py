@@ -8,7 +8,9 @@ from forsy_retrace.events import Fact
 from forsy_retrace.trace import Check, Step, Trace
 
 from ..checks.unchecked import is_log, is_plan, is_prose
+from ..classify import command
 from ..tools import finish_of, gives_up
+from ..touched.fixers import around_its_check
 from ..touched.scratch import scratch
 from ..variants import thumbs
 from ..words.message_rules import PERMITTED
@@ -198,10 +200,17 @@ def _by_checks(
             "trouble-told",
         )
     passed = [c for c in known if c.passed]
-    if not any(c.over for c in passed):
+    own = [c for c in passed if _follows_its_edit(trace, c, last_edit)]
+    if not own and not any(c.over for c in passed):
         bare = f"none is known to have passed over the {last_edit.called}."
         return False, f"The check in step {passed[-1].step} passed; {bare}", "unchecked"
-    return True, _success(passed, last_edit), "checks-passed"
+    return True, _success(passed, own, last_edit), "checks-passed"
+
+
+def _follows_its_edit(trace: Trace, check: Check, edit: Edit) -> bool:
+    """Whether the line that checks had changed the file before: `cat >> a_test.go …; go test`."""
+    before, _ = around_its_check(command(trace.steps[check.step - 1]))
+    return check.step == edit.step and any(one.writes for one in before)
 
 
 def _unchecked(trace: Trace, behind: list[Check], last_edit: Edit) -> str:
@@ -241,9 +250,9 @@ def _failure(failed: Check, after: list[Check]) -> str:
     return f"The last {called} (step {failed.step}) failed."
 
 
-def _success(passed: list[Check], last_edit: Edit) -> str:
+def _success(passed: list[Check], own: list[Check], last_edit: Edit) -> str:
     """Which check passed over the last edit, or over which it did."""
-    over = [c for c in passed if last_edit.step in c.over]
+    over = [c for c in passed if last_edit.step in c.over] or own
     if over:
         return f"The check in step {over[-1].step} passed over the {last_edit.called}."
     latest = max((c for c in passed if c.over), key=lambda c: (c.over[-1], c.step))

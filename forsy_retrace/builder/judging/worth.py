@@ -13,7 +13,7 @@ from forsy_retrace.trace import Step, Touch, Trace, edits_named
 from ..classify import command
 from ..outcome import never_ran
 from ..outputs.failures import first_error, stopped
-from ..touched.replaced import takes_back
+from ..touched.replaced import takes_back, takes_out_most_of
 from ..touched.scratch import EDITS
 from ..variants import branch_of
 from ..words.messages import finds_fault
@@ -159,7 +159,8 @@ def _takes_back(other: Step, step: Step, trace: Trace) -> bool:
     between = trace.steps[step.step : other.step - 1]
     words = [s for s in between if s.action == "user_message"]
     if other.operation in ("edit", "write", "plan"):
-        return takes_back(other, step) and any(map(finds_fault, words))
+        is_it = takes_back(other, step) and takes_out_most_of(other, step)
+        return is_it and any(map(finds_fault, words))
     words = [s for s in words if s.turn == other.turn]
     return any(finds_fault(s) or ASKS_BACK.search(s.input or "") for s in words)
 

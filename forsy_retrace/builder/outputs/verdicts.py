@@ -12,6 +12,8 @@ from .begun import says_it_never_began
 from .found import looks_up
 from .runners import CRASHED, ERROR_ONLY, RUNNERS, TAIL, Verdict, read_summary
 
+INDENT = later(r"(?m)^[ \t]+")
+"""What a line puts before each line that it prints: `| sed 's/^/  /'`."""
 LONGEST = 60
 """Lines of an output that may be nothing but a complaint."""
 USAGE_ERROR = later(
@@ -79,6 +81,8 @@ def failed_by_its_own_words(
         return None
     if run is not None and (run.check is not None or run.operation in ("execute", "verify")):
         verdict = read_summary(bare, RUNNERS if run.check is not None else CRASHED)
+        if verdict is None and run.check is not None:
+            verdict = read_summary(INDENT.sub("", bare))
         if verdict is not None and not verdict.passed:
             return verdict
         if run.check is not None and verdict is None and says_it_never_began(bare):

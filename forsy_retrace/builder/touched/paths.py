@@ -9,8 +9,14 @@ from ..classify import command
 
 
 def absolute(path: str, cwd: str | None) -> str:
-    """The path as the working directory makes it; Windows drives stay as they are."""
+    """The path as the working directory makes it; Windows drives stay as they are.
+
+    The shells of Git for Windows write `/d/shop` for `D:\\shop`.
+    """
     path = path.replace("\\", "/")
+    if cwd and cwd[1:2] == ":" and path[:1] == "/" and path[2:3] == "/" and path[1:2].isalpha():
+        drive = cwd[0] if cwd[0].lower() == path[1].lower() else path[1].upper()
+        path = f"{drive}:{path[2:]}"
     if path.startswith("/") or path[1:2] == ":" or path.startswith("~") or not cwd:
         return posixpath.normpath(path) if path else path
     return posixpath.normpath(posixpath.join(cwd.replace("\\", "/"), path))

@@ -42,6 +42,12 @@ def takes_back(step: Step, other: Step) -> bool:
     return lines_put(before) <= lines_taken(after) and lost <= put and 2 * len(lost) > len(put)
 
 
+def takes_out_most_of(step: Step, other: Step) -> bool:
+    """Whether most of what an edit takes out, if it does nothing else, is what another put in."""
+    taken, put = lines_taken(replacements(step)), lines_put(replacements(other))
+    return not only_takes_out(step) or not put or 2 * len(taken & put) > len(taken)
+
+
 def lines_put(pairs: Iterable[tuple[str, str]]) -> set[str]:
     """The telling lines that replacements put in."""
     return {line for old, new in pairs for line in telling(new) - telling(old)}

@@ -308,7 +308,7 @@ LEAVE = later(
 """How an agent asks leave for a step, or offers one."""
 CONCEDES = later(
     r"(?i)(?:(?:oh|ah|yes|yeah|hm+|thanks)\W+)?(?:(?:good|great|nice) catch\b(?!\W+let me \w)"
-    r"|you(?:['\u2019]re| are) (?:\w+ )?right\b(?! to\b)(?:[^.!?\n]*[.!?]+)?[^.!?\n]*?"
+    r"|you(?:['\u2019]re| are| were) (?:\w+ )?right\b(?! to\b)(?:[^.!?\n]*[.!?]+)?[^.!?\n]*?"
     r"\bI(?:['\u2019]m(?! (?:going|glad))| was| am(?! going)| missed| made| forgot| overlooked| misread"
     r"| misunderstood| confused| conflated| assumed| broke| introduced| didn['\u2019]t"
     r"| should(?:n['\u2019]t| not)? have"
