@@ -21,6 +21,8 @@ LABELS = SHARED / "gold" / "labels"
 
 OPERATIONS = {
     "cargo fmt --all -- --check": "verify",
+    'for p in a b; do if [ -f $p ]; then n=$(grep -c total $p); echo "$n"; fi; done': "search",
+    'printf "%s" "$HOME"; printf "%s" "$(cat a.txt)"': "read",
     "npx commitlint --from main": "verify",
     "git status": "read",
     "cd app && git diff --stat": "read",

@@ -280,8 +280,8 @@ def _fills(folders: Sequence[str], later: Sequence[Simple]) -> bool:
 def _main(steps: list[Step], ranks: list[int]) -> int:
     """The command that the line is for: the last of the highest rank; piped viewers: the first."""
     best = max(ranks)
-    if best == 0 and steps[0][0].depth:
-        # `X=$(curl …); echo $X`: the substitution is all that the line does.
+    if best == 0 and any(part.depth for part, _ in steps):
+        # `X=$(curl …); echo $X`: what stands in the substitution is all that the line does.
         ranks = [known.rank if part.depth else 0 for part, known in steps]
         best = max(ranks)
     at = len(ranks) - 1
