@@ -92,17 +92,36 @@ OTHERWISE = "its session was cut out of the log in another way than is usual"
 
 
 def _session(told: Told, source: Source, adapter: Adapter) -> Session | None:
-    """The session of that id; None where the log gives ids to its sessions and has no such."""
+    """The session of that id; None where the log gives ids to its sessions and has no such.
+
+    Of several with one id, that which begins where the trace does.
+    """
     name, basis = str(told.manifest["adapter"]), str(told.manifest.get("session_basis"))
     pause = PAUSE.search(basis)
-    named = True
+    begins = _first_record(told.manifest.get("sources"))
+    named, found = True, None
     for session in sessions(adapter.read(source), float(pause[1]) if pause else IDLE):
         if session.events and id_of(session, name) == told.trace.get("trace_id"):
-            return session
+            if _begin(session, source.name) == begins:
+                return session
+            found = found or session
         named = named and not session.basis
-    if not named:
+    if found is None and not named:
         raise NotRetraced(OTHERWISE)
-    return None
+    return found
+
+
+def _first_record(sources: Any) -> str | None:
+    """The line and byte at which the trace's own log begins for it, as its manifest tells."""
+    first = sources[0] if isinstance(sources, list) and sources else None
+    return str(first.get("first_record")) if isinstance(first, dict) else None
+
+
+def _begin(session: Session, name: str) -> str:
+    places = [one.origin.evidence for one in session.events]
+    found = ((one.start, one.line) for one in places if one.file == name)
+    start, line = min(found, default=(0, 0))
+    return f"{line}:{start}"
 
 
 def _steps(told: Told, fresh: Draft) -> Iterator[tuple[int, str]]:

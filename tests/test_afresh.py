@@ -171,3 +171,14 @@ def test_a_grown_log_is_told(tmp_path: Path) -> None:
     with log.open("ab") as more:
         more.write(b"\n")
     assert judged(folder, log) == ([], "its log has grown or was changed since")
+
+
+def test_of_two_sessions_with_one_id_each_is_compared_with_itself(tmp_path: Path) -> None:
+    data = WORKED["codex"].read_bytes()
+    first, second = re.findall(rb'"thread_id":"([^"]+)"', data)
+    log = tmp_path / "streams.jsonl"
+    log.write_bytes(data.replace(second, first))
+    found = [path.parent for path in sorted(traced(log, tmp_path / "all").glob("*/trace.json"))]
+    assert len(found) == 2
+    for folder in found:
+        assert judged(folder, log) == ([], "")
