@@ -174,11 +174,12 @@ def test_a_grown_log_is_told(tmp_path: Path) -> None:
 
 
 def test_of_two_sessions_with_one_id_each_is_compared_with_itself(tmp_path: Path) -> None:
-    data = WORKED["codex"].read_bytes()
-    first, second = re.findall(rb'"thread_id":"([^"]+)"', data)
+    data = (FIXTURES / "codex" / "exec-json" / "input.jsonl").read_bytes()
+    second = data.rindex(b'{"type":"thread.started"')
     log = tmp_path / "streams.jsonl"
-    log.write_bytes(data.replace(second, first))
-    found = [path.parent for path in sorted(traced(log, tmp_path / "all").glob("*/trace.json"))]
-    assert len(found) == 2
+    log.write_bytes(data + data[:second].replace(b"1 failed", b"2 failed"))
+    found = [path.parent for path in traced(log, tmp_path / "all").glob("*/trace.json")]
+    ids = [json.loads((one / "manifest.json").read_bytes())["trace_id"] for one in found]
+    assert (len(found), len(set(ids))) == (3, 2)
     for folder in found:
         assert judged(folder, log) == ([], "")
