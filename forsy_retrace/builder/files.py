@@ -15,7 +15,7 @@ from .classify import command, patch_of
 from .outputs.failures import first_error, stopped
 from .tools import path_of
 from .touched.changes import changed, lines_read
-from .touched.fixers import may_have_fixed, may_rewrite, rewrites_of, rewrites_unnamed
+from .touched.fixers import may_have_fixed, may_rewrite, merged_files, rewrites_of, rewrites_unnamed
 from .touched.paths import absolute, shown
 from .touched.replaced import before_of, whole
 from .touched.scratch import EDITS
@@ -117,6 +117,8 @@ class Contents:
         """The last step that may have fixed or formatted files, whatever their names."""
         self.by_git: list[tuple[int, Simple]] = []
         """The commands by which Git may have put other contents into files, and their steps."""
+        self.merged: dict[str, int] = {}
+        """The files that Git says it merged, as it writes them, and the last such step."""
         self.strange: set[tuple[int, str]] = set()
         """The steps that found a file changed by no edit that the log shows."""
 
@@ -143,11 +145,16 @@ class Contents:
             self.fixed = step.step if any(map(rewrites_unnamed, run.simples)) else self.fixed
         for path in run.writes if run is not None else ():
             self.named[posixpath.basename(path.replace("\\", "/"))] = step.step
-        self.by_git.extend((step.step, simple) for simple in rewrites_of(step))
+        rewrites = [(step.step, simple) for simple in rewrites_of(step)]
+        self.by_git += rewrites
+        self.merged |= dict.fromkeys(merged_files(step.printed) if rewrites else (), step.step)
         return " ".join(dict.fromkeys(said))
 
     def _by(self, path: str, since: int) -> str:
         """What else than the edits of the log may have changed a file since a step."""
+        merged = max((n for name, n in self.merged.items() if path.endswith(f"/{name}")), default=0)
+        if merged > since:
+            return f"; Git merged it in step {merged}"
         found = (n for n, simple in self.by_git if n > since and may_rewrite(simple, path))
         by_git = next(found, 0)
         if by_git:

@@ -41,6 +41,8 @@ BEFORE_A_HIT = re.compile(r"^(?:(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}:)?\d{1,7}[:-]"
 """The file and the number that a search prints before a line."""
 WINDOW = "[File: "
 """How SWE-agent heads the lines of a file that it shows, each behind its number."""
+THOUGHT = re.compile(r"\blines? (\d{1,6})\b")
+"""A line that somebody speaks of."""
 FAR = 200
 """How many lines behind the first a hit may have led to, where a read does not say its last."""
 WIDE, MANY = 200, 12
@@ -210,7 +212,7 @@ class Flow:
         found = [source for text in asked.replaced for source in self._of_edit(text, files)]
         found += [source for old in asked.short for source in self._of_short(old, files)]
         for path, first, last in asked.spans:
-            found += self._of_span(path, first, last)
+            found += self._of_span(step, path, first, last)
         led_to: dict[str, int] = {}
         for path in asked.paths:
             for source in self._of_path(step, path):
@@ -306,11 +308,12 @@ class Flow:
                     path = absolute(f"{folder}{name}", step.cwd)
                     self.entries.setdefault(path, step.step)
 
-    def _of_span(self, path: str, first: int, last: int | None) -> Iterator[Source]:
+    def _of_span(self, step: Step, path: str, first: int, last: int | None) -> Iterator[Source]:
         """A line range from the last hit in it; a hit leads to a file's lines once.
 
         It leads to none that the actor had read before, and that stand as they did, unless it was
-        just received; nor to lines to which the user's last words led.
+        just received; nor to lines to which the user's last words led. Where the step's own thoughts
+        name lines of the range, only hits on those lead to it.
         """
         held, end = self.hits.get(path, []), last or first + FAR
         within = [(line, seen) for line, seen in held if first <= line <= end]
@@ -318,6 +321,9 @@ class Flow:
             return
         if end - first > WIDE and len(within) > MANY:
             return
+        thought = {int(number) for number in THOUGHT.findall(step.reasoning or "")}
+        if thought := {line for line in thought if first <= line <= end}:
+            within = [(line, seen) for line, seen in within if line in thought]
         known = self.known.get(path, ())
         near = [
             seen

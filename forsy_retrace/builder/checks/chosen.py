@@ -27,8 +27,25 @@ def chosen_by(runs: Iterable[Command]) -> frozenset[str]:
     ]
     if len(found) != len(limits) or not all(map(PLAIN.fullmatch, found)):
         return frozenset()
-    parts = chain.from_iterable(one.replace(" or ", "|").split("|") for one in found)
+    parts = chain.from_iterable(map(_parts, found))
     return frozenset(part.split("/")[0].strip("^$") for part in parts)
+
+
+def chooses_as_much(choice: str, other: str) -> bool:
+    """Whether a run that chooses by names takes all tests that another choice takes."""
+    if not (PLAIN.fullmatch(choice) and PLAIN.fullmatch(other)):
+        return choice == other
+    parts, asked = _parts(choice), _parts(other)
+    return all(any(_holds(part, name) for part in parts) for name in asked)
+
+
+def _parts(choice: str) -> list[str]:
+    return choice.replace(" or ", "|").split("|")
+
+
+def _holds(part: str, name: str) -> bool:
+    """A part of a name, unless it is tied to the name's beginning or end."""
+    return part in name if part == part.strip("^$") else part == name
 
 
 def tests_in(touches: Iterable[Touch]) -> frozenset[str]:

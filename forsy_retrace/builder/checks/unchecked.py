@@ -10,6 +10,7 @@ from msgspec import structs
 from forsy_retrace.commands import Command, Limits, Simple, classify
 from forsy_retrace.patterns import later
 
+from .chosen import CHOOSES, chooses_as_much
 from .places import GO_TEST, Looks, Takes, base_of, between_slashes, looks_at, with_parents
 from .scripts import script_of
 from .suites import told_of
@@ -179,7 +180,9 @@ class Unchecked:
     def clear(self, kind: str, edits: Iterable[int], run: Command) -> None:
         """The checks of this kind on a line passed over these edits."""
         whole = breadth(kind, run)
-        for flag, value in dict.fromkeys((f, one) for (f, held), *_ in whole for one in held):
+        for flag, value in dict.fromkeys(
+            (f, _key(f, one)) for (f, held), *_ in whole for one in held
+        ):
             narrow = self.narrow.setdefault((kind, flag, value), {})
             narrow.setdefault(whole, set()).update(edits)
             if len(narrow) > NAMED:
@@ -215,7 +218,7 @@ class Unchecked:
         return [
             edits
             for flag, values in (asked[0] if asked else ())
-            for whole, edits in self.narrow.get((kind, flag, values[0]), {}).items()
+            for whole, edits in self.narrow.get((kind, flag, _key(flag, values[0])), {}).items()
             if all(any(_is_as_wide(one, limits) for one in whole) for limits in asked)
         ]
 
@@ -260,7 +263,19 @@ def _by_operand(check: Simple) -> Iterator[Simple]:
 def _is_as_wide(limits: Limits, asked: Limits) -> bool:
     """Whether a run with these limits covers all that one with those does."""
     held = dict(asked)
-    return all(flag in held and set(values).issuperset(held[flag]) for flag, values in limits)
+    return all(flag in held and _takes(flag, values, held[flag]) for flag, values in limits)
+
+
+def _takes(flag: str, values: tuple[str, ...], asked: tuple[str, ...]) -> bool:
+    """Whether a limit lets by all that another does."""
+    if flag in CHOOSES:
+        return all(any(chooses_as_much(value, one) for value in values) for one in asked)
+    return set(values).issuperset(asked)
+
+
+def _key(flag: str, value: str) -> str:
+    """By what narrower runs are looked up: a choice by names may hold another."""
+    return "" if flag in CHOOSES else value
 
 
 def _file(path: str) -> File:

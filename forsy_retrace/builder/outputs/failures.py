@@ -21,13 +21,15 @@ TELLS = re.compile(
 
 PLACED = later(
     r"(?:\[[\w:.-]{1,40}\] )?\S{1,200}:\d+:(?:\d+: (?!.{0,20}\b(?:warning|note|info)\b)"
-    r"| (?=.{0,2000}\b(?:want(?:ed)?|expected|should)\b))"
+    r"| (?=.{0,2000}\b(?i:want(?:ed)?|expected|should)\b))"
 )
 """A complaint behind its place: a compiler's or linter's, or a test's of what it had wanted."""
 MARKED = later(
     r"(?:at )?(\S{1,300} (?:(?:assist|lint)/\S{1,100}|format|organizeImports|parse))(?: +FIXABLE)? +━"
 )
 """How Biome heads what it has to say of a file: with the place, and the rule."""
+TEST_OF_GO = "--- FAIL: "
+"""How Go heads what a test complains of; with `-v` it stands below."""
 AN_ERROR = "× "
 """How the line behind it begins where that is an error."""
 LATE = later(r"(?i)\btim(?:ed|e) ?out\b")
@@ -36,7 +38,7 @@ BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
 """How a runner announces what it is about to do."""
 FINE = later(
     r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:[\w/]+:\d+|^% Total\b|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
-    r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:|^Error Trace:|^(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
+    r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:|^Auto-merging |^Error Trace:|^(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
     r"|^throw \w+;|^\[[\w:.-]{1,40}\] ERROR task failed$|^Your proposed edit has introduced |^Failed with error\. Fix the error and try again"
     r"|^InputValidationError: \w{1,80} failed due to the following issues?:$"
 )
@@ -81,8 +83,14 @@ def _of_check(lines: list[str], telling: str, text: str) -> str:
     """What a check complains of first, or the words with which its runner says that it failed."""
     told = (_complaint(line, then, telling) for line, then in pairwise((*lines, "")))
     found = next(filter(None, told), "")
+    if found.startswith(TEST_OF_GO):
+        behind = lines[lines.index(found) + 1 :]
+        found = next(filter(PLACED.match, behind), found)
     verdict = None if found else read_summary(text)
-    return verdict.summary if verdict is not None and not verdict.passed else found
+    if verdict is None or verdict.passed:
+        return found
+    said = verdict.summary
+    return said if WORDS.search(said) else next((x for x in lines if x.startswith(said)), said)
 
 
 def _complaint(line: str, then: str, telling: str) -> str:

@@ -22,8 +22,13 @@ SPARES = frozenset(
 """With one of these they do not, nor a stash that is only looked at, nor a reset that is not hard."""
 
 
-MERGED = later(r"(?m)^(?:CONFLICT \(|Auto-merging )")
+MERGED = later(r"(?m)^(?:CONFLICT \([^)\n]+\): Merge conflict in|Auto-merging) (.+)$|^CONFLICT \(")
 """How Git says what it did to files before it stopped at a conflict."""
+
+
+def merged_files(printed: str) -> list[str]:
+    """The files that Git says it merged, whole or up to a conflict."""
+    return [name for name in MERGED.findall(printed) if name]
 
 
 def rewrites(trace: Trace) -> Iterator[tuple[int, Simple]]:
