@@ -73,7 +73,6 @@ def case_of(path: Path) -> Case:
     return msgspec.json.decode(path.read_bytes(), type=Case)
 
 
-@cache
 def trace_of(path: Path) -> Trace:
     case = case_of(path)
     events: list[Event] = []
@@ -227,6 +226,12 @@ def ground_of(trace: Trace, step: int, field: str) -> Ground | None:
 @pytest.mark.parametrize("path", PATHS, ids=name_of)
 def test_the_events_give_these_steps(path: Path) -> None:
     case, trace = case_of(path), trace_of(path)
+    these_steps(case, trace)
+    by_these_rules(case, trace)
+    as_sure_as_the_page_says(case, trace, SECTION[path.parent.name])
+
+
+def these_steps(case: Case, trace: Trace) -> None:
     for number, fields in case.steps.items():
         found = msgspec.to_builtins(trace.steps[number - 1], enc_hook=str)
         for field, wanted in fields.items():
@@ -240,9 +245,7 @@ def test_the_events_give_these_steps(path: Path) -> None:
         assert holds(wanted, value), (field, value)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=name_of)
-def test_they_are_given_by_these_rules(path: Path) -> None:
-    case, trace = case_of(path), trace_of(path)
+def by_these_rules(case: Case, trace: Trace) -> None:
     for number, named in case.rules.items():
         for field, rules in named.items():
             ground = ground_of(trace, number, field)
@@ -260,6 +263,21 @@ def test_they_are_given_by_these_rules(path: Path) -> None:
     missed = {one.name for one in trace.deductions}
     for fact, wanted in case.deductions.items():
         assert (fact in missed) == wanted, fact
+
+
+def as_sure_as_the_page_says(case: Case, trace: Trace, section: Section) -> None:
+    rows: dict[str, Listed] = {row.name: row for row in section.rows}
+    for number, fields in case.rules.items():
+        for field, rules in fields.items():
+            ground = ground_of(trace, number, field)
+            assert ground is not None
+            said = {ground.rule: ground.confidence}
+            said.update((vote.rule, vote.confidence) for vote in ground.votes)
+            for rule in listed(rules):
+                row, sure = rows.get(rule), said[rule]
+                if row is not None and row.between is not None:
+                    low, high = row.between
+                    assert low <= (1.0 if sure is None else sure) <= high, (rule, sure)
 
 
 def seen_in(section: str) -> tuple[set[str], set[str]]:
@@ -294,22 +312,6 @@ def test_every_rule_is_seen_at_work_and_at_rest(section: Section) -> None:
     assert unseen == [rule for rule in rules if rule in NEVER_AT_WORK], "no fixture has it at work"
     active = [rule for rule in rules if rule not in against]
     assert active == [rule for rule in rules if rule in NEVER_AT_REST], "no fixture has it at rest"
-
-
-@pytest.mark.parametrize("path", PATHS, ids=name_of)
-def test_each_rule_is_as_sure_as_its_page_says(path: Path) -> None:
-    rows: dict[str, Listed] = {row.name: row for row in SECTION[path.parent.name].rows}
-    for number, fields in case_of(path).rules.items():
-        for field, rules in fields.items():
-            ground = ground_of(trace_of(path), number, field)
-            assert ground is not None
-            said = {ground.rule: ground.confidence}
-            said.update((vote.rule, vote.confidence) for vote in ground.votes)
-            for rule in listed(rules):
-                row, sure = rows.get(rule), said[rule]
-                if row is not None and row.between is not None:
-                    low, high = row.between
-                    assert low <= (1.0 if sure is None else sure) <= high, (rule, sure)
 
 
 def test_what_came_beside_a_result_is_named_with_its_record() -> None:
