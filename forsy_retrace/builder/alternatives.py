@@ -1,7 +1,7 @@
 """What did the agent itself write about options that it did not take? Verbatim, or nothing."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -19,6 +19,8 @@ class Row(NamedTuple):
     """One of them stands, in small letters, in whatever the pattern finds."""
     pattern: re.Pattern[str]
     confidence: float
+    and_done: bool = False
+    """Whether it names what is done beside what is not."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -52,6 +54,7 @@ ROWS: tuple[Row, ...] = (
             r"|\binstead of \w+ing\b[^.]{0,120}\bi (?:can|could|will)\b"
         ),
         0.65,
+        and_done=True,
     ),
 )
 """Sentences of these shapes are copied, in their order and as they stand together."""
@@ -66,12 +69,19 @@ LEFT_OUT = "\n[…]\n"
 """What stands in a quote for the sentences between."""
 
 
+AHEAD = 20
+"""So many steps on, an option that was weighed is looked for among the calls of the same turn."""
+
+
 def alternatives(trace: Trace) -> Trace:
     """alternatives_considered, from the step's own reasoning."""
-    return msgspec.structs.replace(trace, steps=tuple(_weighed(step) for step in trace.steps))
+    steps = trace.steps
+    weighed = (_weighed(step, steps[n : n + AHEAD]) for n, step in enumerate(steps))
+    return msgspec.structs.replace(trace, steps=tuple(weighed))
 
 
-def _weighed(step: Step) -> Step:
+def _weighed(step: Step, ahead: Sequence[Step]) -> Step:
+    """The step with the options that it weighs and that none of the steps ahead takes."""
     if not step.reasoning or step.action == "user_message":
         return step
     small = step.reasoning.lower()
@@ -80,7 +90,7 @@ def _weighed(step: Step) -> Step:
     rows: list[Row] = []
     for sentence in SENTENCE.finditer(step.reasoning) if likely else ():
         row = next((row for row in likely if row.pattern.search(sentence[0])), None)
-        if row is not None and not (row.rule == "weighs-options" and _is_done(step, sentence[0])):
+        if row is not None and (row.and_done or not _is_taken(sentence[0], step, ahead)):
             found.append(sentence)
             rows.append(row)
     if not found:
@@ -106,8 +116,14 @@ def _quoted(text: str, sentences: Iterable[re.Match[str]]) -> str:
     return LEFT_OUT.join(map(str.strip, runs))
 
 
-def _is_done(step: Step, sentence: str) -> bool:
-    """Whether all that a sentence calls by its name is what the step itself sends."""
-    sent = f"{step.tool} {step.input}"
+def _is_taken(sentence: str, step: Step, ahead: Sequence[Step]) -> bool:
+    """Whether one call of the turn, from the step's own on, sends all that a sentence names."""
     names = ["".join(name) for name in NAMED.findall(sentence)]
-    return step.call is not None and bool(names) and all(name in sent for name in names)
+    return bool(names) and any(
+        all(name in sent for name in names)
+        for sent in (
+            f"{one.tool} {one.input}"
+            for one in ahead
+            if one.call is not None and one.turn == step.turn and one.actor == step.actor
+        )
+    )
