@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from forsy_retrace.builder.page import sentence_of
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.loaded import json_lines, json_of, load_folder, sources_of
 from forsy_retrace.redact import Rules, masker_of
@@ -115,6 +116,8 @@ def explained(
     lines.append(f"  grade       {entry['grade']}")
     if "rule" in entry:
         lines.append(f"  rule        {entry['rule']}")
+        sentence = sentence_of(field, entry["rule"])
+        lines += [f"  which says  {sentence}"] if sentence else []
     if "confidence" in entry:
         lines.append(f"  confidence  {entry['confidence']}")
     for other in entry.get("steps", ()):

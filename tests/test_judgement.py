@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from forsy_retrace.builder.page import SECTIONS, page
+from forsy_retrace.builder.page import SECTIONS, page, sentence_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "judgement.md"
@@ -61,6 +61,14 @@ def test_every_rule_that_speaks_in_a_golden_trace_is_on_the_page() -> None:
         spoken.update(vote["rule"] for vote in ground.get("votes", ()))
     assert spoken
     assert spoken <= known
+
+
+def test_a_rule_on_the_page_is_found_by_the_field_that_it_gave() -> None:
+    known = {row.name for _, row in ROWS}
+    for field, ground in rows_of_evidence():
+        if ground.get("rule") in known:
+            assert sentence_of(field, ground["rule"]), (field, ground["rule"])
+    assert sentence_of("eval", "exit-code") is None
 
 
 def test_the_script_on_the_page_reads_a_golden_trace(

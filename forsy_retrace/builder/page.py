@@ -38,6 +38,8 @@ class Section(NamedTuple):
     asks: str
     words: str
     rows: tuple[Listed, ...]
+    gives: tuple[str, ...] = ()
+    """The fields of a step whose values its rules give."""
     figures: str = "confidence"
 
 
@@ -252,14 +254,27 @@ ENDING = {
 """`goal_achieved`, by the first of these that holds; the rule's sentence goes into `goal_notes`."""
 
 SECTIONS: tuple[Section, ...] = (
-    Section("segment", "Which events make one step?", "", SEGMENT),
-    Section("pair", "Which result answers which call?", "By the call's id, never by place.", PAIR),
+    Section(
+        "segment",
+        "Which events make one step?",
+        "",
+        SEGMENT,
+        ("input", "input_source", "output", "reasoning", "started_at", "ended_at"),
+    ),
+    Section(
+        "pair",
+        "Which result answers which call?",
+        "By the call's id, never by place.",
+        PAIR,
+        ("ended_at", "parallel_group"),
+    ),
     Section(
         "classify",
         "What kind of step is it, on which surface?",
         "A shell command is looked up in the table of commands, whose rows are listed in"
         " `docs/commands.md` and count 0.95 each; the row's name is the rule.",
         CLASSIFY,
+        ("operation",),
     ),
     Section(
         "outcome",
@@ -270,8 +285,9 @@ SECTIONS: tuple[Section, ...] = (
         " in the last 4,000 characters, a failure before a success; their words also settle"
         " whether a masked check passed.",
         OUTCOME,
+        ("success",),
     ),
-    Section("files", "What did it change or show?", "", FILES),
+    Section("files", "What did it change or show?", "", FILES, ("observation", "state_change")),
     Section(
         "alternatives",
         "Which options did the agent say that it did not take?",
@@ -280,6 +296,7 @@ SECTIONS: tuple[Section, ...] = (
         tuple(
             _inferred(row.rule, ALTERNATIVES.get(row.rule, ""), row.confidence) for row in OPTIONS
         ),
+        ("alternatives_considered",),
     ),
     Section(
         "check",
@@ -290,6 +307,7 @@ SECTIONS: tuple[Section, ...] = (
         " says that there are earlier ones. The rule stands at `operation` where it made the step"
         " `verify`, and at `caused_by` where the step checks an edit.",
         CHECK,
+        ("operation", "caused_by", "causal_type", "causal_note"),
     ),
     Section(
         "feedback",
@@ -299,6 +317,7 @@ SECTIONS: tuple[Section, ...] = (
         f" equals; feedback needs a vote of {FLOOR} or more, and work to judge. Words are"
         " those of `forsy_retrace/data/feedback.toml`.",
         FEEDBACK,
+        ("message_role", "feedback_type", "feedback_content"),
     ),
     Section(
         "link",
@@ -309,6 +328,7 @@ SECTIONS: tuple[Section, ...] = (
         " they name. Below them stand the rules of `caused_by`, where the weakest of several causes"
         " gives the figure: no more than 0.7 where only the order of the steps speaks for one.",
         LINK,
+        ("input_source", "caused_by", "causal_type", "causal_note", "retry_of"),
     ),
     Section(
         "judge",
@@ -318,6 +338,7 @@ SECTIONS: tuple[Section, ...] = (
         " by the agent's own words: a test that is to fail before the code is there, or a run that"
         " showed the bug it was after before any file was changed that stood there already.",
         JUDGE,
+        ("eval", "eval_reason", "directive"),
     ),
     Section(
         "artifacts",
@@ -395,6 +416,13 @@ distrust first. Words of runners were read off the tools' public documentation. 
 is seen at work, and at rest in a near miss, in `fixtures/passes/`; the few that can't be are named
 in `tests/test_passes.py`.
 """
+
+
+def sentence_of(field: str, rule: str) -> str | None:
+    """What a rule says that gave a field its value; None where the log's adapter named the rule."""
+    sections = (section for section in SECTIONS if field in section.gives)
+    rows = (row for section in sections for row in section.rows)
+    return next((row.sentence for row in rows if row.name == rule), None)
 
 
 def page() -> str:
