@@ -6,6 +6,8 @@ import posixpath
 import shlex
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
 
 import msgspec
 
@@ -144,73 +146,76 @@ def _text(words: tuple[str, ...], redirects: Redirects) -> str:
     return text
 
 
+class _Sense(NamedTuple):
+    """What a line is for, and which of its commands says so."""
+
+    operation: str
+    rule: str
+    check: str | None
+    checked: int
+    """Where the command stands that checks something, or the main one."""
+
+
 def _judged(steps: list[Step]) -> Command:
-    ranks: list[int] = []
-    simples: list[Simple] = []
-    reads: list[str] = []
-    writes: list[str] = []
-    urls: list[str] = []
-    packages: list[str] = []
-    last_check = -1
-    fixer: Simple | None = None
-    background = False
-    for part, known in steps:
-        done = known.done
-        ranks.append(0 if part.depth else known.rank)
-        if part.after == "&" and not part.depth:
-            background = True
-        if done.check is not None:
-            last_check = len(simples)
-        if done.role in REWRITES and fixer is None:
-            fixer = done
-        if done.reads:
-            reads.extend(done.reads)
-        if done.writes:
-            writes.extend(done.writes)
-        if done.urls:
-            urls.extend(done.urls)
-        if done.packages:
-            packages.extend(done.packages)
-        simples.append(done)
+    simples = tuple(known.done for _, known in steps)
+    at = _main(steps, _ranks(steps, simples))
+    main, fixer = simples[at], next((done for done in simples if done.role in REWRITES), None)
+    sense = _sense(simples, at, fixer)
+    return Command(
+        operation=sense.operation,
+        rule=sense.rule,
+        surface=main.surface,
+        check=sense.check,
+        covers=simples[sense.checked].covers if sense.check else (),
+        masked=_masked(steps, sense.checked) or (sense.checked != at and _masked(steps, at)),
+        background=any(part.after == "&" and not part.depth for part, _ in steps),
+        fixes=fixer is not None,
+        simples=simples,
+        reads=_each([done.reads for done in simples]),
+        writes=_each([done.writes for done in simples]),
+        urls=_each([done.urls for done in simples]),
+        packages=_each([done.packages for done in simples]),
+        normal=_normal(steps, at),
+        main=main.name or (main.words[0] if main.words else ""),
+        cwd=_cwd(simples),
+        excuses=tuple(_excuses(steps)),
+        told=tuple(_told(steps)),
+        poured=tuple(_poured(steps)),
+        fed=tuple(_fed(steps)),
+        inline=tuple(_inline(steps)),
+        negated=steps[at][0].block == "not",
+        place=at,
+        behind_cd=_behind_cd(steps),
+    )
+
+
+def _ranks(steps: list[Step], simples: Sequence[Simple]) -> list[int]:
+    """How much each command can be what the line is for."""
+    ranks = [0 if part.depth else known.rank for part, known in steps]
     for place, done in enumerate(simples):
         if done.name == "mkdir" and _fills(done.writes, simples[place + 1 :]):
             ranks[place] = 0
-    at = _main(steps, ranks)
-    main = simples[at]
-    operation, rule, check, checked = main.operation, main.rule, main.check, at
-    if check is None and last_check >= 0:
-        checked = last_check
+    return ranks
+
+
+def _sense(simples: Sequence[Simple], at: int, fixer: Simple | None) -> _Sense:
+    """What the main command says of the line, and the last check in it."""
+    operation, rule, check, checked = simples[at].operation, simples[at].rule, simples[at].check, at
+    checks = [place for place, done in enumerate(simples) if done.check is not None]
+    if check is None and checks:
+        checked = checks[-1]
         check = simples[checked].check
     if fixer is not None and operation == "verify" and check in _STRUCTURE:
-        operation, rule = "edit", fixer.rule
-    elif rule == "run-program" and any(done.check == "build" for done in simples[:at]):
-        operation, rule, check, checked = "verify", "run-after-build", "run", at
-    return Command(
-        operation,
-        rule,
-        main.surface,
-        check,
-        simples[checked].covers if check else (),
-        _masked(steps, checked) or (checked != at and _masked(steps, at)),
-        background,
-        fixer is not None,
-        tuple(simples),
-        tuple(dict.fromkeys(reads)) if reads else (),
-        tuple(dict.fromkeys(writes)) if writes else (),
-        tuple(dict.fromkeys(urls)) if urls else (),
-        tuple(dict.fromkeys(packages)) if packages else (),
-        _normal(steps, at),
-        main.name or (main.words[0] if main.words else ""),
-        _cwd(simples),
-        tuple(_excuses(steps)),
-        tuple(_told(steps)),
-        tuple(_poured(steps)),
-        tuple(_fed(steps)),
-        tuple(_inline(steps)),
-        steps[at][0].block == "not",
-        at,
-        _behind_cd(steps),
-    )
+        return _Sense("edit", fixer.rule, check, checked)
+    if rule == "run-program" and any(done.check == "build" for done in simples[:at]):
+        return _Sense("verify", "run-after-build", "run", at)
+    return _Sense(operation, rule, check, checked)
+
+
+def _each(lists: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """What stands in several lists, once, in order."""
+    full = [one for one in lists if one]
+    return tuple(dict.fromkeys(chain.from_iterable(full))) if full else ()
 
 
 def _behind_cd(steps: list[Step]) -> int:
@@ -374,7 +379,7 @@ def _shows(done: Simple) -> bool:
     return done.role == "view" or done.operation == "other" or done.name in _KEEPS
 
 
-def _cwd(simples: list[Simple]) -> str | None:
+def _cwd(simples: Sequence[Simple]) -> str | None:
     """Where the leading `cd`s of the line go, one after another."""
     folder: str | None = None
     for done in simples:
