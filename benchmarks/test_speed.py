@@ -7,11 +7,12 @@ from sessions import session
 from forsy_retrace.builder import build
 from forsy_retrace.document import draft
 from forsy_retrace.events import Session, sessions
-from forsy_retrace.redact import redact
+from forsy_retrace.redact import Redacted, redact
 from forsy_retrace.registry import load
 from forsy_retrace.source import Source
 from forsy_retrace.trace import Trace
 from forsy_retrace.validate import problems
+from forsy_retrace.writers.atomic import whole
 from forsy_retrace.writers.folder import contents
 
 ADAPTER = load("claude-code")
@@ -62,7 +63,10 @@ def test_problems(benchmark: BenchmarkFixture, trace: Trace) -> None:
 
 def test_contents(benchmark: BenchmarkFixture, trace: Trace) -> None:
     def fresh() -> tuple[tuple[object, ...], dict[str, object]]:  # it lets the steps go
-        return (redact(draft(trace)), [], ADAPTER.SHOWS), {}
+        return (redact(draft(trace)),), {}
 
-    files, _ = benchmark.pedantic(contents, setup=fresh, rounds=10)
-    assert files["trace.json"]
+    def files(redacted: Redacted) -> dict[str, bytes]:
+        made, _ = contents(redacted, [], ADAPTER.SHOWS)
+        return {name: whole(data) for name, data in made.items()}
+
+    assert benchmark.pedantic(files, setup=fresh, rounds=10)["trace.json"]

@@ -25,7 +25,7 @@ from forsy_retrace.registry import load
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import A_TRACE, Source, Unread, below, reread
 from forsy_retrace.trace import Trace
-from forsy_retrace.writers.atomic import check_target
+from forsy_retrace.writers.atomic import Data, check_target
 from forsy_retrace.writers.folder import MAX_OUTPUT, Written, contents, put_folder
 from forsy_retrace.writers.media import Medium, media
 from forsy_retrace.writers.place import check_shelf, is_shelf
@@ -104,10 +104,10 @@ def convert(
 
 
 class Folder(msgspec.Struct, frozen=True):
-    """A trace folder in memory: its readable name, its files by name, its manifest."""
+    """A trace folder to be written: its readable name, its files by name, its manifest."""
 
     name: str
-    files: Mapping[str, bytes]
+    files: Mapping[str, Data]
     manifest: Json
 
 

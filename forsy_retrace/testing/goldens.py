@@ -25,6 +25,7 @@ from forsy_retrace.testing.account import lost
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.reading import Reading, care, named, reading
 from forsy_retrace.tokens import estimated
+from forsy_retrace.writers.atomic import whole
 from forsy_retrace.writers.events import event_lines
 
 UPDATE = "FORSY_UPDATE_GOLDENS"
@@ -118,7 +119,7 @@ def folder_of(adapter: Adapter, name: str, found: Reading) -> Mapping[str, bytes
         with estimated():
             one = folder_as_converted(redacted, origins, adapter.SHOWS, Options(), taken)
         lead = f"{one.name}/" if len(wanted) > 1 else ""
-        files.update({lead + name: data for name, data in sorted(one.files.items())})
+        files.update({lead + name: whole(data) for name, data in sorted(one.files.items())})
     return files
 
 

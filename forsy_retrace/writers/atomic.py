@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,14 @@ ARTIFACTS = "artifacts"
 FILES = frozenset(("README.md", "evidence.jsonl", "manifest.json", "trace.json"))
 """What a trace folder holds, beside its artifacts."""
 ARTIFACT = re.compile(r"[0-9a-f]{16}\.[a-z0-9]{1,8}")
+
+Data = bytes | Iterable[bytes]
+"""A file: its bytes, or its parts, which are made while they are read, and once only."""
+
+
+def whole(data: Data) -> bytes:
+    """All bytes of a file; what comes in parts is used up."""
+    return data if isinstance(data, bytes) else b"".join(data)
 
 
 def is_ours(folder: Path) -> bool:
@@ -118,8 +126,8 @@ def _lock(handle: int) -> None:
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def write_whole(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Puts a folder of files in the place of `folder`, in one rename."""
+def write_whole(folder: Path, files: Mapping[str, Data]) -> None:
+    """Puts a folder of files in the place of `folder`, in one rename; raises what a part raises."""
     sweep(folder)
     fresh, old = beside(folder, "new"), beside(folder, "old")
     try:
@@ -199,9 +207,9 @@ def with_a_name(target: Path) -> Path:
     return target if target.name not in ("", "..") else target.resolve()
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, data: Data) -> None:
     with path.open("xb") as file:
-        file.write(data)
+        file.writelines((data,) if isinstance(data, bytes) else data)
         file.flush()
         os.fsync(file.fileno())
 

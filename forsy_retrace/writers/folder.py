@@ -1,11 +1,9 @@
 """A trace folder: trace.json, manifest.json, evidence.jsonl, artifacts/, README.md."""
 
 import hashlib
-import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,12 +13,14 @@ from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import SHELL
 from forsy_retrace.memory import LARGE, give_back, let_go
 from forsy_retrace.redact import Redacted
+from forsy_retrace.redaction import Leak
 from forsy_retrace.sdk import Shows
 from forsy_retrace.tokens import LOGGED, head_and_tail
 from forsy_retrace.validate import problems
 from forsy_retrace.version import MADE_BY
 from forsy_retrace.writers.atomic import (
     ARTIFACTS,
+    Data,
     check_target,
     locked,
     trace_in,
@@ -31,6 +31,9 @@ from forsy_retrace.writers.card import card
 from forsy_retrace.writers.media import Medium
 
 Json = dict[str, Any]
+TRACE, EVIDENCE, MANIFEST, README = "trace.json", "evidence.jsonl", "manifest.json", "README.md"
+PORTION = 1 << 20
+"""Bytes of a large file that are gated and written at once."""
 MAX_OUTPUT = 8192
 """Tokens of one output that stay in trace.json; the whole then lies in artifacts/."""
 
@@ -57,7 +60,7 @@ def write_folder(
     return Written(folder, manifest, put_folder(folder, files))
 
 
-def put_folder(folder: Path, files: Mapping[str, bytes]) -> str:
+def put_folder(folder: Path, files: Mapping[str, Data]) -> str:
     """Writes the files of one trace; a folder of ours that was there goes.
 
     Gives the id of the trace that goes; empty where none does.
@@ -76,8 +79,11 @@ def contents(
     shows: Shows,
     max_output: int = MAX_OUTPUT,
     kept_media: Iterable[Medium] | None = None,
-) -> tuple[dict[str, bytes], Json]:
-    """Every file of the folder, by name, checked and gated; pictures only where asked for."""
+) -> tuple[dict[str, Data], Json]:
+    """Every file of the folder, by name, checked and gated; pictures only where asked for.
+
+    The two large ones are made and gated while they are read: a long log's would fill the memory.
+    """
     kept: dict[str, bytes] = {}
     _cut(trace, kept, max_output)
     _file_artifacts(trace, kept)
@@ -90,30 +96,20 @@ def contents(
         where = f"step {first.step}, " if first.step else ""
         why = f"{where}{first.field}: {first.rule}, {first.text}"
         raise RetraceError(f"the trace breaks its own format ({why})")
-    files = {
-        "evidence.jsonl": _joined(map(line, let_go(trace.evidence))),
-        "trace.json": _encoded_by_steps(trace.trace),
-        "manifest.json": encoded(manifest),
-        "README.md": trace.mask(card(trace.trace, manifest, shows)).encode(),
-        **kept,
-    }
-    _gate(trace, files)
-    return files, manifest
+    told, read = encoded(manifest), trace.mask(card(trace.trace, manifest, shows)).encode()
+    _gate(MANIFEST, trace.leaks_of_document(told))
+    _gate(README, trace.leaks_of_text(read))
+    for name, data in kept.items():
+        _gate(name, trace.leaks_of_text(data) if name.endswith(".txt") else trace.leaks(data))
+    large: dict[str, Data] = {EVIDENCE: _evidence(trace), TRACE: _document(trace)}
+    return {**large, MANIFEST: told, README: read, **kept}, manifest
 
 
-def _gate(trace: Redacted, files: Mapping[str, bytes]) -> None:
+def _gate(name: str, leaks: Sequence[Leak]) -> None:
     """Nothing leaves with a known secret in it."""
-    readings = {
-        ".json": trace.leaks_of_document,
-        ".jsonl": trace.leaks_of_rows,
-        ".md": trace.leaks_of_text,
-        ".txt": trace.leaks_of_text,
-    }
-    for name, data in files.items():
-        found = readings.get(PurePosixPath(name).suffix, trace.leaks)(data)
-        leak = next(iter(found), None)
-        if leak is not None:
-            raise RetraceError(f"withheld: {name} would still hold a secret (rule {leak.rule})")
+    leak = next(iter(leaks), None)
+    if leak is not None:
+        raise RetraceError(f"withheld: {name} would still hold a secret (rule {leak.rule})")
 
 
 def _cut(trace: Redacted, kept: dict[str, bytes], limit: int) -> None:
@@ -236,32 +232,50 @@ def _tokens(trace: Redacted) -> Json:
     return {"method": method(), "text_tokens": sum(count(text) for text in texts if text)}
 
 
-def _encoded_by_steps(trace: Json) -> bytes:
-    """The same bytes as `encoded` gives; the steps are let go, for a long log's are large."""
-    steps, trace["steps"] = trace["steps"], []
-    if not steps:
-        return encoded(trace)
-    head, _, tail = encoded(trace).partition(NO_STEPS)
-    parts = (encoded(step)[:-1].replace(b"\n", b"\n    ") for step in let_go(steps))
-    after_comma = (b",\n    " + part for part in parts)
-    first = b"\n    " + next(parts)
-    return _joined(chain((head, NO_STEPS[:-1], first), after_comma, (b"\n  ]", tail)))
+def _evidence(trace: Redacted) -> Iterator[bytes]:
+    """The rows as lines; each goes once it is told."""
+    for rows in _by_size(map(line, let_go(trace.evidence))):
+        data = b"".join(rows)
+        _gate(EVIDENCE, trace.leaks_of_rows(data))
+        yield data
+
+
+def _document(trace: Redacted) -> Iterator[bytes]:
+    """The same bytes as `encoded` gives of the whole; each step goes once it is told."""
+    steps, trace.trace["steps"] = trace.trace["steps"], []
+    frame = encoded(trace.trace)
+    _gate(TRACE, trace.leaks_of_document(frame))
+    head, brackets, tail = frame.partition(NO_STEPS)
+    yield head + brackets[:-1]
+    lead = b"\n    "
+    for some in _by_size(encoded(step)[:-1].replace(b"\n", b"\n    ") for step in let_go(steps)):
+        data = b",\n    ".join(some)
+        _gate(TRACE, trace.leaks_of_document(b'{"steps": [%b]}' % data))
+        yield lead
+        yield data
+        lead = b",\n    "
+    yield (b"\n  ]" if lead.startswith(b",") else b"]") + tail
 
 
 NO_STEPS = b'\n  "steps": []'
 """No text can hold these bytes: its line ends and quotes would be escaped."""
 
 
-def _joined(parts: Iterable[bytes]) -> bytes:
-    """Parts as they come, without a copy of the whole; what they were made of goes meanwhile."""
-    whole = io.BytesIO()
-    given = 0
+def _by_size(parts: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Parts in order, a portion at a time; what they were made of is given back meanwhile."""
+    held: list[bytes] = []
+    size = gone = 0
     for part in parts:
-        whole.write(part)
-        if whole.tell() - given >= LARGE:
-            given = whole.tell()
-            give_back(given)
-    return whole.getvalue()
+        held.append(part)
+        size += len(part)
+        if size >= PORTION:
+            yield held
+            held, size, gone = [], 0, gone + size
+        if gone >= LARGE:
+            give_back(gone)
+            gone = 0
+    if held:
+        yield held
 
 
 def encoded(value: Json) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from forsy_retrace.errors import DiskTrouble, RetraceError
 from forsy_retrace.source import file_system, is_remote
-from forsy_retrace.writers.atomic import FILES, check_kind, is_ours, locked, write_file
+from forsy_retrace.writers.atomic import FILES, Data, check_kind, is_ours, locked, whole, write_file
 from forsy_retrace.writers.folder import put_folder
 
 MANIFEST = "manifest.json"
@@ -18,7 +18,7 @@ MANIFEST = "manifest.json"
 class Place(Protocol):
     """Holds trace folders by name, and files of its own beside them."""
 
-    def put(self, name: str, files: Mapping[str, bytes]) -> None:
+    def put(self, name: str, files: Mapping[str, Data]) -> None:
         """Writes one trace folder; whoever finds its manifest finds the whole."""
         ...
 
@@ -54,7 +54,7 @@ class Disk(Place):
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def put(self, name: str, files: Mapping[str, bytes]) -> None:
+    def put(self, name: str, files: Mapping[str, Data]) -> None:
         put_folder(self.root / name, files)
 
     def holds(self, name: str) -> bool:
@@ -82,17 +82,18 @@ class Remote(Place):
     def __init__(self, address: str) -> None:
         self.system, self.root = file_system(address)
 
-    def put(self, name: str, files: Mapping[str, bytes]) -> None:
+    def put(self, name: str, files: Mapping[str, Data]) -> None:
+        held = {one: whole(data) for one, data in files.items()}  # before anything goes
         with _told():
             folder = f"{self.root}/{name}"
             before = set(self.system.find(folder)) if self.system.exists(folder) else set()
             if f"{folder}/{MANIFEST}" in before:
                 self.system.rm_file(f"{folder}/{MANIFEST}")
-            after = [f"{folder}/{one}" for one in files]
+            after = [f"{folder}/{one}" for one in held]
             for path in sorted(before - {*after, f"{folder}/{MANIFEST}"}):
                 self.system.rm_file(path)
-            for one in sorted(files, key=lambda one: one == MANIFEST):
-                self.system.pipe_file(f"{folder}/{one}", files[one])
+            for one in sorted(held, key=lambda one: one == MANIFEST):
+                self.system.pipe_file(f"{folder}/{one}", held[one])
 
     def holds(self, name: str) -> bool:
         with _told():
