@@ -12,6 +12,7 @@ from forsy_retrace.events import Event, Fact, Origin, SessionStart
 from forsy_retrace.sdk import Shows, pointer
 from forsy_retrace.source import Record, Source
 
+from .kinds import ON_OFFER
 from .lines import Line, read_again, session_of
 from .queue import Queue
 from .records import Reader
@@ -30,7 +31,8 @@ SHOWS = Shows(
     harness="Claude Code",
     stores=("~/.claude/projects/*/*.jsonl", "~/.config/claude/projects/*/*.jsonl"),
     cannot=(
-        "the system prompt and the tools on offer (a session file names only those used)",
+        "the system prompt",
+        ON_OFFER,
         "the exit status of a command that the client did not flag",
         "what a shell command changed, beyond what it printed",
         "reasoning that the client stored encrypted",

@@ -3,6 +3,8 @@
 from forsy_retrace.sdk import later
 
 LIMIT = later(r"(?i)(?:you've hit your|limit reached|usage limit|rate limit|out of .{0,20}usage)")
+ON_OFFER = "the tools on offer (a session file names those used, and those to be loaded)"
+"""What only the opening of a `stream-json` run tells."""
 BOOKKEEPING = frozenset(
     [
         "agent-color",

@@ -22,7 +22,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import between, media_of, named, pointer, strings, text_of, words
 
 from .changes import changes
-from .kinds import BOOKKEEPING, FACTS, LIMIT, OF_A_LANE, PROGRESS, SYSTEM
+from .kinds import BOOKKEEPING, FACTS, LIMIT, OF_A_LANE, ON_OFFER, PROGRESS, SYSTEM
 from .lines import AGENT_TOOLS, Json, Line, is_result
 from .places import at, deeper
 from .queue import Queue
@@ -491,6 +491,8 @@ class Reader:
             if value and self.facts.get(name) != value:
                 self.facts[name] = value
                 yield Fact(deeper(here, key), name, value)
+        if body.get("tools"):
+            yield Fact(deeper(here, "tools"), "shows", ON_OFFER)
 
     def _attachment(self, line: Line, here: Origin, attachment: Json) -> Iterator[Event]:
         origin = deeper(here, "attachment")
