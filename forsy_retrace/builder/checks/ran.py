@@ -40,11 +40,11 @@ def stopped_at(verdict: Verdict | None, run: Command) -> tuple[str, ...]:
 
 
 def tells_nothing(kind: str, step: Step, run: Command) -> bool:
-    """Whether a check that exits with 0 ran no test, found what it only lists, or hid a failure."""
+    """Whether a check that exits with 0 ran no test, found what it only lists, or tells of a failure."""
     if kind == "tests":
         return no_test_ran(step.printed)
     if kind == "run":
-        return run.masked and speaks_of_failure(step.printed)
+        return speaks_of_failure(step.printed, is_hidden=run.masked)
     return kind == "lint" and lists_unformatted(step.printed, run)
 
 

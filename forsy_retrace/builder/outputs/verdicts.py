@@ -35,15 +35,18 @@ def lists_unformatted(text: str, run: Command) -> bool:
 
 
 FAILURE_TOLD = later(
-    r"(?im)\berror: |\b(?:success|succeeded|passed|ok)[\"']?\s*[:=]\s*false\b"
-    r"|^Traceback \(most recent call last\):|^[^\w\n]{0,8}(?:failed|failure)\b|^panic: "
+    r"(?im)\b(?:success|succeeded|passed|ok)[\"']?\s*[:=]\s*false\b|^Traceback \(most recent call last\):"
+    r"|^[^\w\n]{0,8}(?:failed|failure)\b(?!\W{0,3}0\b)|^panic: "
 )
 """How a program tells of a failure, its own or that of what it ran."""
+ERROR_TOLD = later(r"(?i)\berror: ")
+"""So does this where no exit status speaks for it; else it may be a library's that it gets over."""
 
 
-def speaks_of_failure(text: str) -> bool:
-    """Whether a run tells of a failure: then it passed only by an exit status of its own."""
-    return FAILURE_TOLD.search(text) is not None
+def speaks_of_failure(text: str, *, is_hidden: bool) -> bool:
+    """Whether a run tells of a failure: then its exit status, told or hidden, is no pass."""
+    found = FAILURE_TOLD.search(text) or (is_hidden and ERROR_TOLD.search(text))
+    return bool(found)
 
 
 OPENS_WITH_ERROR: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
