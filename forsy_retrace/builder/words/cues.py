@@ -73,7 +73,7 @@ DENSE = later(r"(?![\u3040-\u30ff\ua000-\uabff])[\u2e80-\ud7af]")
 """Letters of scripts that set no spaces: two make about a word."""
 KANA = later(r"[\u3040-\u30ff]")
 """Letters of which three make about a word."""
-BLAMES = ("correct", "still", "undo")
+BLAMES = ("correct", "still", "undo", "back")
 """Kinds of phrases that each say that something done is wrong."""
 PRIORITY = (
     "permit",
@@ -101,7 +101,7 @@ OPENERS = later(
 
 
 def cues_of(text: str, context: Context) -> Cues:
-    said = FENCES.sub(" ", text)[:2000].replace("\u2019", "'").strip()
+    said = _ends(FENCES.sub(" ", text)).replace("\u2019", "'").strip()
     printed = PASTE.match(text) is not None
     failure = FAILURE.search((text if printed else _fenced(text))[-600:])
     pasted = printed and failure is not None
@@ -151,6 +151,17 @@ def cues_of(text: str, context: Context) -> Cues:
     )
 
 
+HEAD, TAIL = 1500, 500
+"""Characters of a message that are read: a paste lies between a person's words, or before them."""
+
+
+def _ends(text: str) -> str:
+    """The beginning of a long message, and how it ends from the start of a line on."""
+    if len(text) <= HEAD + TAIL:
+        return text
+    return f"{text[:HEAD]}\n{text[-TAIL:].partition(chr(10))[2]}"
+
+
 def _fenced(text: str) -> str:
     """The last block between fences."""
     return "".join(FENCES.findall(text)[-1:])
@@ -177,7 +188,7 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
         return None
     if kind != "praise":
         is_denied = NOT_WRONG.search(before) or NO_MORE.match(said, end)
-        is_noun = kind == "undo" and NOUNS.search(before)
+        is_noun = kind in ("undo", "back") and NOUNS.search(before)
         names = kind == "symptom" and NAMES.match(said, end)
         if is_denied or is_noun or names:
             return None

@@ -105,7 +105,7 @@ COMMAND = later(r"\s*/[A-Za-z][\w:-]*(?=\s|$)")
 
 def _wrong(cues: Cues, context: Context) -> bool:
     """It says that something is wrong, and not only in answer to a question of taste."""
-    is_old = context.built and not {"still", "undo"}.isdisjoint(cues.found)
+    is_old = context.built and not {"still", "undo", "back"}.isdisjoint(cues.found)
     is_of_work = context.acted or is_old or not context.asked
     return context.worked and "correct" in cues.found and is_of_work
 
@@ -215,7 +215,8 @@ RULES: tuple[Rule, ...] = (
          and not {"correct", "constrain"} & set(c.found)),
     Rule("no-and-undo", "answer_to_agent_question", "correction", 0.9,
          "A no to the agent's question that has what was done undone.",
-         lambda c, x, via: (x.asked or x.offered) and c.opens == "no" and "undo" in c.found and _wrong(c, x)),
+         lambda c, x, via: (x.asked or x.offered) and c.opens == "no" and not {"undo", "back"}.isdisjoint(c.found)
+         and _wrong(c, x)),
     Rule("yes-to-a-question", "answer_to_agent_question", None, 0.9,
          "A yes or no after the agent's question or offer.",
          lambda c, x, via: (x.asked or x.offered) and c.opens in ("yes", "permit", "no")
@@ -261,7 +262,7 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.acted and c.yes_but and not x.asked),
     Rule("says-it-is-wrong", "correction", "correction", 0.78,
          "It says that something done is wrong, missing or to be undone.",
-         lambda c, x, via: _wrong(c, x) and not (c.opens == "request" and c.question)),
+         lambda c, x, via: _wrong(c, x) and not (c.opens == "request" and c.question and "back" not in c.found)),
     Rule("agent-concedes", "correction", "correction", 0.75,
          "The agent's first words behind it, or its answer where it only looked, own up to a fault, and it answers no question.",
          lambda c, x, via: x.worked and c.conceded and c.opens not in ("ask", "request", "unsure", "but")
