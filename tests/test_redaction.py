@@ -9,6 +9,7 @@ import html
 import importlib.util
 import json
 import random
+import re
 import string
 import sysconfig
 import time
@@ -846,7 +847,15 @@ def encodings(secret: str) -> dict[str, str]:
         "json": json.dumps(secret),
         "json twice": json.dumps(json.dumps(secret)),
         "percent": urllib.parse.quote(secret, safe=""),
+        "percent in part": urllib.parse.quote(secret, safe="/&"),
         "html": html.escape(secret),
+        "html by numbers": re.sub(r"[\"<&]", lambda one: f"&#{ord(one[0])};", secret),
+        "json of Go": json.dumps(secret).replace("<", "\\u003c").replace("&", "\\u0026"),
+        "json of Go, twice": json.dumps(
+            json.dumps(secret).replace("<", "\\u003C").replace("&", "\\u0026")
+        ),
+        "hex escapes": re.sub(r"[\"<&]", lambda one: f"\\x{ord(one[0]):02x}", secret),
+        "a shell's word": re.sub(r"[\"<&]", r"\\\g<0>", secret),
         "base64": base64.b64encode(raw).decode(),
         "base64 after one": base64.b64encode(b"x" + raw).decode(),
         "base64 after two": base64.b64encode(b"xy" + raw + b"z").decode(),
@@ -874,6 +883,48 @@ def _is_masked_elsewhere(form: str, secret: str) -> None:
     assert masked.endswith(" and more")
     core = encodings(secret)[form]
     assert core not in masked
+
+
+@pytest.mark.parametrize("width", [64, 76])
+@pytest.mark.parametrize("before", range(30, 60, 3))
+def test_a_known_value_is_masked_in_base64_that_is_wrapped(width: int, before: int) -> None:
+    secret = some(30)
+    text = f"A={some(before)}\nTOKEN={secret}\nB={some(40)}\n"
+    whole = base64.b64encode(text.encode()).decode()
+    wrapped = "\n".join(whole[at : at + width] for at in range(0, len(whole), width))
+    masker = Masker()
+    masker.learn(f"TOKEN={secret}")
+    masker.seal()
+    masked = masker.mask(wrapped)
+    assert "[CREDENTIAL_1]" in masked
+    first = text.index(secret) * 4 // 3
+    assert whole[first + 4 : first + 32] not in masked.replace("\n", "")
+
+
+@pytest.mark.parametrize("written", ["$$", r"\$"])
+def test_a_sign_that_is_doubled_or_quoted_hides_no_rest(written: str) -> None:
+    secret = some(8) + "$" + some(9)
+    masker = Masker()
+    masker.learn(f"DB_PASSWORD='{secret}'")
+    masker.seal()
+    assert masker.mask(f"sed x{secret.replace('$', written)}x") == "sed x[CREDENTIAL_1]x"
+
+
+@pytest.mark.parametrize("prefix", ["", "sk-ant-api03-", "ghp_", "xoxb-"])
+@pytest.mark.parametrize("shown", [12, 13, 17])
+def test_twelve_letters_behind_a_vendors_prefix_are_known(prefix: str, shown: int) -> None:
+    token = prefix + some(6) + "-" + some(24)
+    masker = Masker()
+    masker.learn(f"API_TOKEN={token}")
+    masker.seal()
+    assert masker.mask(f"it was {token[: len(prefix) + shown]}...") == "it was [CREDENTIAL_1]..."
+
+
+@pytest.mark.parametrize("form", ["TOKEN={}", "Authorization: Bearer {}", '{{"token": "{}"}}'])
+def test_a_jumble_behind_a_word_and_a_sign_is_a_token(form: str) -> None:
+    assert mask(form.format("zyx_qZPGiSNXkQG3")) == form.format("[CREDENTIAL_1]")
+    harmless = form.format("AccessToken_JSONParser")
+    assert mask(harmless) is harmless
 
 
 def test_a_short_or_common_value_does_not_spread() -> None:

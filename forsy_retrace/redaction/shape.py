@@ -196,7 +196,7 @@ def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
     enough = 12 if len(kinds) > 1 else 16
     if 3 not in kinds and not hard and len(value) >= enough and is_jumble(value):
         return True
-    if SLUG.match(value[:200]):
+    if is_slug(value):
         return False
     if 3 not in kinds:
         if hard or kinds <= {1, 0} or kinds <= {2, 0}:
@@ -208,6 +208,15 @@ def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
     if hard:
         return len(value) >= 16 and changes * 5 >= len(value) and changes >= 4
     return changes * 8 >= len(value) and changes >= 2
+
+
+SEPARATORS = later(rb"[-_./: +@]+")
+
+
+def is_slug(value: bytes) -> bool:
+    """Words and numbers joined by signs; none of them is a run of letters that no word has."""
+    value = value[:200]
+    return SLUG.match(value) is not None and not any(map(is_mixed, SEPARATORS.split(value)))
 
 
 PASSPHRASE = later(rb"[a-z]{2,24}(?:[-_.][a-z]{2,24}){0,5}[-_.]?[0-9]{1,6}$")
@@ -266,7 +275,7 @@ def is_password(value: bytes, *, quoted: bool, certain: bool) -> bool:
         # Two capitals apart, as in "SunsetRiverMoon": not in prose, often in names of classes.
         return is_jumble(value.rstrip(b";,.:!?"))
     if 3 in kinds or kinds >= {0, 1, 2}:
-        if SLUG.match(value) and not (3 in kinds and 2 in kinds) and b"@" not in value:
+        if is_slug(value) and not (3 in kinds and 2 in kinds) and b"@" not in value:
             return quoted and bool(re.match(rb"[a-z]{4,24}[0-9]{2,6}$", value))
         return True
     return bool(set(value) & set(b"!@#$%^&*?~+=")) and kinds >= {0, 1}

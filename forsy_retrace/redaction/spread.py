@@ -7,15 +7,15 @@ import json
 import re
 import unicodedata
 import urllib.parse
-from collections.abc import Iterable, Iterator
-from functools import partial
-from itertools import zip_longest
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, zip_longest
 from typing import Literal, NamedTuple
 
 from forsy_retrace.redaction import encoded, names, scan, shape
 from forsy_retrace.redaction.engine import Literals
 from forsy_retrace.redaction.scan import CREDENTIAL, Find, in_pieces
-from forsy_retrace.redaction.views import resolve
+from forsy_retrace.redaction.views import resolve, views
 
 SHORTEST = 8
 SHORTEST_ALONE = 6
@@ -29,9 +29,16 @@ TOLD = 256
 HEAD = 48
 """How much of a long form is looked for; the rest is compared where it stands."""
 AROUND = 64
+SIGNED = re.compile(rb"[^A-Za-z0-9._~/+=-]")
+"""A sign that programs write as an escape, each in a way of its own."""
+PREFIX = re.compile(rb"(?:[A-Za-z]{1,12}[0-9]{0,2}[-_.]){1,4}")
+"""How vendors begin their tokens."""
 
 BY_ALIGNMENT: tuple[Form, ...] = ("base64-0", "base64-1", "base64-2")
 BASE64 = frozenset(encoded.RUN)
+WRAPPED = re.compile(rb"(?:[A-Za-z0-9+/]{40,200}\r?\n[ \t]{0,20}){1,400}[A-Za-z0-9+/]{4,200}")
+"""Base64 as programs print it: in lines of 64 or 76 letters."""
+BREAK = re.compile(rb"\r?\n[ \t]{0,20}")
 FOLDED = frozenset({names.USER, names.PERSON, names.EMAIL, names.HOST, "TERM"})
 """Kinds whose values are one whatever their case."""
 
@@ -64,8 +71,11 @@ class Spread:
             for known in _forms(kind, value):
                 forms.setdefault((known.form[:4], known.literal), known)
         self.known = list(forms.values())
-        literals = [known.literal.lower() for known in self.known]
-        self.literals = Literals(literals, plain=plain) if literals else None
+        self.literals = _literals(self.known, plain)
+        signed = {one.value: one for one in self.known if one.form == "plain" and _signs(one)}
+        self.signed = list(signed.values())
+        """The values of which a text's escapes may stand for a part."""
+        self.signed_literals = _literals(self.signed, plain)
         self.reach = AROUND + max((len(known.whole) for known in self.known), default=0)
         """How far from a place a find at it may depend on the data."""
 
@@ -73,32 +83,68 @@ class Spread:
         """Every place where a value stands, as a find of its kind and value."""
         if self.literals is None:
             return []
-        look = partial(self._found, self.literals)
         if len(data) <= scan.CHUNK:
-            return list(look(data))
-        return list(in_pieces(data, (0, len(data)), self.reach, self.reach, look))
+            return list(self._look(data))
+        return list(in_pieces(data, (0, len(data)), self.reach, self.reach, self._look))
 
-    def _found(self, automaton: Literals, data: bytes) -> Iterator[Find]:
-        low = data.lower()
-        for index, start, end in automaton.find(low):
-            known = self.known[index]
-            if known.form in ("folded", "alone"):
-                is_same = known.form == "folded" or data[start:end] == known.literal
-                if not (is_same and _stands_alone(data, start, end)):
-                    continue
-            elif known.form == "any-case":
-                start, end = _grown(low, start, end, known.whole.lower(), known.first)
-            elif data[start:end] != known.literal:
+    def _look(self, data: bytes) -> Iterator[Find]:
+        """As the data stands and, for values with signs in them, with its escapes resolved."""
+        if self.literals is not None:
+            yield from _found(self.literals, self.known, data)
+            for block in WRAPPED.finditer(data):
+                yield from _over_breaks(self.literals, self.known, block)
+        if self.signed_literals is None:
+            return
+        for view in views(data):
+            for find in _found(self.signed_literals, self.signed, view.data):
+                start, end = view.back(find.start, find.end)
+                yield find._replace(start=start, end=end)
+
+
+def _literals(known: Sequence[Known], plain: bool) -> Literals | None:
+    return Literals([one.literal.lower() for one in known], plain=plain) if known else None
+
+
+def _signs(known: Known) -> bool:
+    return known.whole == known.value and SIGNED.search(known.value) is not None
+
+
+def _found(automaton: Literals, forms: Sequence[Known], data: bytes) -> Iterator[Find]:
+    low = data.lower()
+    for index, start, end in automaton.find(low):
+        known = forms[index]
+        if known.form in ("folded", "alone"):
+            is_same = known.form == "folded" or data[start:end] == known.literal
+            if not (is_same and _stands_alone(data, start, end)):
                 continue
-            else:
-                start, end = _grown(data, start, end, known.whole, known.first)
-            if known.form.startswith("base64"):
-                start, end = _with_edges(data, start, end, known.form[-1])
-            # The first letter may be an escape's; without it the text would no longer parse.
-            start = names.after_escape(data, start, end)
-            if data[start] == BACKSLASH and _behind_backslashes(data, start) % 2:
-                start += 1
-            yield Find(start, end, known.kind, "known-value", known.value)
+        elif known.form == "any-case":
+            start, end = _grown(low, start, end, known.whole.lower(), known.first)
+        elif data[start:end] != known.literal:
+            continue
+        else:
+            start, end = _grown(data, start, end, known.whole, known.first)
+        if known.form.startswith("base64"):
+            start, end = _with_edges(data, start, end, known.form[-1])
+        # The first letter may be an escape's; without it the text would no longer parse.
+        start = names.after_escape(data, start, end)
+        if data[start] == BACKSLASH and _behind_backslashes(data, start) % 2:
+            start += 1
+        yield Find(start, end, known.kind, "known-value", known.value)
+
+
+def _over_breaks(
+    automaton: Literals, forms: Sequence[Known], block: re.Match[bytes]
+) -> Iterator[Find]:
+    """What stands over the ends of a block's lines."""
+    lines = BREAK.split(block[0])
+    gaps = [one.end() - one.start() for one in BREAK.finditer(block[0])]
+    ends = list(accumulate(map(len, lines[:-1])))
+    shifts = [0, *accumulate(gaps)]
+    for find in _found(automaton, forms, b"".join(lines)):
+        first, last = bisect_right(ends, find.start), bisect_left(ends, find.end)
+        if first < last:
+            start, end = find.start + shifts[first], find.end + shifts[last]
+            yield find._replace(start=block.start() + start, end=block.start() + end)
 
 
 def folded(kind: str, value: bytes) -> bytes:
@@ -185,8 +231,8 @@ def _exact_forms(kind: str, value: bytes, text: bytes) -> Iterator[Known]:
 
 
 def _behind_prefix(value: bytes) -> int:
-    cut = max(value.rfind(sign, 0, 24) for sign in (b"-", b"_", b"."))
-    return cut + 1 if cut >= 0 else 4 if len(value) > 20 else 0
+    prefix = PREFIX.match(value, 0, 24)
+    return prefix.end() if prefix else 0
 
 
 def _escaped(value: bytes) -> list[bytes]:
@@ -202,8 +248,15 @@ def _escaped(value: bytes) -> list[bytes]:
         found += [text.translate(entities), text.encode("ascii", "xmlcharrefreplace").decode()]
     forms = [form.encode("utf-8", "surrogateescape") for form in found]
     percent = urllib.parse.quote(value, safe="").encode()
-    forms += [percent, percent.replace(b"%20", b"+")]
+    forms += [percent, percent.replace(b"%20", b"+"), urllib.parse.quote(value).encode()]
+    # A shell's words, bare and in double quotes; what Make and an ini file double.
+    forms += [BARE.sub(rb"\\\g<0>", value), IN_QUOTES.sub(rb"\\\g<0>", value)]
+    forms += [re.escape(value), value.replace(b"$", b"$$"), value.replace(b"%", b"%%")]
     return [form for form in dict.fromkeys(forms) if form != value]
+
+
+BARE, IN_QUOTES = re.compile(rb"[^\w@%+=:,./\x80-\xff-]"), re.compile(rb"[$`\"\\!]")
+"""The signs that a shell wants escaped."""
 
 
 def _base64(kind: str, value: bytes, text: bytes) -> Iterator[Known]:
