@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-from forsy_retrace.sdk import opened, text_of, when
+from forsy_retrace.sdk import opened, parsed, text_of, when
 
 PLACEHOLDER = re.compile(r"\[(?:[A-Z]+_)*[A-Z]+(?:_\d+)?\]")
 EXIT_MARK = re.compile(r"\x1b\](?:133|633);D;(\d+)")
@@ -169,6 +169,12 @@ def _is_result_kind(value: Any, result: Any) -> bool:
     return value is not (flags.get("is_error", flags.get("isError")) is True)
 
 
+def _is_envelope(value: Any, text: Any) -> bool:
+    """What an MCP server's result says, which stands as a text."""
+    told = parsed(text) if isinstance(text, str) else None
+    return not isinstance(told, dict) or value is not told.get("isError")
+
+
 def _is_flag(value: Any, flag: Any) -> bool:
     return isinstance(flag, bool) and flag is not value
 
@@ -205,6 +211,7 @@ BY_PLACE: dict[str, Callable[[Any, Any], bool]] = {
     "http-status": _is_http,
     "error-flag": _is_flag,
     "no-error-flag": _has_no_flag,
+    "server-says-error": _is_envelope,
     "wait-ended": _is_flag,
     "success-flag": _is_same,
     "success-field": _is_same,

@@ -28,6 +28,8 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import Shows, counts, later, parsed, pointer, when, words
 from forsy_retrace.source import Record, Source
 
+WORKED = "whether a call worked: the form has no flag, only some outputs tell an exit code"
+PLACE = "where the agent worked"
 SHOWS = Shows(
     words="yes",
     calls="yes",
@@ -41,9 +43,9 @@ SHOWS = Shows(
     harness="ATIF",
     stores=("trajectory.json", "jobs/*/*/result.json of Harbor"),
     cannot=(
-        "whether a call worked: the form has no flag, only some outputs tell an exit code",
+        WORKED,
         "whether a person or a program wrote the user's turns",
-        "where the agent worked",
+        PLACE,
     ),
     tools={
         "bash_command": "bash",
@@ -60,6 +62,7 @@ SHOWS = Shows(
         "google_web_search": "WebSearch",
         "web_fetch": "WebFetch",
         "task": "Task",
+        "task_tracker": "TodoWrite",
         "mark_task_complete": "finish",
         "task_complete": "finish",
         "submit": "finish",
@@ -92,6 +95,34 @@ REFUSED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("patch-refused", later(r"apply_patch verification failed")),  # Codex
 )
 """Editors tell no exit code, and no log of this form has a flag: their own words count."""
+
+CLAUDE_CODE, OPENHANDS = "claude-code", "openhands"
+"""How Harbor names the harnesses whose own words its trajectories keep."""
+COMPOSED: dict[str, re.Pattern[str]] = {
+    CLAUDE_CODE: later(r"Executed \S{1,200} (?:toolu|call)_\w{1,80}\Z"),
+    OPENHANDS: later(
+        r"(?:Running (?:command|Python code interactively)|Reading file): "
+        r"|I (?:edited|read|wrote to) the file "
+        r"|Managing \d+ task items?\.\Z|Clearing the task list\.\Z"
+        r"|I am interacting with the MCP server with name:\n"
+        r"|All done! What's next on the agenda\?\Z"
+    ),
+}
+"""What a harness or Harbor says in the agent's place of a call, where the agent said nothing."""
+COMPLAINS = later(
+    r"(?:Missing required parameters for function|Parameter '[^\n]{1,80}' is not allowed)"
+)
+"""How OpenHands begins that could not read a call; Harbor files it under the agent."""
+NOBODYS: dict[str, tuple[str, str]] = {
+    CLAUDE_CODE: (
+        "This session is being continued from a previous",
+        "injected: compaction summary",
+    ),
+    OPENHANDS: ("Please continue on whatever approach you think is", "injected: continuation"),
+}
+"""How turns in the user's role begin that the harness wrote: to sum up, or for who isn't there."""
+NO_WORDS = "null"
+"""What Harbor writes for thoughts that Claude Code stored without their text."""
 
 USAGE = {
     "prompt_tokens": "input_tokens",
@@ -262,12 +293,13 @@ class Reader:
         self.issued: list[str] = []
         """The calls of the step at hand, as logged."""
         self.agents = 0
+        self.cwd = ""
 
     def session(self, doc: Doc) -> Iterator[Event]:
         """A trajectory and what continues it; nothing where it was read as a part of another."""
         if doc.place in self.read:
             return
-        self.calls, self.open = Calls(), {}
+        self.calls, self.open, self.cwd = Calls(), {}, ""
         key = next((k for k in ("session_id", "trajectory_id") if words(doc.value.get(k))), "")
         yield SessionStart(doc.here(pointer(key) if key else ""), words(doc.value.get(key)))
         part: Doc | None = doc
@@ -312,10 +344,11 @@ class Reader:
             return
         self.said.add(words_of)
         self.issued = []
+        yield from self._placed(step, here)
         if said == "agent":
             yield from self._agent(doc, step, here)
         elif said == "user" and depth == 0:
-            yield _user(step, here)
+            yield _user(step, here, _harness(doc))
         elif said == "system":
             yield from _system(step, here, index == 0 and depth == 0)
         else:
@@ -326,7 +359,16 @@ class Reader:
         yield from self._subagents(doc, step, depth)
         for place, result in enumerate(_results(step)):
             where = here.below(pointer("observation", "results", place))
-            yield from self._result(result, step, waiting, where)
+            yield from self._result(result, step, waiting, where, here)
+
+    def _placed(self, step: Json, here: Origin) -> Iterator[Event]:
+        """Where the agent worked, which Harbor keeps of Claude Code."""
+        match step.get("extra"):
+            case {"cwd": str(cwd)} if cwd and cwd != self.cwd:
+                self.cwd = cwd
+                where = here.below("/extra/cwd")
+                yield Fact(where, "cwd", cwd)
+                yield Fact(where, "shows", PLACE)
 
     def _agent(self, doc: Doc, step: Json, here: Origin) -> Iterator[Event]:
         model = step.get("model_name")
@@ -335,7 +377,9 @@ class Reader:
         elif words(held := _of_agent(doc.value).get("model_name")):
             where = doc.here("/agent/model_name", None, here.actor, here.message or "")
             yield Fact(where, "model", held)
-        if words(step.get("reasoning_content")):
+        if step.get("reasoning_content") == NO_WORDS:
+            yield Skipped(here.below("/reasoning_content"), "hidden reasoning")
+        elif words(step.get("reasoning_content")):
             yield Thinking(here.below("/reasoning_content"), step["reasoning_content"])
         calls = _list(step, "tool_calls")
         text, inner = step.get("message"), None
@@ -344,7 +388,7 @@ class Reader:
         if isinstance(inner, dict) and isinstance(inner.get("commands"), list):
             yield from self._typed(inner, here)
         elif content_text(text).strip():
-            yield Message(here.below("/message"), "agent", content_text(text))
+            yield _said(content_text(text), here.below("/message"), _harness(doc))
         for index, call in enumerate(calls):
             yield self._call(call, index, here.below(pointer("tool_calls", index)))
         if used := counts(step.get("metrics"), USAGE):
@@ -382,7 +426,9 @@ class Reader:
         self.issued.append(logged or name)
         return name
 
-    def _result(self, result: Any, step: Json, issued: list[str], here: Origin) -> Iterator[Event]:
+    def _result(
+        self, result: Any, step: Json, issued: list[str], here: Origin, of_step: Origin
+    ) -> Iterator[Event]:
         if not isinstance(result, dict) or "content" not in result:
             yield Skipped(here, "a result without content")
             return
@@ -396,7 +442,13 @@ class Reader:
         output = None if result["content"] is None else content_text(result["content"])
         path = here.evidence.pointer + "/content"
         called = _called(step, logged)
+        kept = _kept(step)
+        if isinstance(kept.get("content"), str):
+            output, path = kept["content"], of_step.below(KEPT + "/content").evidence.pointer
         told = _told(output or "", path, called)
+        if kept and told.exit_code is None:
+            told = _flagged(kept, of_step)
+            yield Fact(of_step.below(KEPT), "shows", WORKED)
         ended = when(_times(called).get("end_timestamp"))
         pictures = attachments(result["content"], path)
         where = Origin(here.evidence.at(path), ended, here.actor, here.message)
@@ -443,6 +495,10 @@ def _facts(doc: Doc) -> Iterator[Event]:
         yield Fact(doc.here("/agent/tool_definitions"), "tools", offered)
 
 
+def _harness(doc: Doc) -> str:
+    return words(_of_agent(doc.value).get("name"))
+
+
 def _of_agent(value: Any) -> Json:
     found = value.get("agent") if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
@@ -455,11 +511,47 @@ def _tool_name(tool: Any) -> str:
     return ""
 
 
-def _user(step: Json, here: Origin) -> Event:
+def _said(text: str, here: Origin, harness: str) -> Event:
+    """The agent's words; none are what was composed in their place."""
+    composed = COMPOSED.get(harness)
+    if composed is not None and composed.match(text):
+        return Skipped(here, "words composed for a call")
+    if harness == OPENHANDS and COMPLAINS.match(text):
+        return Skipped(here, "a call that the harness could not read")
+    return Message(here, "agent", text)
+
+
+KEPT = "/extra/tool_result_metadata/raw_tool_result"
+
+
+def _kept(step: Json) -> Json:
+    """The result of a step's only call as Claude Code had it, where Harbor keeps it."""
+    match step:
+        case {
+            "tool_calls": [_],
+            "extra": {"tool_result_metadata": {"raw_tool_result": dict(kept)}},
+        }:
+            return kept
+    return {}
+
+
+def _flagged(kept: Json, here: Origin) -> Verdict:
+    """By the client's own flag, which it leaves away from most results that are no error."""
+    where = here.below(KEPT).evidence.pointer
+    match kept.get("is_error"):
+        case bool(flag):
+            return Verdict("failed" if flag else "ok", "error-flag", where + "/is_error")
+    return Verdict("ok", "no-error-flag", where)
+
+
+def _user(step: Json, here: Origin, harness: str) -> Event:
     here = Origin(here.evidence, here.at, "user", here.message)
     text = content_text(step.get("message"))
     if not text.strip():
         return Skipped(here, "empty message")
+    opening, reason = NOBODYS.get(harness, ("", ""))
+    if opening and text.lstrip().startswith(opening):
+        return Skipped(here, reason)
     pictures = attachments(step.get("message"), here.evidence.pointer + "/message")
     return Message(here.below("/message"), "user", text, attachments=pictures)
 
@@ -484,6 +576,9 @@ def _told(output: str, path: str, called: Any) -> Verdict:
     if found is not None:
         code = int(next(group for group in found.groups() if group is not None))
         return Verdict("failed" if code else "ok", "exit-code-told", path, code)
+    match parsed(output) if output[:1] == "{" and '"isError"' in output[-400:] else None:
+        case {"content": list(), "isError": bool(flag)}:
+            return Verdict("failed" if flag else "ok", "server-says-error", path)
     tool = words(called.get("function_name")) if isinstance(called, dict) else ""
     if SHOWS.tools.get(tool, tool) in EDITORS:
         rule = next((rule for rule, opening in REFUSED if opening.match(output)), "")

@@ -363,7 +363,7 @@ CRASHED = tuple(row for row in RUNNERS if row.rule in CRASHES)
 ERROR_ONLY = later(
     r"(?i)^(?:(?:fatal|error|usage error|error \d+ \(\w+\)(?: at line \d+)?): .+"
     r"|npm (?:ERR!|error)(?: .*)?|.*: command not found|.*: no such file or directory"
-    r"|(?:\S{1,80}(?::? line \d+|:\d+)?: )(?:.*\b(?:errors?|cannot|can't|could not|not found|no such"
+    r"|(?:(?!\[?\{)\S{1,80}(?::? line \d+|:\d+)?: )(?:.*\b(?:errors?|cannot|can't|could not|not found|no such"
     r"|invalid|unknown|unrecogni[sz]ed|illegal|denied|failed|unable|missing|unexpected)\b.*))$"
 )
 """A line that is nothing but a tool's error message."""
