@@ -205,6 +205,13 @@ UNDER_A_KEY = [
 
 HARMLESS = [
     "password = get_password()",
+    "from google.protobuf.internal import builder",
+    "private_key = ed25519.Ed25519PrivateKey.from_private_bytes(secret)",
+    "    RSAPrivateKey = rfc3447.RSAPrivateKey",
+    '"fail_on_invalid_token": InvalidNextTokenException,',
+    '"minipass": "^7.0.3",',
+    "see /home/node_modules/x and node_modules",
+    "the --username and --password options",
     'password = getpass.getpass("Password: ")',
     "const token = process.env.GITHUB_TOKEN;",
     "DB_PASSWORD=${DB_PASSWORD}",
@@ -1357,6 +1364,19 @@ def test_time_grows_as_the_text_does(piece: str) -> None:
         if twice <= 2.5 * once + 0.02 and twice < 0.2:  # a second for 100 kB
             return
     raise AssertionError(f"{twice:.3f} s for twice what takes {once:.3f} s")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("piece", ["| password ", "│ password │ a ", 'password {a" ', "password="])
+def test_what_stands_far_before_on_a_long_line_is_not_read_again(piece: str) -> None:
+    def seconds(size: int) -> float:
+        data = (piece * (size // len(piece))).encode()
+        start = time.process_time()
+        rules().scan(data)
+        return time.process_time() - start
+
+    seconds(1000)
+    assert min(seconds(800_000) for _ in range(3)) < 12 * min(seconds(100_000) for _ in range(3))
 
 
 @pytest.mark.slow

@@ -58,14 +58,14 @@ def column(scan: Scan, left: int, level: int) -> None:
     if scan.table[0] < left < scan.table[1]:
         return  # a row of the last table is no head of the next
     begin = data.rfind(b"\n", max(0, left - WIDTH), left) + 1
+    if begin == 0 and left > WIDTH:
+        return
     end = data.find(b"\n", left, left + WIDTH)
     if end >= 0 and not QUOTED_HEAD.match(data, begin, end):
         outside = BEFORE.match(data, begin, left)
         begin = outside.end() if outside else begin
     head = _with_one_bar(data[begin:end]) if end >= 0 else b""
     sign = next((sign for sign in SIGNS if sign in head), None)
-    if begin == 0 and left > WIDTH:
-        return
     if sign is None:
         _under_dashes(scan, left - begin, end, level)
         return

@@ -162,7 +162,7 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
 def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, level: int) -> None:
     data = scan.data
     if not _is_a_name(data, left, sign):
-        if sign == b"|" and not data[data.rfind(b"\n", max(0, left - 8), left) + 1 : left].strip():
+        if sign == b"|" and not _line_before(data, left).strip():
             _on_this_line(scan, place, level)
         return
     begin = _begin(data, place, sign)
@@ -250,8 +250,14 @@ def _is_certain(
 
 def _leaves_a_text(data: bytes, place: int, held: bytes) -> bool:
     """Whether a quote among these bytes ends the text that the place is in."""
-    line = data[data.rfind(b"\n", max(0, place - ROW), place) + 1 : place]
+    line = _line_before(data, place)
     return QUOTE.search(held) is not None and len(QUOTE.findall(line)) % 2 == 1
+
+
+def _line_before(data: bytes, place: int) -> bytes:
+    """What stands before a place on its line, of a long one the end."""
+    reach = max(0, place - ROW)
+    return data[data.rfind(b"\n", reach, place) + 1 or reach : place]
 
 
 def _is_a_name(data: bytes, left: int, sign: bytes) -> bool:
@@ -262,7 +268,7 @@ def _is_a_name(data: bytes, left: int, sign: bytes) -> bool:
         return False
     if sign != b"|":
         return True
-    line = data[data.rfind(b"\n", max(0, left - ROW), left) + 1 : left]
+    line = _line_before(data, left)
     line = line.replace(columns.BAR, b"|")
     return line.lstrip().startswith(b"|") and line.rstrip(b" \t*`").endswith(b"|")
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 LABEL = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_"
 PORT = later(rb":\d{2,5}\b|/")
+IMPORTED = later(rb"[ \t]{1,4}import\b")
+"""What makes a module of Python of the dotted name before it."""
 COMMAND_BEFORE = later(
     rb"(?:ssh|scp|sftp|ping6?|curl|wget|dig|nslookup|host|telnet|nc|ncat|mosh|rsync|traceroute"
     rb"|nmap|openssl s_client -connect|http|xh|smb|resolve[sd]?|server|hostname|Host|HostName"
@@ -93,7 +95,7 @@ def _internal_host(scan: Scan, start: int, end: int) -> None:
     if following == b"." and data[end + 1 : end + 2].isalnum():
         return  # .corp.example.com is looked at as mail or by a term
     begin = _labels_before(data, start)
-    if begin >= start:
+    if begin >= start or IMPORTED.match(data, end):
         return
     host = data[begin:end].lower()
     if (

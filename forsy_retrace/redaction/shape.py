@@ -53,6 +53,13 @@ SLUG = later(
 NAMED_VALUE = later(rb"[A-Za-z_][A-Za-z_-]{1,40}=[^=]")
 # So an environment or an argument gives a value with its name.
 TIME = later(rb"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d(?::\d\d)?$")
+VERSION = later(rb"[\^~<>=]{1,2} ?v?[0-9]{1,4}(?:\.[0-9x*]{1,6}){0,3}(?:[-+][\w.-]{1,40})?$")
+"""Which versions of a package will do."""
+NAME_OF_CODE = later(
+    rb"(?:(?:[A-Za-z_]\w{0,60}\.){1,4}[A-Za-z_]\w{2,60}|[A-Za-z_]{3,60})(?:Key|Token|Secret|Exception"
+    rb"|Error|Type|Signer|Presigner|Provider|Manager|Factory|Parser|Client|Config)s?(?:[.(,;:]|$)"
+)
+"""How classes are called, with their modules; no machine makes such an end."""
 NUMBER = later(
     rb"[-+]?[0-9][0-9_,.]{0,30}(?:[eE][-+]?[0-9]+|[kKMGTsmhdx%]|ms|px|em|rem)?$|0x[0-9a-fA-F]{1,16}$"
 )
@@ -140,6 +147,8 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
     """
     value = value[:400]
     if LABEL.match(value) or FILE.match(value):
+        return True
+    if not quoted and NAME_OF_CODE.match(value):
         return True
     if not quoted and (is_wild(value) or SIGNED.match(value)):
         return False
@@ -253,6 +262,8 @@ def is_password(value: bytes, *, quoted: bool, certain: bool) -> bool:
     if len(value) < least or is_placeholder(value) or ESCAPES.fullmatch(value):
         return False
     kinds = set(value.translate(KIND))
+    if VERSION.match(value):
+        return False
     if NUMBER.match(value):
         return len(value) >= 6 and (certain or quoted)
     if not certain and not kinds & {1, 2} and IDEOGRAPHS.search(value):
