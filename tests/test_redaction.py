@@ -831,6 +831,41 @@ def test_the_hash_of_a_password_is_masked(hashed: Callable[[], str]) -> None:
     assert mask(f"bob {text} x") == "bob [CREDENTIAL_1] x"
 
 
+IN_LINES = {
+    "deleted": "-{}",
+    "searched": "id_rsa:7:{}",
+    "logged": "web_1  | {}",
+    "at a time": "2026-01-01T00:00:00Z {}",
+    "blamed": "1a2b3c4d (Bob 2024-01-01 10:00:00 +0100 7) {}",
+    "echoed": 'echo "{}" >> k',
+    "listed": "- {}",
+    "in a page": "{}<br>",
+    "in a box": "│ {} │",
+}
+
+
+@pytest.mark.parametrize("has_head", [True, False])
+@pytest.mark.parametrize("form", IN_LINES)
+def test_a_private_key_is_masked_where_its_lines_have_something_before_them(
+    form: str, has_head: bool
+) -> None:
+    body = [some(64), some(64), some(64), some(20) + "=="]
+    lines = ["-----BEGIN OPENSSH PRIVATE KEY-----"] if has_head else []
+    lines += [*body, "-----END OPENSSH PRIVATE KEY-----"]
+    text = "\n".join(["before it", *map(IN_LINES[form].format, lines), "behind it"])
+    masked = mask(text)
+    assert not any(one in masked for one in body)
+    assert masked.startswith("before it\n")
+    assert masked.endswith("PRIVATE KEY-----" + IN_LINES[form].partition("{}")[2] + "\nbehind it")
+
+
+def test_prose_between_the_words_of_a_key_stays() -> None:
+    text = (
+        "-----BEGIN PRIVATE KEY-----\nthe key in /etc/ssl/private/shop\n-----END PRIVATE KEY-----"
+    )
+    assert "/etc/ssl/private/shop" in mask(text)
+
+
 def test_a_certificate_is_no_secret() -> None:
     text = "\n".join(["-----BEGIN CERTIFICATE-----", some(64), some(64)])
     assert mask(text) is text
@@ -1367,7 +1402,17 @@ def test_time_grows_as_the_text_does(piece: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("piece", ["| password ", "│ password │ a ", 'password {a" ', "password="])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("| password ", "│ password │ a ", 'password {a" ', "password="),
+        *(
+            "-----BEGIN PRIVATE KEY-----\n- a\n",
+            "-----END PRIVATE KEY-----\n",
+            "- " + "a" * 64 + "\n",
+        ),
+    ],
+)
 def test_what_stands_far_before_on_a_long_line_is_not_read_again(piece: str) -> None:
     def seconds(size: int) -> float:
         data = (piece * (size // len(piece))).encode()

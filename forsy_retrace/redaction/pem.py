@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
 HEAD = later(
-    rb"-{4,5} ?BEGIN (?:[A-Z0-9-]{1,20} ){0,4}(?:PRIVATE KEY(?: BLOCK)?|Static key V1) ?-{4,5}",
+    rb"-{4,6} ?BEGIN (?:[A-Z0-9-]{1,20} ){0,4}(?:PRIVATE KEY(?: BLOCK)?|Static key V1) ?-{4,5}",
     re.IGNORECASE,
 )
 TAIL = later(
-    rb"-{4,5} ?END (?:[A-Z0-9-]{1,20} ){0,4}(?:PRIVATE KEY(?: BLOCK)?|Static key V1) ?-{4,5}",
+    rb"-{4,6} ?END (?:[A-Z0-9-]{1,20} ){0,4}(?:PRIVATE KEY(?: BLOCK)?|Static key V1) ?-{4,5}",
     re.IGNORECASE,
 )
 # What may stand between head and body: line ends, quotes, numbers of lines, signs of a diff.
@@ -28,6 +28,13 @@ BETWEEN = later(
 )
 LINE = later(rb"=?[A-Za-z0-9+/=]{4,2000}(?:\\/[A-Za-z0-9+/=]{0,200}){0,40}")
 LINES = 2000
+REACH = 1 << 16
+"""Bytes between the head and the tail of a key whose lines have something before them."""
+AROUND = 120
+"""Bytes of a head or tail."""
+WIDE = later(rb"[A-Za-z0-9+/=]{40,2000}")
+"""A line of a key, wherever on a line of the text it stands."""
+BODY = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 CLEAN = later(rb"(?:[A-Za-z0-9+/=\s]|\\[nr]){0,70000}")
 PUTTY = later(rb"Private-Lines: ?[0-9]{1,3}(?:\r?\n|\\{1,8}n)")
 
@@ -47,6 +54,43 @@ def _from_head(scan: Scan, start: int, end: int) -> None:
     head = HEAD.match(data, start)
     if head and head.end() > scan.pem:
         _mask_body(scan, head.end(), "private-key")
+        _mask_between(scan, head.end())
+
+
+def _mask_between(scan: Scan, begin: int) -> None:
+    """The lines up to the tail that have a name, a time or a sign before them, each on its own."""
+    data = scan.data
+    place = max(begin, scan.pem)
+    tail = TAIL.search(data, max(place, scan.tailless), place + REACH)
+    if tail is None:
+        scan.tailless = max(place, place + REACH - AROUND)
+    if tail is None or HEAD.search(data, place, tail.start()):
+        return
+    last = _line_end(data, begin, tail.start())
+    wide = [line.span() for line in WIDE.finditer(data, place, last)]
+    if wide:
+        _add_last(scan, wide[-1][1], last)
+    for start, end in wide:
+        scan.add(start, end, "private-key-line")
+    scan.pem = max(scan.pem, tail.start()) if wide else scan.pem
+
+
+def _line_end(data: bytes, floor: int, place: int) -> int:
+    """Where the line before that of a place ends."""
+    return max(floor, data.rfind(b"\n", floor, place))
+
+
+def _add_last(scan: Scan, after: int, end: int) -> None:
+    """The short line behind the wide ones, which end here; what follows both is the same."""
+    data = scan.data
+    wide_end = data.find(b"\n", after, end)
+    if wide_end < 0:
+        return
+    begin = data.rfind(b"\n", wide_end, end) + 1
+    line = data[begin:end].rstrip().removesuffix(data[after:wide_end].strip()).rstrip()
+    short = len(line) - len(line.rstrip(BODY))
+    if short >= 4:
+        scan.add(begin + len(line) - short, begin + len(line), "private-key-line")
 
 
 def _putty(scan: Scan, start: int, end: int) -> None:
@@ -102,17 +146,35 @@ def _from_tail(scan: Scan, start: int, end: int) -> None:
         if stop >= 2 and data[stop - 2 : stop] == b"\\n":
             stop -= 2
         window = data[max(floor, stop - 2000) : stop]
-        run = len(window) - len(
-            window.rstrip(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
-        )
+        run = len(window) - len(window.rstrip(BODY))
         begin = stop - run
         begin = after_escape(data, begin, stop)
         if run < (4 if count == 0 else 40):
             break
         first, place, count = begin, begin, count + 1
-    if count and start - first >= 40:
+    if start - first < 40:
+        _upwards(scan, floor, start)
+    else:
         last = first + len(data[first:start].rstrip(b" \t\r\n"))
         if data[last - 2 : last] == b"\\n":
             last -= 2
         scan.add(first, last, "private-key-end")
     scan.pem = max(scan.pem, start)
+
+
+def _upwards(scan: Scan, floor: int, tail: int) -> None:
+    """The lines above a tail that have something before them."""
+    data = scan.data
+    end = last = _line_end(data, floor, tail)
+    nearest = 0
+    while end > floor:
+        begin = max(floor, data.rfind(b"\n", floor, end))
+        wide = [line.span() for line in WIDE.finditer(data, begin, end)]
+        if len(wide) == 1:
+            scan.add(*wide[0], "private-key-line")
+            nearest = nearest or wide[0][1]
+        elif end != last:
+            break
+        end = begin
+    if nearest:
+        _add_last(scan, nearest, last)

@@ -57,6 +57,7 @@ class Scan:
         "named",
         "pem",
         "table",
+        "tailless",
     )
 
     def __init__(self, data: bytes, low: bytes, depth: int = 0) -> None:
@@ -72,6 +73,8 @@ class Scan:
         """Where the last base64 run ended."""
         self.pem = 0
         """Where the last private key ended."""
+        self.tailless = 0
+        """Up to where no private key ends, behind the last head that was looked at."""
         self.table = 0, 0
         """Where the rows of the last table began and ended."""
 
