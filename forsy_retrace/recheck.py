@@ -38,7 +38,7 @@ UNFINISHED = frozenset(
 
 
 def _is_time(value: Any, record: Any) -> bool:
-    return value in _times(_Whole(record))
+    return isinstance(value, str) and value in _times(_Whole(record))
 
 
 def _is_sum(value: Any, parts: Sequence[Any]) -> bool:

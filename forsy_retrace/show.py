@@ -4,13 +4,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from forsy_retrace.builder.page import sentence_of
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.loaded import json_lines, json_of, load_folder, sources_of
 from forsy_retrace.redact import Rules, masker_of
-from forsy_retrace.sdk import resolve, text_of
+from forsy_retrace.sdk import compact, resolve, text_of
 from forsy_retrace.trace import FIELDS, counted
 from forsy_retrace.validate import Problem, problems
 from forsy_retrace.verify import Logs, places
@@ -69,7 +67,7 @@ def one_step(folder: Path, number: int) -> str:
         value = step.get(name)
         if value is None:
             continue
-        text = value if isinstance(value, str) else orjson.dumps(value).decode()
+        text = value if isinstance(value, str) else compact(value)
         lines.append(f"{name}: {text}" if "\n" not in text else f"{name}:\n{_indented(text)}")
     return "\n".join(lines)
 
@@ -106,7 +104,7 @@ def explained(
     row = rows[number - 1]
     entry = row["fields"].get(field)
     value = step.get(field)
-    shown = value if isinstance(value, str) else orjson.dumps(value).decode()
+    shown = value if isinstance(value, str) else compact(value)
     lines = [f"step {number}, {field}: {shown}"]
     if entry is None:
         lines.append(

@@ -885,3 +885,17 @@ def test_a_name_is_readable_in_a_locale_that_lacks_its_letters(
     monkeypatch.setattr(os, "fsencode", lambda name: name.encode("ascii", "surrogateescape"))
     once = Source(Path("\udcf0\udc9f\udc98\udc80.jsonl")).name
     assert (once, Source(Path("x"), once).name) == ("\U0001f600.jsonl", once)
+
+
+def test_a_name_is_masked_by_what_its_log_knows_everywhere_also_in_the_ledger(
+    tmp_path: Path,
+) -> None:
+    secret = "Kx92LmQ0zvT4Rw8n"
+    (tmp_path / "in").mkdir()
+    text = (FIXTURES / "claude-code/push-pull-push/input.jsonl").read_text("utf-8")
+    told = text.replace("git push origin main", f"export DB_PASSWORD={secret}")
+    (tmp_path / "in" / f"shop-{secret}.jsonl").write_text(told, "utf-8")
+    run(tmp_path / "in", tmp_path / "traces")
+    held = contents(tmp_path / "traces")
+    assert ".ledger.sqlite" in held
+    assert not [name for name, data in held.items() if secret.encode() in data]

@@ -245,6 +245,15 @@ def test_a_value_that_the_format_does_not_know_is_shown_and_found(here: Path) ->
     assert run("validate", "trace").exit_code == 1
 
 
+@pytest.mark.parametrize(("field", "value"), [("started_at", {}), ("caused_by", [10**30])])
+def test_a_value_of_another_kind_is_no_crash(field: str, value: Any, here: Path) -> None:
+    trace = json.loads((here / "trace" / "trace.json").read_bytes())
+    trace["steps"][1][field] = value
+    (here / "trace" / "trace.json").write_text(json.dumps(trace))
+    for words in (("show", "trace", "--step", 2), ("verify", "trace", "--source", "s.jsonl")):
+        assert run(*words).exit_code in (0, 1, 65)
+
+
 def test_a_trace_that_may_not_be_read_is_not_said_to_be_missing(here: Path) -> None:
     (here / "trace" / "trace.json").unlink()
     (here / "trace" / "trace.json").mkdir()

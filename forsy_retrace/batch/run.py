@@ -152,7 +152,7 @@ def _run(
     missed = []
     for log, done in _converted(chosen, wish, engine):
         gone += _remember(log, done, ledger, made, place)
-        missed += [(_name(log), done.problem)] if done.is_passing else []
+        missed += [(_name(log, done), done.problem)] if done.is_passing else []
         seen += 1
         converted += not done.problem
         progress.advances(log.size)
@@ -193,7 +193,9 @@ def _is_done(log: Log, ledger: Ledger, made: str, place: Place) -> bool:
     if kept.stamp != ledger.digest(log.mark.encode()):
         if kept.content != ledger.digest(content_of(log)):
             return False
-        ledger.keep(log.file.uri, _name(log), _kept(log, kept.done, ledger, made, kept.content))
+        ledger.keep(
+            log.file.uri, _name(log, kept.done), _kept(log, kept.done, ledger, made, kept.content)
+        )
     return all(place.has_trace(row["folder"]) for row in kept.done.rows)
 
 
@@ -214,7 +216,7 @@ def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place) -> 
     if done.is_passing:
         done = replace(done, problem="")
     content, done = ledger.digest(done.content), replace(done, content=b"")
-    ledger.keep(log.file.uri, _name(log), _kept(log, done, ledger, made, content))
+    ledger.keep(log.file.uri, _name(log, done), _kept(log, done, ledger, made, content))
     now = {row["folder"] for row in done.rows}
     for row in old:
         if row["folder"] not in now:
@@ -226,8 +228,12 @@ def _kept(log: Log, done: Done, ledger: Ledger, made: str, content: str) -> Kept
     return Kept(ledger.digest(log.mark.encode()), content, made, done)
 
 
-def _name(log: Log) -> str:
-    return mask(log.file.name)
+def _name(log: Log, done: Done) -> str:
+    """A log's name without what is secret, also by what its own traces know."""
+    names = {row["sources"][0]["name"] for row in done.rows if row["sources"]}
+    if not any("[" in name for name in names):
+        return mask(log.file.name)
+    return names.pop() if len(names) == 1 else f"…{Path(log.file.name).suffix}"
 
 
 def _engine(wish: Batch) -> Engine:
