@@ -81,6 +81,8 @@ class Reports:
     def __init__(self, state: State, items: Items) -> None:
         self.state, self.items = state, items
         self.runs = Runs(state, items)
+        self.error = ""
+        """The last error that was told; the end of its turn tells it again."""
 
     def read(self, unit: Unit) -> Iterator[Event]:
         """The events of one report."""
@@ -95,6 +97,11 @@ class Reports:
                 yield from self._said(unit, "/text", text, Thinking)
             case {"type": "token_count"}:
                 yield self._tokens(unit)
+            case {
+                "type": "task_complete" | "turn_complete",
+                "error": {"message": str(text)},
+            } if text.strip() and text != self.error:
+                yield self._failed(unit, "/error/message", text)
             case {"type": "task_complete" | "turn_complete"} if self._alone():
                 state.heard = True
                 yield Notice(state.here(unit, ""), "ended")
@@ -111,8 +118,7 @@ class Reports:
                 human = body.get("reason", HUMAN) == HUMAN
                 yield Notice(state.here(unit, ""), "interrupted" if human else "cut")
             case {"type": "error", "message": str(text)}:
-                sort = "limit" if LIMIT.search(text[:400]) else "model error"
-                yield Notice(state.here(unit, "/message"), sort, text)  # type: ignore[arg-type]  # one of two kinds
+                yield self._failed(unit, "/message", text)
             case {"type": "context_compacted"}:
                 yield from self.items.compacted(unit)
             case {"type": "session_configured"}:
@@ -141,6 +147,13 @@ class Reports:
                 yield Skipped(state.here(unit, ""), "repeats a call")
             case _:
                 yield Skipped(state.here(unit, ""), f"unknown event{named(kind)}")
+
+    def _failed(self, unit: Unit, path: str, text: str) -> Notice:
+        self.error = text
+        here = self.state.here(unit, path)
+        if LIMIT.search(text[:400]):
+            return Notice(here, "limit", text)
+        return Notice(here, "model error", text)
 
     def _alone(self) -> bool:
         """Whether the log has no items: then no human's words tell where a turn ends."""

@@ -88,7 +88,11 @@ SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
         "blocked",
     ),
     ("no-such-tool", later(r"unsupported (?:custom tool )?call"), "blocked"),
-    ("input-refused", later(r"failed to parse function arguments"), "blocked"),
+    (
+        "input-refused",
+        later(r"failed to parse function arguments|Full-history forked agents inherit the parent"),
+        "blocked",
+    ),
     (
         "timed-out",
         later(

@@ -314,4 +314,5 @@ def _only_answers(steps: list[Step], humans: list[Step], closing: Step) -> bool:
 def _has_effects(step: Step) -> bool:
     if step.call is None or step.success is False:
         return False
-    return step.operation in EFFECTS or (step.operation == "execute" and step.surface == "cli")
+    acts = step.operation == "execute" and step.surface in ("cli", "api")
+    return step.operation in EFFECTS or acts

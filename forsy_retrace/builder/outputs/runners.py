@@ -362,7 +362,8 @@ CRASHES = frozenset(["python-crash", "node-crash", "go-panic", "jvm-crash", "hoo
 CRASHED = tuple(row for row in RUNNERS if row.rule in CRASHES)
 ERROR_ONLY = later(
     r"(?i)^(?:(?:fatal|error|usage error|error \d+ \(\w+\)(?: at line \d+)?): .+"
-    r"|npm (?:ERR!|error)(?: .*)?|.*: command not found|.*: no such file or directory"
+    r"|npm (?:ERR!|error)(?: .*)?|error connecting to \S+"
+    r"|.*: command not found|.*: no such file or directory"
     r"|(?:(?!\[?\{)\S{1,80}(?::? line \d+|:\d+)?: )(?:.*\b(?:errors?|cannot|can't|could not|not found|no such"
     r"|invalid|unknown|unrecogni[sz]ed|illegal|denied|failed|unable|missing|unexpected)\b.*))$"
 )

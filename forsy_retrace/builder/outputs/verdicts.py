@@ -156,7 +156,9 @@ SHELLS = frozenset(["bash", "sh", "zsh", "fish", "dash", "ksh", "(eval)"])
 """What an error message names in front, where it is not the program."""
 SHOWS = ("read", "search", "other")
 """Operations that print what they look at, or their own words."""
-HELP = later(r"(?i)^(?:try|see|run|use) .{0,60}(?:--help|-h\b|\bhelp\b|\bman )")
+HELP = later(
+    r"(?i)^check your internet connection\b|^(?:try|see|run|use) .{0,60}(?:--help|-h\b|\bhelp\b|\bman )"
+)
 """Where a complaint says that more is told."""
 
 
@@ -191,7 +193,7 @@ def _says_gone(line: str, run: Command) -> bool:
 
 SPEAKS_AS = {
     "git": ("fatal", "error"),
-    "gh": ("graphql",),
+    "gh": ("graphql", "error connecting to api.github.com"),
     "mysql": ("error",),
     "mysqldump": ("error",),
     "mariadb": ("error",),
