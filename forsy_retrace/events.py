@@ -186,6 +186,8 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=Tru
     meant: Meant | None = None
     """The call that rules take this one for: what code makes, if it can make no other, or the tool
     of the builder's tables that a harness's own command works like."""
+    made_by: str = ""
+    """The call whose code made this one, while it ran; the agent issued only that."""
 
 
 class ToolResult(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):

@@ -224,7 +224,11 @@ def _borne_out(told: Told) -> dict[int, float]:
         actor = "agent" if by_user else step.actor
         lane = lanes.setdefault(_lane(actor), _Lane(actor in briefed))
         if step.call is not None:
-            found[step.step] = lane.call(step.parallel_group, values[step.step])
+            found[step.step] = (
+                1.0  # the log says which code made it
+                if step.call.made_by
+                else lane.call(step.parallel_group, values[step.step])
+            )
             if told.has_result(step):
                 tokens = told.trace.tokens.of(shown_of(step.output or "")[:MAX_OUTPUT])
                 lane.results.append(wanted.intersection(tokens))
@@ -300,7 +304,8 @@ def _answers(told: Told) -> float:
 def _reasoning(told: Told) -> float:
     """Words and thoughts of the main agent, for each of its messages that makes calls."""
     calls = told.calls.get(told.main, [])
-    messages = len({step.parallel_group or step.step for step in calls})
+    issued = (step for step in calls if step.call is None or not step.call.made_by)
+    messages = len({step.parallel_group or step.step for step in issued})
     said = sum(
         isinstance(event, Thinking) or (isinstance(event, Message) and event.role == "agent")
         for event in told.events

@@ -5,7 +5,7 @@ subagent's inside, an abandoned branch, what lay before a cleared or compacted c
 """
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -325,6 +325,8 @@ class _Linker:
 
     def _position(self, step: Step, lane: Lane, first: Step | None) -> Position:
         """Causes by what the actor had just received."""
+        if maker := _made_by(step, lane.batch):
+            return [maker], "other", f"The code of step {maker} made this call.", None
         if first is not None:
             causes = [c for c in first.caused_by or () if self.steps[c].call is None]
             return (
@@ -495,6 +497,13 @@ def _asks_for_other_work(step: Step) -> bool:
     steers = step.feedback_type == "new_instruction"
     answers_so = step.message_role == "answer_to_agent_question" and steers
     return step.message_role == "direct_request" or answers_so
+
+
+def _made_by(step: Step, batch: Sequence[Step]) -> int | None:
+    """The step of the call whose code made this one."""
+    made_by = step.call.made_by if step.call is not None else ""
+    makers = (one.step for one in batch if one.call is not None and one.call.call == made_by)
+    return next(makers, None) if made_by else None
 
 
 def _in_progress(sent: object) -> tuple[str, ...]:

@@ -201,7 +201,7 @@ LINK = (
     _inferred("range-holds-a-hit", "A range of lines that holds a line which a hit, an error, or a report named.", 0.7, 0.85),
     _inferred("value-first-shown",
               "A distinctive value that an earlier output showed first: the rarer, the surer; or a short id that stands alone, such as a commit's hash, a figure of eight digits, an argument named `task_id`. For the name of a skill, an output just received, or another skill's text.", 0.6, 0.9),
-    _inferred("position", "What the actor had just received; derived behind a message or a brief.", 0.6, 1.0),
+    _inferred("position", "What the actor had just received, or the call whose code made this one; derived behind a message or a brief.", 0.6, 1.0),
     _derived("reacts-to", "A message reacts to the call that it rejects or answers, else to the last words."),
     _derived("brief", "A subagent's first step takes its input from the call that started it, or from the brief that its log alone holds."),
     _derived("notification", "A report belongs to the call that started its subagent."),

@@ -46,11 +46,14 @@ def _answered(step: Step, results: dict[str, ToolResult]) -> Step:
 
 
 def _grouped(steps: list[Step]) -> list[Step]:
-    """Calls that one message issued are parallel; so are those that ran at once."""
+    """Calls that one message issued are parallel; so are those that ran at once.
+
+    What code makes while it runs is neither: nobody issued it beside the code.
+    """
     batches: list[list[int]] = []
     latest: dict[tuple[str, str], list[int]] = {}
     for index, step in enumerate(steps):
-        if step.call is None or step.origin is None:
+        if step.call is None or step.origin is None or step.call.made_by:
             continue
         batch = latest.get((step.actor, step.origin.branch), [])
         if not any(

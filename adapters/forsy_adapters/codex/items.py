@@ -213,12 +213,13 @@ class Items:
         if patch := patch_in(tool, sent):
             state.patches[call] = patch
         here = state.under_way(unit, path) if nested else state.agent(unit, path)
+        made_by = state.script if nested else ""
         if tool == TOOL:
             state.script = call
             state.scripts[call] = unit.number
             meant = state.found.scripts.meant.get(unit.number)
         named = None if where is None else unit.prefix + where
-        yield ToolCall(here, call, tool, sent, named, meant)
+        yield ToolCall(here, call, tool, sent, named, meant, made_by)
 
     def whole(self, unit: Unit, one: Made, first: bool = False) -> Iterator[Event]:
         """A call and its result in one record; code made it, maybe as the `first` thing it did."""
