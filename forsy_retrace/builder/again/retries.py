@@ -170,7 +170,12 @@ def wants_retry(step: Step) -> bool:
     """Whether a call failed, never ran, or came back empty."""
     if step.success is False:
         return True
-    return step.success is True and step.operation in LOOKS and came_back_empty(step)
+    looks = step.success is True and step.operation in LOOKS and step.like not in POLLS
+    return looks and came_back_empty(step)
+
+
+POLLS = frozenset(["write_stdin", "wait", "BashOutput", "TaskOutput"])
+"""Looks at what runs on, which has printed nothing new yet: the next one attempts nothing again."""
 
 
 def came_back_empty(step: Step) -> bool:
