@@ -866,6 +866,28 @@ def test_prose_between_the_words_of_a_key_stays() -> None:
     assert "/etc/ssl/private/shop" in mask(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("10.34.56.7 api.zylo.internal api", "[INTERNAL_URL_1] [INTERNAL_URL_2] api"),
+        ('["10.34.56.9", "10.34.56.19"]', '["[INTERNAL_URL_1]", "[INTERNAL_URL_2]"]'),
+        ("hosts:\n  - 10.34.56.10\n", "hosts:\n  - [INTERNAL_URL_1]\n"),
+        (
+            "10.34.56.11 - - [10/Oct/2000:13:55:36] GET",
+            "[INTERNAL_URL_1] - - [10/Oct/2000:13:55:36] GET",
+        ),
+        (" 1  10.34.56.13 (10.34.56.13)", " 1  [INTERNAL_URL_1] ([INTERNAL_URL_1])"),
+        ("to jürgen.müller@zylotech.de now", "to [EMAIL_1] now"),
+        ("to hans@müller-söhne.de now", "to [EMAIL_1] now"),
+        ("邮箱foo.bar@zylotech.de", "邮箱[EMAIL_1]"),
+        ("in a, 10.16.2.6, b", "in a, 10.16.2.6, b"),
+        ("version 10.4.5.6 is out", "version 10.4.5.6 is out"),
+    ],
+)
+def test_addresses_are_known_by_what_stands_around_them(text: str, masked: str) -> None:
+    assert mask(text) == masked
+
+
 def test_a_certificate_is_no_secret() -> None:
     text = "\n".join(["-----BEGIN CERTIFICATE-----", some(64), some(64)])
     assert mask(text) is text

@@ -15,9 +15,12 @@ from forsy_retrace.redaction.names import EMAIL, PERSON, after_escape, public
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
-LOCAL = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-"
+LETTER = rb"(?:[A-Za-z0-9]|[\xc3-\xc5\xd0\xd1][\x80-\xbf])"
+"""A digit, or a letter of Latin with its accents or of Cyrillic."""
+LOCAL = later(rb"(?:" + LETTER + rb"|[._%+-]){1,64}$")
 DOMAIN = later(
-    rb"(?:@|%40)((?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,5}([A-Za-z]{2,24}))"
+    rb"(?:@|%40)((?:" + LETTER + rb"(?:(?:" + LETTER + rb"|-){0,61}" + LETTER + rb")?\.){1,5}"
+    rb"([A-Za-z]{2,24}))"
 )
 ENDING = later(
     rb"(?i)(?:\.(?:jsonl?|ndjson|txt|log|csv|tsv|md|html?|pdf|xml|eml|mbox|vcf|ics|ya?ml|bak|db|sqlite"
@@ -91,8 +94,8 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
 
 def _at(scan: Scan, start: int, end: int) -> None:
     data = scan.data
-    before = data[max(0, start - 64) : start]
-    begin = start - (len(before) - len(before.rstrip(LOCAL)))
+    local = LOCAL.search(data[max(0, start - 64) : start])
+    begin = start - len(local[0]) if local else start
     begin = after_escape(data, begin, start)
     while begin < start and data[begin] in b".-+%":
         begin += 3 if data[begin] == 0x25 and data[begin + 1 : begin + 3].isalnum() else 1

@@ -21,7 +21,7 @@ COMMAND_BEFORE = later(
     rb"(?:ssh|scp|sftp|ping6?|curl|wget|dig|nslookup|host|telnet|nc|ncat|mosh|rsync|traceroute"
     rb"|nmap|openssl s_client -connect|http|xh|smb|resolve[sd]?|server|hostname|Host|HostName"
     rb"|host_?name|url|addr(?:ess)?|endpoint|dns|domain|connect(?:ed|ing)? to|from|to|on|at|@"
-    rb"|://|-h|--host|--hostname|--server)[ \t:=\"']{0,4}"
+    rb"|://|-h|--host|--hostname|--server|\d\.\d{1,3}\.\d{1,3}(?=[ \t]))[ \t:=\"']{0,4}"
     rb"(?:-[A-Za-z]{1,3}[ ]{1,2})?(?:[\w.-]{1,40}@)?$"
 )
 IPV4 = later(rb"(?:10|192|172|169|100)\.(\d{1,3})\.\d{1,3}\.\d{1,3}")
@@ -30,6 +30,13 @@ ADDRESS_BEFORE = later(
     rb"|src|dst|nameserver|connect\w{0,4}|listen\w{0,3}|bind|ping|ssh|node|target|endpoint|url|proxy"
     rb"|for|at|on|against)[^\w\n]{0,4}(?:=|:|is)?[ \"'(\[]{0,3}$"
 )
+BEHIND_ADDRESS = later(
+    rb"[ \t]{1,20}(?:- (?:-|[\w.@-]{1,40}) \[|\(\d|[A-Za-z][\w-]{0,60}\.[A-Za-z])"
+)
+"""What follows an address that begins a line: a log's, a route's, a table of hosts."""
+IN_LIST = later(rb"(?:[\[,][ \t\n]{0,12}\\{0,4}[\"']|\[[ \t\n]{0,12}|\n[ \t]{0,20}- [\"']?)$")
+ENDS_ITEM = later(rb"\\{0,4}[\"']?[ \t]{0,4}(?:[,\]\n\r]|$)")
+"""An item of a list in JSON or YAML."""
 # Addresses that stand in every manual and in every home tell nothing.
 EVERYONES = frozenset((b"169.254.169.254", b"10.0.2.2", b"10.0.2.15", b"100.100.100.200"))
 OF_EVERY_NETWORK = later(
@@ -149,12 +156,15 @@ def _ipv4(scan: Scan, start: int, end: int) -> None:
     )
     if not is_private or address in EVERYONES or OF_EVERY_NETWORK.match(address):
         return
-    if VERSION_BEFORE.search(scan.low, max(0, start - 20), start):
+    is_item = ENDS_ITEM.match(data, stop) and IN_LIST.search(data, max(0, start - 40), start)
+    if not is_item and VERSION_BEFORE.search(scan.low, max(0, start - 20), start):
         return
     if (
         first == 192
         or PORT.match(data, stop)
         or ADDRESS_BEFORE.search(scan.low, max(0, start - 30), start)
+        or BEHIND_ADDRESS.match(data, stop)
+        or is_item
     ):
         scan.add(start, stop, "private-address", HOST)
 
