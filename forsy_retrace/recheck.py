@@ -198,6 +198,7 @@ def _is_thumb(value: Any, rating: Any) -> bool:
 
 BY_PLACE: dict[str, Callable[[Any, Any], bool]] = {
     "record-time": _is_time,
+    "run-ended": _is_time,
     "start-and-duration": _is_end,
     "exit-status": _is_status,
     "exit-code": _is_code,

@@ -184,6 +184,7 @@ def _result(given: Mapping[str, Any], here: Origin, call: str) -> ToolResult:
         tuple(changes),
         amended=given.get("amended", False),
         commit=given.get("commit", ""),
+        ended_by=given.get("ended_by", ""),
     )
 
 

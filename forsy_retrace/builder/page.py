@@ -68,6 +68,7 @@ SEGMENT = (
     _derived("came-as-command", "The words are a command that the client expands."),
     _derived("came-as-answer", "The words answer a question of an earlier call."),
     _derived("record-time", "The time of the record."),
+    _derived("run-ended", "The time at which the code interpreter says that the run ended."),
     _derived("interrupted", "The harness says that the user stopped the work here."),
     _derived(
         "recording-clock", "The recording's start, as exact as it is written, and the time since."

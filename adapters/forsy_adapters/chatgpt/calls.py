@@ -7,7 +7,7 @@ next node, sometimes behind thoughts, often a chain of tool messages, under anot
 from typing import Any, NamedTuple
 
 from forsy_retrace.events import Change, Origin, Outcome, ToolResult
-from forsy_retrace.sdk import attachment_text, text_of
+from forsy_retrace.sdk import attachment_text, text_of, when
 
 from .tree import Json, Node
 from .words import Said, is_told, said
@@ -110,11 +110,11 @@ def result(
     verdict, where = _judged(tools, places)
     media = tuple(a for one, _ in kept for a in one.attachments)
     joined = len(marks) > 1 or bool(media)
-    first = marks[0]
+    first, ended = marks[0], _ended(tools[-1])
     return ToolResult(
         Origin(
             first.evidence,
-            places[-1].at,
+            ended or places[-1].at,
             first.actor,
             first.message,
             first.branch,
@@ -127,7 +127,16 @@ def result(
         where,
         changes=changes,
         attachments=media,
+        ended_by="run-ended" if ended else "",
     )
+
+
+def _ended(tool: Node) -> str | None:
+    """When the code interpreter says that a run ended; its message is as old as the run's start."""
+    match tool.metadata.get("aggregate_result"):
+        case {"end_time": int() | float() as end}:
+            return when(end)
+    return None
 
 
 def _paths(one: Said) -> list[str]:

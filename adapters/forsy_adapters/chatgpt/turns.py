@@ -191,6 +191,10 @@ def _words(node: Node, here: Origin) -> Iterator[Event]:
         yield Message(at(here, f"/content{path}"), "agent", text, attachments=media)
 
 
+WAITING = "Thinking longer for a better answer"
+"""What the client shows in the place of thoughts while there are none."""
+
+
 def _thoughts(node: Node, here: Origin) -> Iterator[Event]:
     """The summaries of its reasoning that ChatGPT showed."""
     listed = node.content.get("thoughts")
@@ -198,6 +202,8 @@ def _thoughts(node: Node, here: Origin) -> Iterator[Event]:
     for index, thought in enumerate(listed if isinstance(listed, list) else ()):
         for key in ("content", "summary"):
             text = thought.get(key) if isinstance(thought, dict) else None
+            if text == WAITING:
+                continue
             if isinstance(text, str) and text.strip():
                 told = True
                 yield Thinking(at(here, pointer("content", "thoughts", index, key)), text)
