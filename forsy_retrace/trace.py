@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from forsy_retrace.commands import Command
 from forsy_retrace.events import Change, Origin, Session, ToolCall, ToolResult
 from forsy_retrace.evidence import Ground
 from forsy_retrace.frames import shown_of
@@ -63,6 +64,8 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     answers: int | None = None
     """The step that a human's words reject, interrupt or answer."""
     grounds: Mapping[str, Ground] = msgspec.field(default_factory=dict)
+    run: Command | None = None
+    """What a shell call runs."""
 
     @property
     def told(self) -> ToolResult | None:

@@ -19,8 +19,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sdk",),
     ("calls", "dialects"),
     ("data",),  # the template of an adapter imports what an adapter may
+    ("commands",),
     ("adapter", "choose", "trace"),
-    ("commands", "tokens"),
+    ("tokens",),
     ("builder", "registry"),
     ("document", "redaction"),
     ("loaded", "logs", "recheck", "redact", "validate"),

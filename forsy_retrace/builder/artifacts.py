@@ -17,7 +17,6 @@ from forsy_retrace.events import Hunk
 from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .checks.unchecked import endings_of, is_log, is_plan, is_prose
-from .classify import command
 from .touched.changes import lines_read
 from .touched.fixers import fixers, may_rewrite, rewrites
 from .touched.paths import shown
@@ -342,7 +341,7 @@ def _content(
         told = f"The log holds its content; {doubt}" if doubt else SHOWN[grade]
         return told if held.edges else f"{told} Blank lines and line ends at its ends may differ."
     last = max(at for at, touch in enumerate(touched) if touch.kind in CHANGES)
-    run = command(trace.steps[touched[last].step - 1])
+    run = trace.steps[touched[last].step - 1].run
     told = SHOWN[grade]
     if grade == "unseen" and run is not None:
         shows = any(t.kind == "read" and t.step >= touched[last].step for t in touched)
@@ -362,7 +361,7 @@ def _content(
 
 def _moved(last: Touch, trace: Trace, cwd: str | None) -> str:
     """Where a command moved a file, in its words; empty where it took it away."""
-    run = command(trace.steps[last.step - 1])
+    run = trace.steps[last.step - 1].run
     name = posixpath.basename(last.path)
     for simple in run.simples if run is not None else ():
         if simple.name in MOVES and name in map(posixpath.basename, simple.reads):

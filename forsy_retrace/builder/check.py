@@ -36,7 +36,6 @@ from .checks.scripts import Scripts
 from .checks.suites import left_out_of
 from .checks.tasks import Tasks
 from .checks.unchecked import NAMED, Unchecked, breadth, is_prose
-from .classify import command
 from .outcome import never_ran
 from .outputs.begun import no_test_ran
 from .outputs.printed import bare_output
@@ -100,7 +99,7 @@ class _Checker:
         touched = with_output(step, self.touched.get(step.step, []))
         if step.call is None or never_ran(step):
             return step
-        run = command(step)
+        run = step.run
         if step.success and run is not None and any(one.name == PUSH for one in run.simples):
             self.pushed = step.step
         before, behind = around_its_check(run)

@@ -58,7 +58,7 @@ def typed_line(step: Step) -> Command | None:
     return read_command(step.input.removeprefix("!"), "bash")
 
 
-def command(step: Step) -> Command | None:
+def _run(step: Step) -> Command | None:
     """What a shell call runs."""
     if step.call is None:
         return None
@@ -76,9 +76,8 @@ def ends_as_code(step: Step) -> bool:
 
 def patch_of(step: Step) -> str:
     """The patch that a call sends, or that its line feeds to `apply_patch`; empty for any other."""
-    run = command(step)
-    if run is not None and run.fed:
-        return "\n".join(run.fed)
+    if step.run is not None and step.run.fed:
+        return "\n".join(step.run.fed)
     return sent_patch(step.call.input) if step.call else ""
 
 
@@ -89,7 +88,7 @@ def patched_files(step: Step) -> dict[str, str]:
 
 def _kind(step: Step, turn: Turn) -> Step:
     if step.call is not None:
-        return _call(step)
+        return _call(msgspec.structs.replace(step, run=_run(step)))
     if step.action == "output":
         closing = asks_user(step.output or "", turn)
         return put(
@@ -106,7 +105,7 @@ def _kind(step: Step, turn: Turn) -> Step:
 
 def _call(step: Step) -> Step:
     assert step.call is not None
-    run = command(step)
+    run = step.run
     kind = _patch(step, run) or kind_of(step.like, step.call.input)
     if kind is not None:
         ground = _by_name(kind.rule)

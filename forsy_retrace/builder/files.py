@@ -11,7 +11,7 @@ from forsy_retrace.evidence import Evidence, derived
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
 
-from .classify import command, patch_of
+from .classify import patch_of
 from .outputs.failures import first_error, stopped
 from .tools import path_of
 from .touched.changes import changed, lines_read
@@ -140,7 +140,7 @@ class Contents:
                 self.held[touch.path] = (after, touch.step)
             elif touch.kind != "read":
                 self.held.pop(touch.path, None)
-        run = command(step)
+        run = step.run
         if run is not None and may_have_fixed(step, run):
             self.fixed = step.step if any(map(rewrites_unnamed, run.simples)) else self.fixed
         for path in run.writes if run is not None else ():
@@ -274,7 +274,7 @@ def _targets(step: Step, touched: Iterable[Touch]) -> list[str]:
     sent = step.call.input if step.call else None
     if (path := path_of(sent)) is not None:
         return [absolute(path, step.cwd)]
-    edits = command(step) is None and step.operation in ("edit", "write")
+    edits = step.run is None and step.operation in ("edit", "write")
     if not (edits or patch_of(step)):
         return []
     return list(dict.fromkeys(touch.path for touch in touched if touch.kind in EDITS))[:MOST]

@@ -12,7 +12,7 @@ from forsy_retrace.events import NEVER_RAN
 from forsy_retrace.evidence import derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
-from .classify import command, ends_as_code
+from .classify import ends_as_code
 from .outputs.found import found_no_more, found_nothing, showed_differences
 from .outputs.printed import unreached
 from .outputs.verdicts import SAYS_DONE, SHOWS_IT, failed_by_its_own_words
@@ -60,7 +60,7 @@ def _judged(step: Step) -> Step:
         return step
     if step.result is None:
         return put(step, {}, success=False) if step.via == "interrupted" else step
-    return _call(step, command(step))
+    return _call(step, step.run)
 
 
 def _call(step: Step, run: Command | None) -> Step:

@@ -39,6 +39,8 @@ BASE64 = frozenset(encoded.RUN)
 WRAPPED = re.compile(rb"(?:[A-Za-z0-9+/]{40,200}\r?\n[ \t]{0,20}){1,400}[A-Za-z0-9+/]{4,200}")
 """Base64 as programs print it: in lines of 64 or 76 letters."""
 BREAK = re.compile(rb"\r?\n[ \t]{0,20}")
+WIDE_LINE = re.compile(rb"\n(?:(?<=[A-Za-z0-9+/]{40}\n)|(?<=[A-Za-z0-9+/]{40}\r\n))")
+"""The end of a line of it; a text without one is not read for blocks, which takes far longer."""
 FOLDED = frozenset({names.USER, names.PERSON, names.EMAIL, names.HOST, "TERM"})
 """Kinds whose values are one whatever their case."""
 
@@ -91,7 +93,7 @@ class Spread:
         """As the data stands and, for values with signs in them, with its escapes resolved."""
         if self.literals is not None:
             yield from _found(self.literals, self.known, data)
-            for block in WRAPPED.finditer(data):
+            for block in WRAPPED.finditer(data) if WIDE_LINE.search(data) else ():
                 yield from _over_breaks(self.literals, self.known, block)
         if self.signed_literals is None:
             return

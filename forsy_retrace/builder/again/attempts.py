@@ -7,7 +7,7 @@ from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step
 
-from ..classify import command, patch_of, patched_files
+from ..classify import patch_of, patched_files
 from ..tools import path_of
 from ..touched.paths import absolute, base_of
 from ..touched.touches import EDITORS, READERS, WRITERS
@@ -52,7 +52,7 @@ class Attempt(NamedTuple):
 
 
 def attempt(step: Step, order: int, check: Check | None) -> Attempt:
-    run = command(step)
+    run = step.run
     sent = step.call.input if step.call else None
     patched = list(patched_files(step))
     named = patched[0] if len(patched) == 1 else path_of(sent)

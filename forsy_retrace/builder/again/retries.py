@@ -12,7 +12,6 @@ from typing import NamedTuple
 from forsy_retrace.evidence import Vote
 from forsy_retrace.trace import Check, Step
 
-from ..classify import command
 from ..outcome import never_ran
 from ..outputs.printed import unread
 from ..touched.fixers import Stash, around_its_check
@@ -183,7 +182,7 @@ def came_back_empty(step: Step) -> bool:
 
     With a `!` before it, nothing was to be found.
     """
-    run = command(step)
+    run = step.run
     if run is not None and (run.main in SHOW_STATE or run.negated):
         return False
     missed = unread(step)

@@ -18,7 +18,7 @@ from forsy_retrace.frames import shown_of
 from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step, Tokens, Touch
 
-from ..classify import command, reports
+from ..classify import reports
 from ..outcome import never_ran
 from ..outputs.gaps import only_reads
 from ..touched.listings import entries, folder_of, placed
@@ -194,7 +194,7 @@ class Flow:
 
     def _files(self, step: Step) -> list[str | None]:
         """The files whose lines an output shows; None stands for any."""
-        named, run = [one.path for one in self.read.get(step.step, ())], command(step)
+        named, run = [one.path for one in self.read.get(step.step, ())], step.run
         if run is None and (wrote := self.wrote.get(step.step)):
             return list(dict.fromkeys(touch.path for touch in wrote))
         told = step.operation != "search" and (run is None or only_reads(run))
@@ -263,7 +263,7 @@ class Flow:
 
     def _listing(self, step: Step, text: str) -> None:
         """Entries of a listing and hits of a search, with their folders joined."""
-        folder, run = folder_of(step), command(step)
+        folder, run = folder_of(step), step.run
         names = self.wanted.names
         for hit in chain(
             HIT.finditer(text), BLAMED.finditer(text) if step.success is False else ()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from forsy_retrace.trace import Step
 
-from ..classify import command, patched_files
+from ..classify import patched_files
 from ..tools import command_of, path_of
 from ..touched.paths import absolute, base_of, shown
 from ..touched.ranges import spans_asked
@@ -150,7 +150,7 @@ def _asked(step: Step) -> Asked:
         held[text] = tuple(distinctive.values(text[:MAX_TEXT]))
     replaced = replacements(step)
     there = {value for old, _ in replaced for value in distinctive.values(old[:MAX_ARGUMENT])}
-    if (run := command(step)) is not None:
+    if (run := step.run) is not None:
         there |= run.programs  # whoever calls a program knows it
     arguments: list[str] = []
     skill = _skill(step)
@@ -220,7 +220,7 @@ def _paths(step: Step) -> Iterator[str]:
     match step.call.input:
         case {"pattern": str(pattern)} if step.like == "Glob" and (told := _told(pattern)):
             yield absolute(told, absolute(named, step.cwd) if named else step.cwd)
-    run = command(step)
+    run = step.run
     if run is not None:
         base = base_of(step)
         for simple in run.simples:
@@ -240,7 +240,7 @@ def _told(pattern: str) -> str:
 
 
 def _made(step: Step) -> Iterator[str]:
-    run = command(step)
+    run = step.run
     if run is not None:
         base = base_of(step)
         yield from (absolute(path, base) for path in run.writes)
@@ -255,7 +255,7 @@ def _spans(step: Step) -> Iterator[tuple[str, int, int | None]]:
             limit = rest.get("limit")
             last = first + limit - 1 if isinstance(limit, int) else None
             yield absolute(named, step.cwd), first, last
-    run = command(step)
+    run = step.run
     if run is not None:
         base = base_of(step)
         for path, first, last in spans_asked(run):

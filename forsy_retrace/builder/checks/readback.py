@@ -9,7 +9,6 @@ from forsy_retrace.events import Change
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch
 
-from ..classify import command
 from ..outputs.printed import bare_output
 from .unchecked import NAMED
 
@@ -19,7 +18,7 @@ NUMBERED = later(r"(?m)^ *\d+\t")
 
 def with_output(step: Step, touched: list[Touch]) -> list[Touch]:
     """What a step did to files; a read by a shell line showed what the line printed."""
-    if command(step) is None or not any(touch.kind == "read" for touch in touched):
+    if step.run is None or not any(touch.kind == "read" for touch in touched):
         return touched
     text = NUMBERED.sub("", bare_output(step))
     return [

@@ -13,7 +13,6 @@ from forsy_retrace.commands import Command, Simple, classify
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch
 
-from ..classify import command
 from ..outputs.printed import bare_output, scripts
 from ..touched.paths import absolute
 from ..touched.scratch import EDITS
@@ -44,7 +43,7 @@ class Scripts:
             for touch in touched.get(step.step, ()):
                 if posixpath.basename(touch.path) in FILE:
                     self._see(step, touch)
-            if step.call is not None and (run := command(step)) is not None:
+            if step.call is not None and (run := step.run) is not None:
                 self._hear(step, run)
 
     def of(self, step: Step, run: Command) -> Lines:
@@ -74,7 +73,7 @@ class Scripts:
         if touch.kind in EDITS:
             self.edited.setdefault(folder, []).append(step.step)
             text = touch.new or "\n".join(touch.added)
-        elif text is None and command(step) is not None:
+        elif text is None and step.run is not None:
             text = bare_output(step)
         if text and text.count('"scripts"') < 2:  # one that was printed with others is not told
             for task, line in DEFINED.findall(text):

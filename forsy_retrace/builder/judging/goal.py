@@ -8,7 +8,6 @@ from forsy_retrace.events import Fact
 from forsy_retrace.trace import Check, Step, Trace
 
 from ..checks.unchecked import is_log, is_plan, is_prose
-from ..classify import command
 from ..tools import finish_of, gives_up
 from ..touched.fixers import around_its_check
 from ..touched.scratch import scratch
@@ -209,7 +208,7 @@ def _by_checks(
 
 def _follows_its_edit(trace: Trace, check: Check, edit: Edit) -> bool:
     """Whether the line that checks had changed the file before: `cat >> a_test.go …; go test`."""
-    before, _ = around_its_check(command(trace.steps[check.step - 1]))
+    before, _ = around_its_check(trace.steps[check.step - 1].run)
     return check.step == edit.step and any(one.writes for one in before)
 
 

@@ -7,7 +7,6 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Tokens, Trace
 
 from ..causes.distinctive import is_camel
-from ..classify import command
 from .heard import Heard, in_time, over, tells
 
 
@@ -85,7 +84,7 @@ def commits(trace: Trace, heard: Heard) -> dict[int, int]:
 
 
 def _asks_git(step: Step) -> bool:
-    run = command(step)
+    run = step.run
     return step.surface == "api" or (run is not None and not GIT.isdisjoint(run.programs))
 
 

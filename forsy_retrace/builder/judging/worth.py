@@ -10,7 +10,6 @@ from msgspec import structs
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.trace import Step, Touch, Trace, edits_named
 
-from ..classify import command
 from ..outcome import never_ran
 from ..outputs.failures import first_error, stopped
 from ..touched.replaced import takes_back, takes_out_most_of
@@ -326,7 +325,7 @@ MOST_SAID = 80
 
 def _limit(step: Step) -> str:
     """What a check's options limited it to, in its own words; empty where none did."""
-    run = command(step)
+    run = step.run
     checks = [one for one in run.simples if one.check] if run is not None else []
     names = [v for one in checks for flag, values in one.limits if flag for v in values]
     said = ", ".join(dict.fromkeys(names))

@@ -7,7 +7,6 @@ from forsy_retrace.events import SHELL
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
-from ..classify import command
 from .printed import bare_output
 from .runners import read_summary
 
@@ -65,7 +64,7 @@ def first_error(step: Step) -> str:
     lines = [line for line in lines if line and not BANNER.match(line)]
     lines = [line for line in lines if WORDS.search(line)] or lines
     lines = [line for line in lines if not FINE.search(line)] or lines
-    run = command(step)
+    run = step.run
     programs = run.programs if run else frozenset[str]()
     if step.told and step.told.outcome == "timed_out":  # what was printed until then is no reason
         lines = [line for line in lines if LATE.search(line)] or lines

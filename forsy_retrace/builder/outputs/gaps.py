@@ -12,7 +12,6 @@ from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
-from ..classify import command
 from .printed import bare_output
 from .verdicts import echoed
 
@@ -49,7 +48,7 @@ FILTERS = frozenset(
 
 def lost(step: Step) -> frozenset[tuple[int, str]]:
     """The reads of a line, by place and path, that its output does not show to have been seen."""
-    run = command(step)
+    run = step.run
     if run is None:
         return frozenset()
     reads = [(at, path) for at, one in enumerate(run.simples) if one.shows for path in one.reads]

@@ -14,7 +14,6 @@ from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
-from ..classify import command
 from .found import NOTHING
 
 SANDBOX = later(
@@ -157,7 +156,7 @@ def scripts(step: Step) -> tuple[str, ...]:
 
 def unreached(step: Step) -> int:
     """How many commands of a line, from the first, came to nothing since its `cd` failed."""
-    run = command(step)
+    run = step.run
     if run is None or not run.behind_cd or "cd:" not in step.printed:
         return 0
     folder = run.simples[0].words[-1]
@@ -167,7 +166,7 @@ def unreached(step: Step) -> int:
 
 def unread(step: Step) -> Unread:
     """What a call could not read, by its own output."""
-    text, run = bare_output(step), command(step)
+    text, run = bare_output(step), step.run
     if run is None:
         return Unread(rest=text)
     paths: set[tuple[str, str]] = set()

@@ -9,7 +9,6 @@ from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import derived
 from forsy_retrace.trace import Step, Touch, put
 
-from ..classify import command
 from ..outcome import never_ran
 from ..outputs.failures import CANCELLED
 from ..outputs.gaps import is_cut
@@ -59,7 +58,7 @@ def changed(step: Step, touched: list[Touch]) -> Step:
 
 
 def _sight(step: Step, touched: list[Touch]) -> Sight:
-    run = command(step)
+    run = step.run
     asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
     if run is not None:  # it may do more to a file than it shows
         unseen = {t.path for t in touched if t.kind != "read" and t not in asked}
@@ -210,7 +209,7 @@ def _lines(count: int) -> str:
 
 def _gained(step: Step, touched: list[Touch]) -> str:
     """What a read put before its actor."""
-    run = command(step)
+    run = step.run
     parts = {absolute(path, base_of(step)) for path in read_in_parts(step)}
     was_cut = run is not None and is_cut(bare_output(step))
     names = []

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from forsy_retrace.commands import Command, Simple
 from forsy_retrace.trace import Step, Touch, Trace
 
-from ..classify import command
 from ..tools import replaces_all
 from .fixers import may_have_fixed
 from .paths import absolute, base_of
@@ -65,7 +64,7 @@ class Standing:
     def take(self, step: Step, touched: list[Touch]) -> list[int]:
         """Enters a step's edits, after taking out what they replace; the edits that end by it."""
         self.ended = []
-        run = command(step)
+        run = step.run
         if run is not None and may_have_fixed(step, run):
             self.formatted = step.step
         for touch in touched:
@@ -234,7 +233,7 @@ class Standing:
         del self.in_effect[step]
 
     def _restore(self, step: Step) -> None:
-        run = command(step)
+        run = step.run
         if run is None or step.success is False:
             return
         if any(simple.name == "git commit" for simple in run.simples):
@@ -297,7 +296,7 @@ class PutBack(NamedTuple):
 
 def put_back_by(step: Step) -> PutBack | None:
     """What a step puts back, unless it failed; None where it puts back nothing."""
-    run = command(step)
+    run = step.run
     if run is None or step.success is False or not RESTORES.search(run.normal):
         return None
     cwd = base_of(step)

@@ -6,7 +6,7 @@ from forsy_retrace.commands import REWRITES, Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace
 
-from ..classify import command, typed_line
+from ..classify import typed_line
 from ..outcome import never_ran
 
 BY_GIT = frozenset(
@@ -39,7 +39,7 @@ def rewrites(trace: Trace) -> Iterator[tuple[int, Simple]]:
 
 def rewrites_of(step: Step) -> Iterator[Simple]:
     """The commands of a step by which Git may have done so."""
-    run = command(step) or typed_line(step)
+    run = step.run or typed_line(step)
     if run is None or "git" not in run.programs:
         return
     if step.success is False and not MERGED.search(step.printed):
@@ -72,7 +72,7 @@ def fixers(trace: Trace) -> Iterator[tuple[int, Simple]]:
     One that failed may have, too: it tells by that what it could not mend.
     """
     for step in trace.steps:
-        run = command(step)
+        run = step.run
         if run is not None and may_have_fixed(step, run) and not UNFIXED.search(step.printed):
             yield from ((step.step, one) for one in run.simples if rewrites_unnamed(one))
 

@@ -7,7 +7,6 @@ from forsy_retrace.frames import shown_of
 from forsy_retrace.trace import Step
 
 from ..causes.wanted import last_part
-from ..classify import command
 from ..tools import path_of
 from .paths import absolute, base_of, shown
 
@@ -20,7 +19,7 @@ LONGEST = 200
 
 def entries(step: Step, text: str, names: Container[str]) -> Iterator[str]:
     """The files that a listing names, of those whose last part is one of these; whole paths."""
-    folder, run = folder_of(step), command(step)
+    folder, run = folder_of(step), step.run
     lists = run is not None and bool(run.simples) and run.simples[-1].name in LISTS
     if not (step.operation == "search" or lists) or not (folder or step.actor != SHELL):
         return
@@ -55,7 +54,7 @@ def placed(path: str, folder: str | None, cwd: str | None) -> str:
 
 def folder_of(step: Step) -> str | None:
     """The folder that a listing or search speaks of."""
-    run = command(step)
+    run = step.run
     if run is not None:
         base = base_of(step)
         for simple in run.simples:

@@ -5,8 +5,6 @@ import posixpath
 from forsy_retrace.commands import Command
 from forsy_retrace.trace import Step
 
-from ..classify import command
-
 
 def absolute(path: str, cwd: str | None) -> str:
     """The path as the working directory makes it; Windows drives stay as they are.
@@ -24,7 +22,7 @@ def absolute(path: str, cwd: str | None) -> str:
 
 def base_of(step: Step) -> str | None:
     """The folder in which a call's paths lie: where its line goes, else the working directory."""
-    run = command(step)
+    run = step.run
     return absolute(run.cwd, step.cwd) if run is not None and run.cwd else step.cwd
 
 

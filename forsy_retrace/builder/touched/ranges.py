@@ -11,7 +11,6 @@ from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
-from ..classify import command
 from ..outputs.gaps import is_cut
 from ..outputs.printed import bare_output, numbered
 
@@ -25,7 +24,7 @@ NUMBERS = frozenset(["nl", "cat"])
 
 def lines_shown(step: Step) -> tuple[int, int | None] | None:
     """The first line that a call printed of the one file that it reads, and the last if known."""
-    run = command(step)
+    run = step.run
     simples = [one for one in run.simples if one.words[:1] != ("cd",)] if run else []
     if not simples or len(simples) > 2 or not simples[0].shows or len(simples[0].reads) != 1:
         return None
@@ -58,7 +57,7 @@ def spans_asked(run: Command) -> Iterator[tuple[str, int, int]]:
 
 def read_in_parts(step: Step) -> frozenset[str]:
     """The files of which a shell line leaves lines out: before what it prints, behind or in between."""
-    run = command(step)
+    run = step.run
     spans: dict[str, list[Span]] = {}
     wholes = set[str]()
     for source, asked in _sources(run) if run is not None else ():

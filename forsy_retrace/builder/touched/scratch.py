@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from forsy_retrace.commands import Simple
 from forsy_retrace.trace import Trace
 
-from ..classify import command
 from .paths import absolute
 
 EDITS = ("edit", "write", "delete")
@@ -25,7 +24,7 @@ def scratch(trace: Trace) -> Callable[[str], bool]:
     homes = {first} if first else set(_edited_folders(trace))
     copies = set[str]()
     for step in trace.steps:
-        run = command(step)
+        run = step.run
         if run is None:
             continue
         here, names = absolute(run.cwd or ".", step.cwd), {one.name for one in run.simples}
@@ -47,7 +46,7 @@ OWN_FOLDER = re.compile(r"(?:/private)?/tmp/[^/]+(?=/)")
 def _edited_folders(trace: Trace) -> Iterator[str]:
     for touch in trace.touches:
         found = OWN_FOLDER.match(touch.path) if touch.kind in EDITS else None
-        if found and command(trace.steps[touch.step - 1]) is None:
+        if found and trace.steps[touch.step - 1].run is None:
             yield found[0]
 
 

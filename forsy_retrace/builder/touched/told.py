@@ -9,7 +9,6 @@ from forsy_retrace.commands import MOVES
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Touch, Trace
 
-from ..classify import command
 from .edits import put_back_by
 from .listings import named_in
 from .paths import absolute, base_of
@@ -34,7 +33,7 @@ def committed(by_path: dict[str, list[Touch]], trace: Trace) -> None:
     """
     named = set(by_path)
     for step in trace.steps:
-        run = command(step) if step.success else None
+        run = step.run if step.success else None
         if run is None or "git" not in run.programs:
             continue
         base = base_of(step) or ""
@@ -89,9 +88,7 @@ def gone_with_a_folder(by_path: Mapping[str, list[Touch]], trace: Trace) -> None
     removed: dict[str, list[Touch]] = {}
     for touch in trace.touches:
         step = trace.steps[touch.step - 1]
-        run = (
-            command(step) if step.success and touch.kind in ("removed", "folder removed") else None
-        )
+        run = step.run if step.success and touch.kind in ("removed", "folder removed") else None
         if run is not None and not any(one.name in MOVES for one in run.simples):
             removed.setdefault(touch.path, []).append(touch)
     for path, touched in by_path.items() if removed else ():
@@ -127,7 +124,7 @@ def listed_as_changed(trace: Trace) -> dict[str, list[Named]]:
     """What Git listed as changed, by the last part of its name."""
     found: dict[str, list[Named]] = {}
     for step in trace.steps:
-        run = command(step) if step.success else None
+        run = step.run if step.success else None
         if run is not None and any(one.name in ("git status", "git diff") for one in run.simples):
             for listed in LISTED.finditer(step.printed):
                 name = listed[listed.lastgroup or 0].strip()

@@ -8,7 +8,6 @@ from forsy_retrace.events import SHELL, Change
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
 
-from ..classify import command
 from ..outcome import never_ran
 from ..outputs.begun import says_it_never_began
 from ..outputs.gaps import lost
@@ -59,7 +58,7 @@ def _ran_in_part(step: Step) -> bool:
 
     Where only its output tells that it failed, it ran to its end and showed what it wrote.
     """
-    run = command(step)
+    run = step.run
     if run is None or never_ran(step):
         return False
     return run.fixes or _failed_by_a_check(step, run) or bool(_kept(step, run, _named(step, run)))
@@ -80,7 +79,7 @@ def _of_call(step: Step) -> Iterator[Touch]:
     assert step.call is not None
     sent, tool = step.call.input, step.like
     recorded = step.result.changes if step.result else ()
-    run = command(step)
+    run = step.run
     if run is not None:
         yield from _of_line(step, run, recorded)
         return
