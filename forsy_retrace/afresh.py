@@ -5,7 +5,6 @@ summary are what rules make of all of it, and the same version makes the same of
 compared before it is masked: a placeholder stands for whatever it covers.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from forsy_retrace.builder.summarise import id_of
 from forsy_retrace.document import Draft, draft
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import IDLE, Session, sessions
+from forsy_retrace.patterns import later
 from forsy_retrace.recheck import PLACEHOLDER, in_order
 from forsy_retrace.redact import HASHED
 from forsy_retrace.registry import load
@@ -29,7 +29,7 @@ HASHES = frozenset(["hash", *HASHED.values()])
 """Fields that are made when a trace is masked and written."""
 MARKS = frozenset(["redacted", "cut"])
 """What masking and cutting leave in a row of evidence."""
-PAUSE = re.compile(r"idle for more than (\d+(?:\.\d+)?) minutes")
+PAUSE = later(r"idle for more than (\d+(?:\.\d+)?) minutes")
 
 
 class NotRetraced(RetraceError):

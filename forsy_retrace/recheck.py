@@ -11,12 +11,13 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
+from forsy_retrace.patterns import later
 from forsy_retrace.sdk import opened, parsed, text_of, when
 
-PLACEHOLDER = re.compile(r"\[(?:[A-Z]+_)*[A-Z]+(?:_\d+)?\]")
-EXIT_MARK = re.compile(r"\x1b\](?:133|633);D;(\d+)")
+PLACEHOLDER = later(r"\[(?:[A-Z]+_)*[A-Z]+(?:_\d+)?\]")
+EXIT_MARK = later(r"\x1b\](?:133|633);D;(\d+)")
 """How a shell says that a command is done, and with which status."""
-EXIT_WORDS = re.compile(
+EXIT_WORDS = later(
     r"(?:exit(?:ed)?[ _](?:with )?(?:code|status)|return_?code|^exit)[\s:=>\"]{0,4}(-?\d{1,10})",
     re.I | re.M,
 )

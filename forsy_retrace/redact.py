@@ -19,6 +19,7 @@ import orjson
 
 from forsy_retrace.document import Draft, Json
 from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import Leak, Masker
 from forsy_retrace.redaction import mask as mask
 from forsy_retrace.redaction.masker import RANK
@@ -114,30 +115,30 @@ _TOKEN = object()
 Shapes = Mapping[str, re.Pattern[str]]
 
 STRUCTURAL: Shapes = {
-    "schema_version": re.compile(r"forsy-trace-v0\.1"),
-    "trace_id": re.compile(r"forsy_trace_[0-9a-f]{16}"),
-    "prior_trace_id": re.compile(r"forsy_trace_[0-9a-f]{16}"),
-    "started_at": re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"),
-    "ended_at": re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"),
-    "parallel_group": re.compile(r"pg_\d+"),
-    "actor": re.compile(r"user|agent|system|subagent:[a-z0-9-]+_\d+"),
-    "call": re.compile(r"(?:srv)?toolu_01[A-Za-z0-9]{22}|call_[A-Za-z0-9]{24}"),
-    "message": re.compile(r"msg_01[A-Za-z0-9]{22}"),
-    "generator": re.compile(r"forsy-retrace [0-9][0-9a-z.+]*"),
-    "audit": re.compile(r"forsy-retrace [0-9][0-9a-z.+]*"),
-    "method": re.compile("|".join(map(re.escape, (ESTIMATE, EXACT, LOGGED)))),
-    "hash": re.compile(r"sha256:[0-9a-f]{64}"),
-    "memory_hash": re.compile(r"sha256:[0-9a-f]{64}"),
-    "system_prompt_hash": re.compile(r"sha256:[0-9a-f]{64}"),
+    "schema_version": later(r"forsy-trace-v0\.1"),
+    "trace_id": later(r"forsy_trace_[0-9a-f]{16}"),
+    "prior_trace_id": later(r"forsy_trace_[0-9a-f]{16}"),
+    "started_at": later(r"\d{4}-\d\d-\d\dT[\d:.]+Z"),
+    "ended_at": later(r"\d{4}-\d\d-\d\dT[\d:.]+Z"),
+    "parallel_group": later(r"pg_\d+"),
+    "actor": later(r"user|agent|system|subagent:[a-z0-9-]+_\d+"),
+    "call": later(r"(?:srv)?toolu_01[A-Za-z0-9]{22}|call_[A-Za-z0-9]{24}"),
+    "message": later(r"msg_01[A-Za-z0-9]{22}"),
+    "generator": later(r"forsy-retrace [0-9][0-9a-z.+]*"),
+    "audit": later(r"forsy-retrace [0-9][0-9a-z.+]*"),
+    "method": later("|".join(map(re.escape, (ESTIMATE, EXACT, LOGGED)))),
+    "hash": later(r"sha256:[0-9a-f]{64}"),
+    "memory_hash": later(r"sha256:[0-9a-f]{64}"),
+    "system_prompt_hash": later(r"sha256:[0-9a-f]{64}"),
 }
 """Fields that pass unread where their value has its one shape; a name alone exempts nothing."""
 
-JSON_TEXT = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"')
-JSON_IDS = re.compile(
+JSON_TEXT = later(rb'"([^"\\]*(?:\\.[^"\\]*)*)"')
+JSON_IDS = later(
     "|".join(f'"{name}":"(?:{STRUCTURAL[name].pattern})"' for name in ("call", "message")).encode()
 )
-WORDS = re.compile(r"[a-z_-]{1,40}")
-NAMES = re.compile("|".join((WORDS.pattern, *RANK)))
+WORDS = later(r"[a-z_-]{1,40}")
+NAMES = later("|".join((WORDS.pattern, *RANK)))
 FORMAT_WORDS = frozenset(
     [
         "action",
@@ -168,7 +169,7 @@ FORMAT_WORDS = frozenset(
 SHAPES: Shapes = {
     **STRUCTURAL,
     **dict.fromkeys(FORMAT_WORDS, WORDS),
-    "claim": re.compile(r"[a-z_.]{1,80}(?:\[\d+\])?"),
+    "claim": later(r"[a-z_.]{1,80}(?:\[\d+\])?"),
 }
 
 HASHED = {"memory": "memory_hash", "system_prompt": "system_prompt_hash"}

@@ -5,20 +5,20 @@ A module of another package is listed by name and imported only when it is named
 
 import importlib
 import os
-import re
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forsy_retrace.errors import RetraceError, where
+from forsy_retrace.patterns import later
 
 if TYPE_CHECKING:
     from forsy_retrace.adapter import Adapter
     from forsy_retrace.source import Source
 
 GROUP = "forsy_retrace.adapters"
-NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+NAME = later(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 """How an adapter may be called; its module has `_` in place of `-`."""
 
 

@@ -5,12 +5,12 @@ names kinds, steps and files, and never what it found.
 """
 
 import hashlib
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from forsy_retrace.loaded import json_lines, json_of
+from forsy_retrace.patterns import later
 from forsy_retrace.redact import OFF, leaves
 from forsy_retrace.redaction import Masker
 from forsy_retrace.validate import STEP_FIELDS, Problem, is_legacy, modern
@@ -18,8 +18,8 @@ from forsy_retrace.verify import CUT
 from forsy_retrace.writers.atomic import ARTIFACT, ARTIFACTS, FILES, is_made_by_us
 
 Json = Any
-DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-KEPT = re.compile(rf"{ARTIFACTS}/{ARTIFACT.pattern}")
+DIGEST = later(r"sha256:[0-9a-f]{64}")
+KEPT = later(rf"{ARTIFACTS}/{ARTIFACT.pattern}")
 
 
 def unfit(path: Path) -> list[Problem]:

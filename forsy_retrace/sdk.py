@@ -1,7 +1,6 @@
 """What adapters share: times, texts, pointers, and the blocks of a message."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Literal
@@ -14,7 +13,7 @@ from forsy_retrace.times import when as when
 
 ENCODE = msgspec.json.Encoder().encode
 DECODE = msgspec.json.Decoder().decode
-SAFE = re.compile(r"[A-Za-z0-9_.:/-]{1,40}")
+SAFE = later(r"[A-Za-z0-9_.:/-]{1,40}")
 
 Shown = Literal["yes", "mostly", "sometimes", "rarely", "no"]
 

@@ -10,7 +10,6 @@ import gzip
 import hashlib
 import importlib.util
 import os
-import re
 import unicodedata
 import zlib
 from collections.abc import Iterator
@@ -19,6 +18,8 @@ from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from forsy_retrace.patterns import later
 
 if TYPE_CHECKING:
     import tiktoken
@@ -48,7 +49,7 @@ LOGGED = "the log's own usage; of several figures for one message, the largest"
 EXACT_UP_TO = 4_000_000  # bytes
 PIECE = 250_000  # characters, at most 1 MB
 BLANKS = 100_000  # tiktoken's regex overflows its stack on longer runs of white space
-LONG_BLANKS = re.compile(rf"\s(?<!\s\s)\s{{{BLANKS - 1},}}+")
+LONG_BLANKS = later(rf"\s(?<!\s\s)\s{{{BLANKS - 1},}}+")
 INSIDE = bytes(range(0x80, 0xC0))  # the bytes of a character after its first
 NEAR = 8  # a cut moves to the end of a line within an eighth of its part
 

@@ -166,7 +166,7 @@ class Deduction(msgspec.Struct, frozen=True, gc=False):
 class Tokens:
     """The long tokens of a session's texts; each text is cut once, whichever pass asks first."""
 
-    LONG = re.compile(r"[\w./@:~#%+-]{8,}", re.A)
+    LONG = later(r"[\w./@:~#%+-]{8,}", re.A)
 
     def __init__(self) -> None:
         self.held: dict[str, tuple[str, ...]] = {}

@@ -21,12 +21,13 @@ from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.loaded import json_of, load_folder, sources_of
 from forsy_retrace.logs import named
+from forsy_retrace.patterns import later
 from forsy_retrace.recheck import PLACEHOLDER, decides, in_order
 from forsy_retrace.sdk import compact, parsed, resolve, text_of
 from forsy_retrace.source import Source, discover, reread
 
 Json = Mapping[str, Any]
-CUT = re.compile(
+CUT = later(
     r"\n?\[… \d+ tokens omitted, full text: (artifacts/[0-9a-f]{16}\.txt),"
     r" sha256:([0-9a-f]{64}) …\]\n?"
 )

@@ -25,7 +25,12 @@ if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
     os.environ.setdefault("TMPDIR", str(MEMORY))
     tempfile.tempdir = None  # it may have been asked for before
 
+CACHE = tempfile.mkdtemp(prefix="forsy-cache-")
+os.environ["XDG_CACHE_HOME"] = CACHE
+"""What programs keep for their next run is no news to the user who tests them."""
+
 
 def pytest_sessionfinish() -> None:
     """What a worker holds goes with it: seconds were lost looking for cycles in it at the end."""
+    shutil.rmtree(CACHE, ignore_errors=True)
     gc.freeze()

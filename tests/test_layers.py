@@ -12,7 +12,8 @@ CORE = ROOT / "forsy_retrace"
 ADAPTERS = ROOT / "adapters" / "forsy_adapters"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "evidence", "memory", "patterns", "tables", "terminal", "times", "version"),
+    ("patterns",),
+    ("codes", "errors", "evidence", "memory", "tables", "terminal", "times", "version"),
     ("frames",),
     ("events",),
     ("source",),

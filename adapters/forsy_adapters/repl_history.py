@@ -51,9 +51,9 @@ SQL = (
     rb"|set|with|begin|commit|rollback|truncate|vacuum|analyze|pragma|from|where|values|exit|quit)\b"
 )
 PROMPTS: tuple[Prompt, ...] = (
-    Prompt("psql", r"psql_history", re.compile(SQL + rb"|\\[a-z?!]|.*\x01"), "psql"),
-    Prompt("mysql", r"(?:mysql|mariadb)_history", re.compile(SQL)),
-    Prompt("sqlite3", r"sqlite_history", re.compile(SQL + rb"|\.[a-z]+\b"), begin=Sqlite),
+    Prompt("psql", r"psql_history", later(SQL + rb"|\\[a-z?!]|.*\x01"), "psql"),
+    Prompt("mysql", r"(?:mysql|mariadb)_history", later(SQL)),
+    Prompt("sqlite3", r"sqlite_history", later(SQL + rb"|\.[a-z]+\b"), begin=Sqlite),
     Prompt(
         "redis-cli",
         r"rediscli_history",

@@ -5,6 +5,7 @@ import re
 from collections.abc import Container, Mapping
 from typing import Any, NamedTuple
 
+from forsy_retrace.patterns import later
 from forsy_retrace.sdk import compact, parsed
 
 from .fold import Places, fold
@@ -28,17 +29,17 @@ INCIDENTAL = frozenset(
 """Arguments that a claim may leave out: how the call was made, not what it did."""
 SHELLS = ("bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh", "powershell", "pwsh", "cmd")
 WRAPPINGS = (
-    re.compile(r"\A\s*```\w*\n(?P<inner>.*?)\n?```\s*\Z", re.S),
-    re.compile(r"\A\s*`(?P<inner>[^`]+)`\s*\Z"),
-    re.compile(r"\A\s*[$>] (?P<inner>.+)\Z", re.S),
-    re.compile(r"\A\s*[\w.:-]+\((?P<inner>.*)\)\s*\Z", re.S),
-    re.compile(r"\A\s*(?:[Cc]ommand|[\w.-]*[Bb]ash|[Ss]hell|Read|Edit|Write|Grep|Glob|Skill)"
+    later(r"\A\s*```\w*\n(?P<inner>.*?)\n?```\s*\Z", re.S),
+    later(r"\A\s*`(?P<inner>[^`]+)`\s*\Z"),
+    later(r"\A\s*[$>] (?P<inner>.+)\Z", re.S),
+    later(r"\A\s*[\w.:-]+\((?P<inner>.*)\)\s*\Z", re.S),
+    later(r"\A\s*(?:[Cc]ommand|[\w.-]*[Bb]ash|[Ss]hell|Read|Edit|Write|Grep|Glob|Skill)"
                r"[: ] ?(?P<inner>.+)\Z", re.S),
 )  # fmt: skip
 """How a command or path is often set off when it is written down."""
 
 
-LINES = re.compile(
+LINES = later(
     r"\A(?P<path>\S+?)(?::| \(?)(?:lines? |L)?(?P<first>[0-9]{1,9})"
     r"(?:\s?[-–]\s?L?(?P<last>[0-9]{1,9}))?\)?\Z"
 )

@@ -1,10 +1,10 @@
 """Are the artifacts and the final output that a trace claims those that the log shows?"""
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Artifact, Step
 
 from .finding import Finding, Verdict
@@ -19,7 +19,7 @@ MOST_LINES = 2000
 MOST_ARTIFACTS = 2000
 SHORT = 4
 """Characters of a line that says nothing by itself."""
-HASH = re.compile(r"(?:sha256:)?([0-9a-f]{64})\Z")
+HASH = later(r"(?:sha256:)?([0-9a-f]{64})\Z")
 
 
 def final_output(bench: Bench) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from forsy_retrace.builder.administration import is_administration
+from forsy_retrace.patterns import later
 from forsy_retrace.sdk import parsed
 
 from .claimed import ClaimedStep
@@ -12,17 +13,17 @@ from .claimed import ClaimedStep
 FIRST = 400
 TRACE = r"(?:forsy[-_ ]?traces?|trace[-_ .](?:json|file|folder|package|data|manifest|skill|schema))"
 """A trace of this format: a stack trace, or a request's, is none."""
-WROTE = re.compile(
+WROTE = later(
     r"(?i)\b(?:wr(?:ite|ote|iting)|sav(?:e|ed|ing)|record(?:ed|ing)?|finali[sz]\w+|format\w*"
     rf"|creat(?:e|ed|ing)|updat(?:e|ed|ing)|compil(?:e|ed|ing)|assembl\w+)\b.{{0,40}}"
     rf"(?:\b{TRACE}\b|\b(?:the|this|my) trace\b)"
 )
-CHECKED = re.compile(rf"(?i)\b(?:validat|check|verif|lint)\w*\b.{{0,40}}\b{TRACE}\b")
-PUBLISHED = re.compile(
+CHECKED = later(rf"(?i)\b(?:validat|check|verif|lint)\w*\b.{{0,40}}\b{TRACE}\b")
+PUBLISHED = later(
     rf"(?i)\b(?:publish|submit|packag|upload|releas|commit|shar)\w*\b.{{0,40}}\b{TRACE}\b"
 )
-SKILL = re.compile(r"(?i)\b(?:re-?)?read\w*\b.{0,40}\bforsy[-_ ]?trace\b|forsy[-_]trace[-_]skill")
-FILE = re.compile(
+SKILL = later(r"(?i)\b(?:re-?)?read\w*\b.{0,40}\bforsy[-_ ]?trace\b|forsy[-_]trace[-_]skill")
+FILE = later(
     r"(?:^|[/\"'\s])(?:trace|manifest|data)\.json\b|\btraces?/[\w.-]+|forsy[-_]trace", re.I
 )
 WRITERS = ("write", "edit", "execute", "verify", "read", "other", "")

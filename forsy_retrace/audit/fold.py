@@ -4,13 +4,14 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from forsy_retrace.patterns import later
 from forsy_retrace.sdk import parsed, without
 
-COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-LINE_NUMBERS = re.compile(r"^ *\d+→|^ {2,}\d+\t", re.M)
+COLOURS = later(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+LINE_NUMBERS = later(r"^ *\d+→|^ {2,}\d+\t", re.M)
 """What a harness writes before the lines of a file that it shows."""
-HOMES = re.compile(r"(?:/home|/Users|[A-Za-z]:\\Users)[/\\][^/\\\s\"'`]+")
-HERE = re.compile(r"(?<![\w./~-])\./")
+HOMES = later(r"(?:/home|/Users|[A-Za-z]:\\Users)[/\\][^/\\\s\"'`]+")
+HERE = later(r"(?<![\w./~-])\./")
 
 REMINDER = ("<system-reminder>", "</system-reminder>")
 
@@ -54,12 +55,12 @@ def _below(text: str, places: Places) -> str:
 
 
 FRAMES = (
-    re.compile(r"\AExit code:? -?\d+\s*\n"),
-    re.compile(r"\A(?:(?:Script completed|Chunk ID|Wall time|Process exited with code"
+    later(r"\AExit code:? -?\d+\s*\n"),
+    later(r"\A(?:(?:Script completed|Chunk ID|Wall time|Process exited with code"
                r"|Original token count|Exit code|Total output lines)(?:[: ][^\n]*)?\n)+"
                r"(?:Output:[ \t]*\n\n?)?"),
-    re.compile(r"\A\s*<(stdout|output|tool_use_error)>(?P<inner>.*)</\1>\s*\Z", re.S),
-    re.compile(r"\A(?:stdout|Output):[ \t]*\n"),
+    later(r"\A\s*<(stdout|output|tool_use_error)>(?P<inner>.*)</\1>\s*\Z", re.S),
+    later(r"\A(?:stdout|Output):[ \t]*\n"),
 )  # fmt: skip
 """What a harness puts around a tool's own output."""
 

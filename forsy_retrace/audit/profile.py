@@ -1,10 +1,10 @@
 """What the alignment looks at: a claimed step and a logged one, each read once."""
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
+from forsy_retrace.patterns import later
 from forsy_retrace.sdk import parsed
 from forsy_retrace.trace import Step
 
@@ -13,7 +13,7 @@ from .claimed import ClaimedStep, Moment, moment
 from .fold import Places, fold, homeless, versions
 from .likeness import Way, is_part, likeness, stands_in
 
-TOKEN = re.compile(r"[^\W_]{3,}")
+TOKEN = later(r"[^\W_]{3,}")
 FIRST = 3000
 MOST_TOKENS = 160
 SHORT = 12

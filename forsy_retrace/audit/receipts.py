@@ -1,14 +1,14 @@
 """Receipts: what a harness prints when a call worked and there is nothing to tell."""
 
-import re
+from forsy_retrace.patterns import later
 
 RECEIPTS = (
-    re.compile(r"\A(?:The )?[Ff]ile (?:\S+ )?(?:has been |was )?(?:created|updated|written)\b"),
-    re.compile(r"\A(?:Successfully )?(?:[Ww]rote|[Cc]reated|[Uu]pdated|[Ee]dited|[Ss]aved) \S+"),
-    re.compile(r"\A(?:Exit code: 0\s(?:[^\n]*\n)*)?Success\. Updated the following files:"),
-    re.compile(r"\ATodos have been modified successfully"),
-    re.compile(r"\A(?:Updated task|Task #?\d+ (?:created|updated))"),
-    re.compile(r"\APlan updated"),
+    later(r"\A(?:The )?[Ff]ile (?:\S+ )?(?:has been |was )?(?:created|updated|written)\b"),
+    later(r"\A(?:Successfully )?(?:[Ww]rote|[Cc]reated|[Uu]pdated|[Ee]dited|[Ss]aved) \S+"),
+    later(r"\A(?:Exit code: 0\s(?:[^\n]*\n)*)?Success\. Updated the following files:"),
+    later(r"\ATodos have been modified successfully"),
+    later(r"\A(?:Updated task|Task #?\d+ (?:created|updated))"),
+    later(r"\APlan updated"),
 )
 """How such an output begins."""
 WORDS = (
@@ -19,7 +19,7 @@ WORDS = (
 )
 """All that can be said of it in other words."""
 LONGEST = 200
-WORD = re.compile(r"[\w./~-]*\w")
+WORD = later(r"[\w./~-]*\w")
 
 
 def is_receipt(claim: str, log: str) -> bool:

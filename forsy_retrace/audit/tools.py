@@ -1,13 +1,13 @@
 """Do a claimed name and the log's mean one tool? Writers add namespaces, or name its kind."""
 
-import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 ToolWay = Literal["same", "kind", "unnamed", "other"]
-NAMESPACE = re.compile(r"\A.*(?:__|[.:/])(?=[^.:/])")
+NAMESPACE = later(r"\A.*(?:__|[.:/])(?=[^.:/])")
 SHELLS = (
     "bash sh zsh shell terminal cli commandline console powershell exec execcommand executecommand"
     " shellcommand localshell containerexec runcommand runterminalcmd runshellcommand"

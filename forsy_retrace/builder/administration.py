@@ -1,11 +1,12 @@
 """Which calls only serve to write, check or publish a Forsy trace: they are no part of the work."""
 
-import re
 from typing import Any
 
-TRACE_JSON = re.compile(r'\s*\{[^{\[]{0,400}"schema_version"\s*:\s*"forsy[-_]')
-SKILL_PATH = re.compile(r"(?i)forsy[-_]trace(?:[-_]skill)?(?:/|\.md|\.txt|$)")
-COMMAND = re.compile(
+from forsy_retrace.patterns import later
+
+TRACE_JSON = later(r'\s*\{[^{\[]{0,400}"schema_version"\s*:\s*"forsy[-_]')
+SKILL_PATH = later(r"(?i)forsy[-_]trace(?:[-_]skill)?(?:/|\.md|\.txt|$)")
+COMMAND = later(
     r"(?:^|[;&|]\s*)(?:forsy-retrace|openclaw skills install forsy-trace"
     r"|(?:python3?|node|bash) \S{0,200}/forsy[-_]trace[^/\s]*/)"
 )

@@ -4,7 +4,6 @@
 """
 
 import posixpath
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -14,6 +13,7 @@ import msgspec
 
 from forsy_retrace.commands import MOVES, Simple
 from forsy_retrace.events import Hunk
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .checks.unchecked import endings_of, is_log, is_plan, is_prose
@@ -39,7 +39,7 @@ from .touched.wholes import Held, shown_whole
 FOLDERS = ("folder", "folder removed")
 TESTS = frozenset(["test", "tests", "spec", "specs", "__tests__", "e2e"])
 """Folders of tests."""
-TEST = re.compile(
+TEST = later(
     r"(?<![A-Za-z])[Tt]ests?(?![a-z])|[a-z0-9]Tests?(?![a-z])|conftest\.|[a-z0-9](?:[._-]s|S)pec\."
 )
 """The word in a test's name: `cart_test.py`, `CartTest.java`, `cart.spec.ts`, not `latest.py`."""

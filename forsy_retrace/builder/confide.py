@@ -26,6 +26,7 @@ from forsy_retrace.events import (
     Fact as SessionFact,
 )
 from forsy_retrace.frames import shown_of
+from forsy_retrace.patterns import later
 from forsy_retrace.sdk import Shows
 from forsy_retrace.trace import Deduction, Step, Trace
 
@@ -46,7 +47,7 @@ ENOUGH = 0.25
 FEW = 2
 """Results that every log is taken to have more: one stray result condemns no short log."""
 
-VALUE = re.compile(r"[\w./@:~#%+-]{12,}", re.A)
+VALUE = later(r"[\w./@:~#%+-]{12,}", re.A)
 """What is too distinctive to stand in two places by chance."""
 MAX_INPUT, MAX_OUTPUT = 20_000, 400_000
 """Characters of a call's arguments and of one output that are looked at for values."""

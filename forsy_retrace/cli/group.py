@@ -93,7 +93,9 @@ class Commands(click.Group):
 
     def invoke(self, context: click.Context) -> Any:
         """Runs the command that was named."""
-        with _to_a_reader():
+        from forsy_retrace import codes
+
+        with _to_a_reader(), codes.kept():
             return super().invoke(context)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from forsy_retrace.commands.model import Part
+from forsy_retrace.patterns import later
 
 _INNER = (
     r"(?:[^()'\"\\`$]++|'[^']*+'|\"(?:[^\"\\`$]++|\\.|\$(?!\())*+\"|\\.|\$(?!\()"
@@ -25,24 +26,24 @@ _WORD = (
     rf"(?:[^\s;&|<>()'\"\\`$#][^\s;&|<>()'\"\\`$]*+|{_PIECE})"
     rf"(?:{_PIECE}|[^\s;&|<>()'\"\\`$]++)*+"
 )
-_TOKEN = re.compile(
+_TOKEN = later(
     # Words first, since most tokens are; the digit of `2>&1` is none.
     rf"[ \t\r\f\v]*+((?![0-9][<>]){_WORD}"
     r"|\n|&&|\|\||\|&|&>>?|;;|[;|&]|[0-9]?(?:<<<|<<-?|<\(|>\(|>>|>&|<&|<>|>\||[<>])|\(\(|[()]"
     r"|\#[^\n]*|[^ \t\r\f\v])",
     re.DOTALL,
 )
-_QUOTED = re.compile(
+_QUOTED = later(
     rf"'([^']*+)'|\$'((?:[^'\\]|\\.)*+)'|\"((?:[^\"\\`$]++|\\.|\$(?!\()|{_SUBSTITUTION})*+)\""
     rf"|\\(.)|({_SUBSTITUTION})",
     re.DOTALL,
 )
-_SUBSTITUTED = re.compile(_SUBSTITUTION, re.DOTALL)
-_HEREDOC = re.compile(r"(?<!<)<<(-?)[ \t]*(['\"\\]?)([\w.-]+)['\"]?([^\n]*)\n")
+_SUBSTITUTED = later(_SUBSTITUTION, re.DOTALL)
+_HEREDOC = later(r"(?<!<)<<(-?)[ \t]*(['\"\\]?)([\w.-]+)['\"]?([^\n]*)\n")
 _EXPANDED = frozenset("$`\\")
 """Marks of a text that the shell changes before it hands it on."""
 _MOST_HEREDOCS = 40
-_ASSIGN = re.compile(r"[A-Za-z_]\w*\+?=")
+_ASSIGN = later(r"[A-Za-z_]\w*\+?=")
 
 _JOINTS = {
     "\n": ";", ";": ";", "&&": "&&", "||": "||", "|": "|", "|&": "|", "&": "&",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from forsy_retrace.commands.model import REWRITES, Simple
 from forsy_retrace.commands.table import Script, table
+from forsy_retrace.patterns import later
 
 _SCRIPT_FOLDERS = frozenset({"scripts", "script", "bin", "hack", "tools", "ci", ".ci", "dev"})
-_SEGMENTS = re.compile(r"[:_\-./\\ ]+")
+_SEGMENTS = later(r"[:_\-./\\ ]+")
 
 
 def run_script(words: tuple[str, ...], at: int) -> Simple | None:

@@ -11,14 +11,15 @@ from forsy_retrace.commands.scripts import run_script
 from forsy_retrace.commands.table import Choice, Group, table
 from forsy_retrace.commands.targets import Redirects, applied, redirected
 from forsy_retrace.commands.wrappers import program
+from forsy_retrace.patterns import later
 
 _HELP = frozenset({"--help", "--version", "-help", "-version"})
 _SHORT_HELP = frozenset({"-h", "-V", "-v", "version", "help"})
 _NO_HELP = frozenset(
     {"echo", "printf", "grep", "rg", "test", "[", "[[", "ls", "ll", "df", "du", "free", "tree"}
 )
-_FOLDER = re.compile(r"(?:\.{1,2}|.*/)$", re.DOTALL)
-_PROGRAM = re.compile(r"[^\s]*\.(?:py|js|mjs|cjs|ts|tsx|rb|pl|php|sh|bash|zsh|ps1|bat|exe|jar|lua)")
+_FOLDER = later(r"(?:\.{1,2}|.*/)$", re.DOTALL)
+_PROGRAM = later(r"[^\s]*\.(?:py|js|mjs|cjs|ts|tsx|rb|pl|php|sh|bash|zsh|ps1|bat|exe|jar|lua)")
 
 
 def simple(

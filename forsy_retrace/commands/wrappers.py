@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from forsy_retrace.commands.table import table
+from forsy_retrace.patterns import later
 
-_ASSIGN = re.compile(r"[A-Za-z_]\w*=")
+_ASSIGN = later(r"[A-Za-z_]\w*=")
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "pwsh", "powershell", "nu", "cmd"})
-_VERSIONED = re.compile(r"[-.]?\d[\d.]*$")
+_VERSIONED = later(r"[-.]?\d[\d.]*$")
 _TOOL_FOLDERS = ("bin", ".bin", "sbin", "Scripts", "shims")
 _LOCAL_TOOLS = frozenset({"gradlew", "mvnw", "manage.py", "artisan", "configure", "sail", "pants"})
 _DEEPEST = 8

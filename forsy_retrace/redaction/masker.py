@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import engine, names
 from forsy_retrace.redaction.scan import CREDENTIAL, Find, rules
 from forsy_retrace.redaction.spread import Spread, folded, is_worth_spreading
@@ -26,11 +26,11 @@ KINDS = (
     names.USER,
 )
 RANK = {kind: rank for rank, kind in enumerate(("TERM", *KINDS))}
-PLACEHOLDER = re.compile(
+PLACEHOLDER = later(
     r"\[(CREDENTIAL|EMAIL|PHONE|INTERNAL_URL|CUSTOMER_ID|PERSON|USER|TERM)_([0-9]{1,9})\]"
 )
-PLACEHOLDER_BYTES = re.compile(PLACEHOLDER.pattern.encode())
-SURROGATES = re.compile("[\ud800-\udfff]")
+PLACEHOLDER_BYTES = later(PLACEHOLDER.pattern.encode())
+SURROGATES = later("[\ud800-\udfff]")
 LEAST_PART = 4
 SETTLING = 3
 REMEMBERED = 64 << 20

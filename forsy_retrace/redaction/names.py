@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules, shape
 
 USER, PERSON, EMAIL, PHONE = "USER", "PERSON", "EMAIL", "PHONE"
 HOST, CUSTOMER = "INTERNAL_URL", "CUSTOMER_ID"
 
-ESCAPE = re.compile(rb"u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrtbf0]")
+ESCAPE = later(rb"u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrtbf0]")
 
 
 @lru_cache(maxsize=1)

@@ -12,8 +12,8 @@ from forsy_retrace.patterns import later
 from forsy_retrace.tables import table
 
 # What re2 refuses is refused here too, and so is a repeat without an upper bound.
-UNSAFE = re.compile(r"\(\?[=!<]|\(\?P=|\\[1-9]|(?<!\\)[*+](?!\])|\{\d+,\}|\)\{\d*,?\d{3,}\}")
-IN_CLASS = re.compile(r"\[(?:\\.|[^\]\\])*\]")
+UNSAFE = later(r"\(\?[=!<]|\(\?P=|\\[1-9]|(?<!\\)[*+](?!\])|\{\d+,\}|\)\{\d*,?\d{3,}\}")
+IN_CLASS = later(r"\[(?:\\.|[^\]\\])*\]")
 
 
 class Token(msgspec.Struct, frozen=True):

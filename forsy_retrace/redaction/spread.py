@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, zip_longest
 from typing import Literal, NamedTuple
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import encoded, names, scan, shape
 from forsy_retrace.redaction.engine import Literals
 from forsy_retrace.redaction.scan import CREDENTIAL, Find, in_pieces
@@ -29,17 +30,17 @@ TOLD = 256
 HEAD = 48
 """How much of a long form is looked for; the rest is compared where it stands."""
 AROUND = 64
-SIGNED = re.compile(rb"[^A-Za-z0-9._~-]")
+SIGNED = later(rb"[^A-Za-z0-9._~-]")
 """A sign that programs write as an escape, each in a way of its own."""
-PREFIX = re.compile(rb"(?:(?:[a-z]{1,12}|[A-Z]{1,12}|[A-Z][a-z]{1,11})[0-9]{0,2}[-_.]){1,4}")
+PREFIX = later(rb"(?:(?:[a-z]{1,12}|[A-Z]{1,12}|[A-Z][a-z]{1,11})[0-9]{0,2}[-_.]){1,4}")
 """How vendors begin their tokens."""
 
 BY_ALIGNMENT: tuple[Form, ...] = ("base64-0", "base64-1", "base64-2")
 BASE64 = frozenset(encoded.RUN)
-WRAPPED = re.compile(rb"(?:[A-Za-z0-9+/]{40,200}\r?\n[ \t]{0,20}){1,400}[A-Za-z0-9+/]{4,200}")
+WRAPPED = later(rb"(?:[A-Za-z0-9+/]{40,200}\r?\n[ \t]{0,20}){1,400}[A-Za-z0-9+/]{4,200}")
 """Base64 as programs print it: in lines of 64 or 76 letters."""
-BREAK = re.compile(rb"\r?\n[ \t]{0,20}")
-WIDE_LINE = re.compile(rb"\n(?:(?<=[A-Za-z0-9+/]{40}\n)|(?<=[A-Za-z0-9+/]{40}\r\n))")
+BREAK = later(rb"\r?\n[ \t]{0,20}")
+WIDE_LINE = later(rb"\n(?:(?<=[A-Za-z0-9+/]{40}\n)|(?<=[A-Za-z0-9+/]{40}\r\n))")
 """The end of a line of it; a text without one is not read for blocks, which takes far longer."""
 FOLDED = frozenset({names.USER, names.PERSON, names.EMAIL, names.HOST, "TERM"})
 """Kinds whose values are one whatever their case."""
@@ -200,7 +201,7 @@ def _folded_forms(kind: str, value: bytes) -> Iterator[Known]:
         yield from _base64(kind, value, value)
 
 
-NAMES_A_FOLDER = re.compile(rb"[A-Za-z0-9]+")
+NAMES_A_FOLDER = later(rb"[A-Za-z0-9]+")
 """An account that Claude Code writes as it is into the name of a project's folder."""
 
 
@@ -269,8 +270,8 @@ def _escaped(value: bytes) -> list[bytes]:
     return [form for form in dict.fromkeys(forms) if form != value]
 
 
-BARE, IN_QUOTES = re.compile(rb"[^\w@%+=:,./\x80-\xff-]"), re.compile(rb"[$`\"\\!]")
-FOR_CMD, FOR_POWERSHELL = re.compile(rb"[&|<>^]"), re.compile(rb"[$`\"]")
+BARE, IN_QUOTES = later(rb"[^\w@%+=:,./\x80-\xff-]"), later(rb"[$`\"\\!]")
+FOR_CMD, FOR_POWERSHELL = later(rb"[&|<>^]"), later(rb"[$`\"]")
 """The signs that a shell wants escaped."""
 
 

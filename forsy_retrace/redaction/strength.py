@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PASSWORD, TOKEN, WEAK = 3, 2, 1
 
-HUMP = re.compile(rb"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+HUMP = later(rb"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 PASS = (
     rb"(?:^|[^a-z]|[a-z0-9])pass(?:$|[_. -]?(?:w(?:or|d|rd)|phrase|code|key|wort)"
     rb"|[_.-]?[0-9]{1,2}$)|(?:^|[^a-z])passe$|pwd|(?:^|_|db|bind|root|user|admin)pw(?:$|[^a-z])|psk|secret_word"
@@ -38,7 +38,9 @@ def _words() -> _Words:
     abroad = sorted(map(re.escape, rules.words("keys", "password_abroad")))
     latin = b"|".join(word for word in abroad if word.isascii())
     others = (word for word in abroad if not word.isascii())
-    tokens = [word.strip(b"\"'?&=").split(b" ") for word in rules.words("keys", "token")]
+    # The longest first: of two that begin alike it is the one that is there.
+    longest = sorted(rules.words("keys", "token"), key=lambda word: (-len(word), word))
+    tokens = [word.strip(b"\"'?&=").split(b" ") for word in longest]
     password = b"|".join((PASS, rb"(?:^|[^a-z])(?:" + latin + rb")", *others))
     token = b"|".join(b"[_. -]?".join(map(re.escape, parts)) for parts in tokens)
     return _Words(

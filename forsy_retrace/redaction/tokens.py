@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules, shape
 
 if TYPE_CHECKING:
@@ -14,10 +15,10 @@ if TYPE_CHECKING:
 ALNUM = shape.ALNUM
 # A long token is broken over two lines by terminals and by mail, and over two texts in code.
 BETWEEN = rb" ?[+.]? ?\\?\r?\n?[ \t]{0,40}"
-BREAK = re.compile(rb"\\?\r?\n[ \t]{0,8}(?:[>|+] ?)?|\"" + BETWEEN + rb"\"|'" + BETWEEN + rb"'")
+BREAK = later(rb"\\?\r?\n[ \t]{0,8}(?:[>|+] ?)?|\"" + BETWEEN + rb"\"|'" + BETWEEN + rb"'")
 BREAKS = frozenset((b"\\", b"\r", b"\n", b'"', b"'"))
-RUN = re.compile(rb"[A-Za-z0-9_+/=.%-]{1,400}")
-AFTER_PART = re.compile(rb"[\s\"'`,;)<\\]|$")
+RUN = later(rb"[A-Za-z0-9_+/=.%-]{1,400}")
+AFTER_PART = later(rb"[\s\"'`,;)<\\]|$")
 WIDTH = 60
 MOST_LINES = 20
 HEX = "[a-f0-9]"
@@ -25,7 +26,7 @@ DIGITS = [b"%x" % digit for digit in range(16)]
 """A short start is looked for with the digit that has to follow: `ac` alone stands everywhere."""
 
 # Discord's bot tokens begin with the base64 of a number, which is no fixed literal.
-DISCORD_REST = re.compile(rb"[A-Za-z0-9_-]{19,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}")
+DISCORD_REST = later(rb"[A-Za-z0-9_-]{19,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}")
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:

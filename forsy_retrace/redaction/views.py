@@ -30,7 +30,7 @@ ESCAPE = later(
     rb"|\xc2(?:(\xad)|(\xa0))"
 )
 # Splits a text: what stands before an escape, the escape, what stands behind it …
-ESCAPES = re.compile(b"(" + re.sub(rb"\((?!\?)", b"(?:", ESCAPE.pattern) + b")")
+ESCAPES = later(b"(" + re.sub(rb"\((?!\?)", b"(?:", ESCAPE.pattern) + b")")
 
 
 class View:

@@ -6,14 +6,16 @@ from functools import partial
 from itertools import chain
 from typing import BinaryIO, NamedTuple
 
+from forsy_retrace.patterns import later
+
 from .values import MAX_LINE
 
 CHUNK = 1 << 20
 
 SKIP = rb'(?:[^"\[\]{}%b]++|"(?:[^"\\]++|\\.)*+")*+'
-TO_BRACKET = re.compile(SKIP.replace(b"%b", b""), re.S)
-TO_COMMA = re.compile(SKIP.replace(b"%b", b","), re.S)
-IN_TEXT = re.compile(rb'(?:[^"\\]++|\\.)*+', re.S)
+TO_BRACKET = later(SKIP.replace(b"%b", b""), re.S)
+TO_COMMA = later(SKIP.replace(b"%b", b","), re.S)
+IN_TEXT = later(rb'(?:[^"\\]++|\\.)*+', re.S)
 QUOTE, BACKSLASH, COMMA = b'"\\,'
 OPEN, CLOSE = b"[{", b"]}"
 

@@ -6,7 +6,6 @@ SQLite's own are left out. A row is `{"table": …, "rowid": …, "row": {…}}`
 
 import io
 import os
-import re
 import sqlite3
 import tempfile
 from collections.abc import Generator, Iterator, Sequence
@@ -18,6 +17,7 @@ from urllib.parse import quote
 import msgspec
 
 from forsy_retrace.errors import UnreadableInput
+from forsy_retrace.patterns import later
 
 from .unpack import FREE, MAX_RATIO, MAX_UNPACKED, Bounded
 from .values import MAX_LINE
@@ -25,7 +25,7 @@ from .values import MAX_LINE
 STEPS = 1_000_000
 MOST_STEPS = 100
 """A query may take so many times so many steps of SQLite's machine for each row."""
-WITHOUT_ROWID = re.compile(r"(?i)\)[^)]*\bWITHOUT\s+ROWID\b[^)]*$")
+WITHOUT_ROWID = later(r"(?i)\)[^)]*\bWITHOUT\s+ROWID\b[^)]*$")
 ENCODE = msgspec.json.Encoder().encode
 
 

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from forsy_retrace.patterns import later
+
 Entry = dict[str, Any]
 
 
@@ -26,7 +28,7 @@ def _lines(data: bytes) -> list[bytes]:
     return [one.removesuffix(b"\r") for one in data.split(b"\n")]
 
 
-STAMP = re.compile(rb"#(\d{9,10})\s*")
+STAMP = later(rb"#(\d{9,10})\s*")
 
 
 def bash(data: bytes) -> Entry:
@@ -38,8 +40,8 @@ def bash(data: bytes) -> Entry:
     return {"time": int(stamp[1]), "command": text(b"\n".join(lines[1:]))}
 
 
-EXTENDED = re.compile(rb": ?(\d{1,11}):(\d{1,11});")
-METAFIED = re.compile(rb"\x83(.)", re.S)
+EXTENDED = later(rb": ?(\d{1,11}):(\d{1,11});")
+METAFIED = later(rb"\x83(.)", re.S)
 
 
 def zsh(data: bytes) -> Entry:
@@ -70,8 +72,8 @@ def unmetafied(data: bytes) -> bytes:
     return data
 
 
-FIELD = re.compile(rb"  (when|added_when): (\d{1,11})\s*")
-ESCAPED = re.compile(rb"\\([\\n])")
+FIELD = later(rb"  (when|added_when): (\d{1,11})\s*")
+ESCAPED = later(rb"\\([\\n])")
 
 
 def fish(data: bytes) -> Entry:
@@ -102,7 +104,7 @@ def nushell(data: bytes) -> Entry:
     return {"command": text(b"\n".join(_lines(data)).replace(b"<\\n>", b"\n"))}
 
 
-OCTAL = re.compile(rb"\\(?:([0-3][0-7]{2})|M-(.)|M\^(.)|\^(.)|(\\))", re.S)
+OCTAL = later(rb"\\(?:([0-3][0-7]{2})|M-(.)|M\^(.)|\^(.)|(\\))", re.S)
 
 
 def libedit(data: bytes) -> Entry:

@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterator
 
 from forsy_retrace.evidence import Evidence
+from forsy_retrace.patterns import later
 
 from .cut import Cutter, Piece
 from .values import Record, decode
 
 MARK = b"\xef\xbb\xbf"
-SCRIPT = re.compile(rb"\b(?:var|let|const)\s+\w+\s*=\s*(?=[\[{])")
+SCRIPT = later(rb"\b(?:var|let|const)\s+\w+\s*=\s*(?=[\[{])")
 """A value that a page or a module assigns: ChatGPT's chat.html holds its conversations so."""
 NOWHERE = Evidence("", 0, 0, 0)
 

@@ -7,21 +7,22 @@ from typing import Any, Literal
 import msgspec
 
 from forsy_retrace.evidence import Evidence
+from forsy_retrace.patterns import later
 
 MAX_LINE = 256 << 20
 MAX_DEPTH = 512
 """Caps against a file that was made to exhaust memory, in bytes (depth: in brackets)."""
 
 DECODE = msgspec.json.Decoder().decode
-TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.S)
+TEXT = later(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.S)
 BRACKETS = b"[]{}"
 OPENING = b"[{"
 OTHERS = bytes(byte for byte in range(256) if byte not in BRACKETS)
-PREFIX = re.compile(rb"\[(\d{4}-\d\d-\d\dT[\d:.]+Z?)\] \[[A-Z]{1,8}\] (?=\{)")
+PREFIX = later(rb"\[(\d{4}-\d\d-\d\dT[\d:.]+Z?)\] \[[A-Z]{1,8}\] (?=\{)")
 """What a program puts before each line of another whose output it logs."""
 LOGGED = "logged_at"
 """The field that holds the time of such a prefix."""
-SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = later("[\ud800-\udfff]")
 
 Problem = Literal[
     "",

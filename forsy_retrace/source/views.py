@@ -3,15 +3,16 @@
 A view takes a text and figures, and always gives a text.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from forsy_retrace.patterns import later
+
 from .plain import plain
 from .screen import screen
 
-ESCAPED = re.compile(r"\\(?:\\|x([0-9a-fA-F]{2}))")
+ESCAPED = later(r"\\(?:\\|x([0-9a-fA-F]{2}))")
 
 
 def chars(text: str, start: int, end: int) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from forsy_retrace.patterns import later
+
 from .schema import KNOWN, SELF_EVIDENT, STEP_FIELDS, whole_schema
 from .values import fields_of, is_share, items_of, moment_of, whole
 
@@ -173,7 +175,7 @@ def levels_agree(case: Case) -> Iterator[Finding]:
 
 
 # What redaction or a cut leaves in place of words: `[PERSON_1]`, `[… 900 tokens omitted, …]`.
-ALTERED = re.compile(r"\[[A-Z][A-Z_]+(_\d+)?\]|\[… ")
+ALTERED = later(r"\[[A-Z][A-Z_]+(_\d+)?\]|\[… ")
 
 
 def task_is_the_request(case: Case) -> Iterator[Finding]:

@@ -4,7 +4,6 @@ import contextlib
 import errno
 import hashlib
 import os
-import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -13,12 +12,13 @@ from typing import Any
 import orjson
 
 from forsy_retrace.errors import DiskTrouble, Locked, RetraceError
+from forsy_retrace.patterns import later
 
 GENERATOR = "forsy-retrace"
 ARTIFACTS = "artifacts"
 FILES = frozenset(("README.md", "evidence.jsonl", "manifest.json", "trace.json"))
 """What a trace folder holds, beside its artifacts."""
-ARTIFACT = re.compile(r"[0-9a-f]{16}\.[a-z0-9]{1,8}")
+ARTIFACT = later(r"[0-9a-f]{16}\.[a-z0-9]{1,8}")
 
 Data = bytes | Iterable[bytes]
 """A file: its bytes, or its parts, which are made while they are read, and once only."""

@@ -30,17 +30,17 @@ class Shape(NamedTuple):
 
 
 SHAPES: tuple[Shape, ...] = (
-    Shape("user and host", re.compile(
+    Shape("user and host", later(
         r"(?:\([\w.-]{1,40}\) )?[\w.+-]{1,40}@[\w.-]{1,80}[: ][^$#%>❯\n]{0,120}[$#%>❯](?: |$)"), 2),
-    Shape("brackets", re.compile(r"\[[^\]\n]{1,120}\][$#%>](?: |$)"), 2),
-    Shape("name of the shell", re.compile(r"(?:bash|sh|zsh|ksh|dash)-[\d.]{1,8}[$#](?: |$)"), 2),
-    Shape("PowerShell", re.compile(r"PS [A-Z]:\\[^>\n]{0,160}>(?: |$)"), 2),
-    Shape("folder", re.compile(r"[~/][^\s$#%>❯]{0,120} ?[$#%>❯](?: |$)"), 2),
-    Shape("arrow, folder and branch", re.compile(
+    Shape("brackets", later(r"\[[^\]\n]{1,120}\][$#%>](?: |$)"), 2),
+    Shape("name of the shell", later(r"(?:bash|sh|zsh|ksh|dash)-[\d.]{1,8}[$#](?: |$)"), 2),
+    Shape("PowerShell", later(r"PS [A-Z]:\\[^>\n]{0,160}>(?: |$)"), 2),
+    Shape("folder", later(r"[~/][^\s$#%>❯]{0,120} ?[$#%>❯](?: |$)"), 2),
+    Shape("arrow, folder and branch", later(
         r"➜  [^\s➜]{1,80}(?: git:\([^()\n]{1,120}\)(?: [✗✔])?)?(?: |$)"), 2),
-    Shape("foot of a frame", re.compile(r"[└╰][─━╼]{1,4} ?[$#%>❯▶➤➜»λ○●](?: |$)"), 2),
-    Shape("sign", re.compile(r"[$%](?: |$)"), 3),
-    Shape("arrow", re.compile(r"[❯➜»λ](?: |$)"), 3, may_go_on=True),
+    Shape("foot of a frame", later(r"[└╰][─━╼]{1,4} ?[$#%>❯▶➤➜»λ○●](?: |$)"), 2),
+    Shape("sign", later(r"[$%](?: |$)"), 3),
+    Shape("arrow", later(r"[❯➜»λ](?: |$)"), 3, may_go_on=True),
 )  # fmt: skip
 """In order; where a prompt has several shapes, the first counts."""
 ABOVE = later(

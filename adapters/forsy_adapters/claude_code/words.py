@@ -180,7 +180,7 @@ LOCAL_COMMANDS = frozenset(
 )
 """Built-in commands that change only the screen or the client (Claude Code's `/help`)."""
 
-ANSWERS = re.compile(r'"="(.*?)"(?=[,. ]|\Z)', re.S)
+ANSWERS = later(r'"="(.*?)"(?=[,. ]|\Z)', re.S)
 """The answers in the words that the agent gets of a question dialog."""
 REJECTION = "the user said:\n"
 AFTERWORD = "\n\nNote: The user's next message may contain a correction or preference."
@@ -189,7 +189,7 @@ DIALOGS = (
     "The user has indicated they have provided enough answers for the plan interview.",
 )
 """How the client's own words begin where a user leaves a question dialog."""
-PICKED = re.compile(r'^ {2}Answer: (.+?)(?=\n- "|\n\n|\Z)', re.M | re.S)
+PICKED = later(r'^ {2}Answer: (.+?)(?=\n- "|\n\n|\Z)', re.M | re.S)
 """What the user had answered before leaving it."""
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from forsy_retrace.patterns import later
 
 SHORTEST = 12
-TOKEN = re.compile(rf"[\w./@:~#%+-]{{{SHORTEST},}}", re.A)
-WORD = re.compile(rf"[A-Za-z_$][\w$]{{{SHORTEST - 1},}}")
-HEX = re.compile(rf"0[xX]([0-9A-Fa-f]{{{SHORTEST},}})")
+TOKEN = later(rf"[\w./@:~#%+-]{{{SHORTEST},}}", re.A)
+WORD = later(rf"[A-Za-z_$][\w$]{{{SHORTEST - 1},}}")
+HEX = later(rf"0[xX]([0-9A-Fa-f]{{{SHORTEST},}})")
 """A number in hexadecimal digits, which many programs print without the mark before them."""
 
 
-PLAIN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
+PLAIN = later(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 
 
 BUILT_IN = later(
@@ -167,11 +167,11 @@ def values(text: str) -> Iterator[str]:
         yield from parts(token)
 
 
-VERSION = re.compile(r"[\w.-]+@v?\d[\w.+-]*")
+VERSION = later(r"[\w.-]+@v?\d[\w.+-]*")
 """A package with its version, as a part of a path: `cart-go@v1.9.0`."""
 
 
-PLACED = re.compile(r"([\w.-]{1,80}\.[A-Za-z]\w{0,9}):\d+(?::\d+)?")
+PLACED = later(r"([\w.-]{1,80}\.[A-Za-z]\w{0,9}):\d+(?::\d+)?")
 """A file with a line of it."""
 
 
@@ -202,7 +202,7 @@ def parts(token: str) -> Iterator[str]:
 
 LONGEST = 300
 """Letters of a module's path."""
-MODULE = re.compile(r"[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?=/)")
+MODULE = later(r"[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?=/)")
 
 
 def folders(token: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from forsy_retrace.frames import shown_of
+from forsy_retrace.patterns import later
 from forsy_retrace.sdk import without
 from forsy_retrace.trace import Step, Tokens, Touch
 
@@ -29,19 +30,19 @@ from .given import Brought
 from .imports import imported
 from .wanted import MAX_TEXT, MODULE, Asked, Replaced, Wanted, files_edited, last_part, ways_to_show
 
-HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
-BLAMED = re.compile(
+HIT = later(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
+BLAMED = later(
     r"(?:-->|[❯●✖×│]|\bat|\bin|\()[ \t]?\(?(?P<path>(?:[A-Za-z]:)?[\w./\\@+-]{1,240}):(?P<line>\d{1,7})\b"
 )
 """How an error names a line of a file within one of its own."""
-HIT_PLAIN = re.compile(r"^(?P<line>\d{1,7})[:-]", re.M)
-NUMBERED = re.compile(r"^[ \t]*\d+(?:→|\t)", re.M)
+HIT_PLAIN = later(r"^(?P<line>\d{1,7})[:-]", re.M)
+NUMBERED = later(r"^[ \t]*\d+(?:→|\t)", re.M)
 """The number that a reading tool prints before a line."""
-BEFORE_A_HIT = re.compile(r"^(?:(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}:)?\d{1,7}[:-]", re.M)
+BEFORE_A_HIT = later(r"^(?:(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}:)?\d{1,7}[:-]", re.M)
 """The file and the number that a search prints before a line."""
 WINDOW = "[File: "
 """How SWE-agent heads the lines of a file that it shows, each behind its number."""
-THOUGHT = re.compile(r"\blines? (\d{1,6})\b")
+THOUGHT = later(r"\blines? (\d{1,6})\b")
 """A line that somebody speaks of."""
 FAR = 200
 """How many lines behind the first a hit may have led to, where a read does not say its last."""
@@ -49,9 +50,9 @@ WIDE, MANY = 200, 12
 """A range of so many lines with so many hits is no place that they led to: they are all over it."""
 LOOKS = 8
 """So many looks at a line of a file are kept."""
-FOLDER = re.compile(r"`((?:[A-Za-z]:)?[\w./@+-]{0,300}/)`")
+FOLDER = later(r"`((?:[A-Za-z]:)?[\w./@+-]{0,300}/)`")
 """A folder in a report, marked as code."""
-MARKED = re.compile(r"`([\w@+-][\w.@+-]{0,80}\.\w{1,8})`")
+MARKED = later(r"`([\w@+-][\w.@+-]{0,80}\.\w{1,8})`")
 """A file there by its name alone."""
 
 

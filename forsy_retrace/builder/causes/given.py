@@ -1,17 +1,17 @@
 """What the user's or a brief's words name, and what came beside a call's result or behind words."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from forsy_retrace.events import Event, Fact, Message, Notice, Origin
 from forsy_retrace.evidence import Evidence
+from forsy_retrace.patterns import later
 
 from ..touched.paths import absolute
 from .distinctive import values
 from .wanted import MAX_TEXT
 
-NAME = re.compile(r"(?<![\w/-])(?:[\w.@-]{0,80}/){0,20}[\w-]{1,80}\.\w{1,8}\b")
+NAME = later(r"(?<![\w/-])(?:[\w.@-]{0,80}/){0,20}[\w-]{1,80}\.\w{1,8}\b")
 """A file's name, with the folders that it is named with."""
 
 

@@ -1,10 +1,10 @@
 """What the calls of a session say that an output may have shown: only this is looked for in them."""
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from ..classify import patched_files
@@ -20,7 +20,7 @@ MAX_TEXT = 400_000
 """Characters of one text that are read: past this a value is no longer distinctive."""
 MAX_ARGUMENT = 20_000
 MAX_ALONE = 2000
-ALONE = re.compile(r"[\s|\"'()\\=]+")
+ALONE = later(r"[\s|\"'()\\=]+")
 """What stands around a name that is a word of a command, or an alternative of a pattern."""
 MAX_EDITS = 20
 MODULE = "module "

@@ -7,7 +7,6 @@ loads, and for the files that it parses.
 """
 
 import posixpath
-import re
 from collections.abc import Collection, Iterable, Iterator
 
 from forsy_retrace.patterns import later
@@ -19,9 +18,9 @@ QUOTED = later(
 """What JavaScript, Ruby, C and their like load: the end of the path counts."""
 NAMED = later(r"(?m)^[ \t]*(?:pub )?(?:from|import|mod|use|source|\.)[ \t]+([^'\"\n]{1,300})$")
 """What Python, Rust, Java or a shell loads."""
-WORD = re.compile(r"[\w-]+")
+WORD = later(r"[\w-]+")
 COMMENT = later(r"(?m)^[ \t]*(?:#|//|\*|/\*|--).*$")
-FILE = re.compile(r"(?<![\w-])[\w-]{1,80}(?:\.[\w-]{1,80}){1,5}")
+FILE = later(r"(?<![\w-])[\w-]{1,80}(?:\.[\w-]{1,80}){1,5}")
 """A file by its name in full."""
 PARSED = later(
     r"\b(?:json|yaml|tomllib|tomli|toml|plistlib|ast|ElementTree|ET|minidom|YAML|JSON)\.(?:safe_)?(?:load|parse)s?\(\s*"

@@ -6,7 +6,6 @@ it, and tests known to fail whose error was to be seen, told before the runs tha
 words, a look whether files are gone that an earlier step had removed.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import takewhile
 
@@ -20,7 +19,7 @@ from ..touched.edits import edits_of
 from ..touched.scratch import EDITS
 from ..touched.told import GONE
 
-TO_FAIL = re.compile(
+TO_FAIL = later(
     r"(?i)\b(?:should|must|will|expect(?:ed|s)?(?: it)?(?: to)?|verify|confirm|check|see|watch)\b"
     r"(?:(?!\b(?:if|whether|not?|never|why|what|which|where|how|without|any)\b|n['’]t\b)[^.\n]){0,60}"
     r"\b(?:fails?|(?:it|them|tests?|is|are|be) failing)\b"

@@ -44,7 +44,7 @@ def answers(trace: Trace, heard: Heard) -> dict[int, int]:
 
 FAR = 3
 """Turns from an output to an answer beyond which one word of it may come from anywhere."""
-PLAIN = re.compile(r"[a-z]+(?:-[a-z]+)+|[A-Za-z]+")
+PLAIN = later(r"[a-z]+(?:-[a-z]+)+|[A-Za-z]+")
 """A word of common use, as `user-facing`, or a name that a library gave, as `defineConfig`."""
 
 
@@ -57,7 +57,7 @@ def _is_a_word(values: list[str]) -> bool:
     return len(values) == 1 and PLAIN.fullmatch(values[0]) is not None
 
 
-HASH = re.compile(r"(?<![\w/-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])")
+HASH = later(r"(?<![\w/-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])")
 """A commit's name: letters and digits, of which the first seven tell it."""
 BRIEF = 5_000
 """Characters of a text in which such names are looked for: git says no more of one commit."""
@@ -122,14 +122,14 @@ LEAST_GIVEN = 3
 """Characters of an answer below which it may be like a result by chance."""
 MAX_TEXT = 200_000
 """Characters of one output that are looked at."""
-JOINED = re.compile(r"[/_.-]")
-WORD = re.compile(r"[A-Za-z_]\w{7,}", re.A)
-NUMBER = re.compile(r"\d(?<![\w.]\d)[\d,.]{0,30}\d(?:ms|s|%|kB|MB|x)?(?![\w])")
-YEAR = re.compile(r"19[5-9]\d|20[0-3]\d")
+JOINED = later(r"[/_.-]")
+WORD = later(r"[A-Za-z_]\w{7,}", re.A)
+NUMBER = later(r"\d(?<![\w.]\d)[\d,.]{0,30}\d(?:ms|s|%|kB|MB|x)?(?![\w])")
+YEAR = later(r"19[5-9]\d|20[0-3]\d")
 """It stands in every date."""
-THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+THOUSANDS = later(r"\d{1,3}(?:,\d{3})+")
 """A number as people write it; a program prints it without the commas."""
-COUNT = re.compile(r"(?:\b([A-Za-z]+)\W{1,3})?(?<![\w.:/#-])(\d{2,3})\+?\*{0,2} [A-Za-z]")
+COUNT = later(r"(?:\b([A-Za-z]+)\W{1,3})?(?<![\w.:/#-])(\d{2,3})\+?\*{0,2} [A-Za-z]")
 """How words say a count: what of is told behind it."""
 NUMBERED = later(
     r"(?i)(?:lines?|rows?|columns?|steps?|pages?|ports?|codes?|status|exit|http|issues?|pr|no|v|versions?"
@@ -137,7 +137,7 @@ NUMBERED = later(
     r"|jan\w*|feb\w*|mar(?:ch)?|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*)"
 )
 """A word before a number that is no count, but which of several."""
-BARE = re.compile(r"\s*(\d{2,3})(?: total)?\s*")
+BARE = later(r"\s*(\d{2,3})(?: total)?\s*")
 """An output that is nothing but a count."""
 
 

@@ -1,6 +1,5 @@
 """Why a step was of no use, or of use: two tables of named rules, each with what it says."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from forsy_retrace.evidence import Evidence
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, edits_named
 
 from ..outcome import never_ran
@@ -170,7 +170,7 @@ def _deletes(by: int, edit: int, touched: dict[int, list[Touch]]) -> bool:
     return all(last.get(one.path) == "delete" for one in touched[edit] if one.kind in EDITS)
 
 
-ASKS_BACK = re.compile(
+ASKS_BACK = later(
     r"(?i)\b(?:undo|revert(?:ing)?|roll(?:ing)? ?(?:it |this |that |them )?back|rollback"
     r"|restore|discard|back out|put (?:it|this|that|them) back)\b"
 )

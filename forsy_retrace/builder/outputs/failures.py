@@ -10,7 +10,7 @@ from forsy_retrace.trace import Step
 from .printed import bare_output
 from .runners import read_summary
 
-TELLS = re.compile(
+TELLS = later(
     r"(?i)^(?:\S+: )?(?:fatal|panic|exception)\b|\w(?:Error|Exception)\b:|\[rejected\]"
     r"|(?<!\b0 )(?<!\bno )(?<![-\w])errors?\b(?!-)|no such file|not found|no matches found|denied|cannot |can't |could not|(?<!\b0 )failed|invalid|unknown|\*\*\* |nothing to commit"
     r"|timed out|missing|not allowed|already exists|does not contain|undefined"
@@ -33,7 +33,7 @@ AN_ERROR = "× "
 """How the line behind it begins where that is an error."""
 LATE = later(r"(?i)\btim(?:ed|e) ?out\b")
 """Words for a limit of time."""
-BANNER = re.compile(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
+BANNER = later(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
 """How a runner announces what it is about to do."""
 FINE = later(
     r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:[\w/]+:\d+|^% Total\b|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
@@ -46,7 +46,7 @@ code that a linter or compiler shows, and where mise, SWE-agent's editor, ChatGP
 announce one."""
 FEW = 3
 """So few lines of an agent's command are the message, whatever they say."""
-WORDS = re.compile(r"\w\W+\w")
+WORDS = later(r"\w\W+\w")
 """More than one word: a bare `ERROR:` says nothing yet."""
 
 

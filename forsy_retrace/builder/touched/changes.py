@@ -7,6 +7,7 @@ from typing import NamedTuple
 from forsy_retrace.commands import Command
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import derived
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, put
 
 from ..outcome import never_ran
@@ -20,9 +21,9 @@ from .ranges import read_in_parts
 from .replaced import leaves_as_it_is
 from .scratch import EDITS
 
-COMMIT = re.compile(r"^\[(?:detached HEAD|[^\]\s]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
+COMMIT = later(r"^\[(?:detached HEAD|[^\]\s]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
 """Git's own line for a new commit: `[main 1a2b3c4] Subject`."""
-CONFLICT = re.compile(r"^CONFLICT \([^)\n]+\): Merge conflict in (.+)$", re.M)
+CONFLICT = later(r"^CONFLICT \([^)\n]+\): Merge conflict in (.+)$", re.M)
 """Git's own line for a file in which it could not join two changes."""
 
 

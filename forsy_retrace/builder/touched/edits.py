@@ -1,7 +1,6 @@
 """Which edits stand, and which were replaced or undone later?"""
 
 import posixpath
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -9,6 +8,7 @@ from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
 from forsy_retrace.commands import Command, Simple
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
 
 from ..tools import replaces_all
@@ -22,7 +22,7 @@ REPLACED_SHARE = 0.5
 """An edit is replaced when later steps took out more than this share of the lines it put in."""
 LATEST = 100
 """So many of the latest edits may have put in one of several equal lines that are taken out."""
-RESTORES = re.compile(
+RESTORES = later(
     r"\bgit (?:checkout (?:--(?=\s)|HEAD\b|\S+ --(?=\s)|\.(?=\s|$))|reset --hard\b"
     r"|restore\b(?![^&|;\n]{0,400} (?:--staged|-S)\b))"
 )

@@ -1,15 +1,15 @@
 """Files that are no part of the work: below a folder for temporary ones."""
 
-import re
 from collections.abc import Callable, Iterator
 
 from forsy_retrace.commands import Simple
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Trace
 
 from .paths import absolute
 
 EDITS = ("edit", "write", "delete")
-SCRATCH = re.compile(r"^(?:/private)?/(?:tmp|var/folders)/|[/\\]AppData[/\\]Local[/\\]Temp[/\\]")
+SCRATCH = later(r"^(?:/private)?/(?:tmp|var/folders)/|[/\\]AppData[/\\]Local[/\\]Temp[/\\]")
 """Where scratch files lie: writing one is no edit of the work."""
 
 
@@ -39,7 +39,7 @@ def scratch(trace: Trace) -> Callable[[str], bool]:
     return is_scratch
 
 
-OWN_FOLDER = re.compile(r"(?:/private)?/tmp/[^/]+(?=/)")
+OWN_FOLDER = later(r"(?:/private)?/tmp/[^/]+(?=/)")
 """A folder below the one for all that is scratch."""
 
 
@@ -57,5 +57,5 @@ def _fetched(simple: Simple) -> tuple[str, ...]:
 
 
 CLONES = frozenset(["git clone", "gh repo clone"])
-AWAY = re.compile(r"(?:https?|ssh|git)://|git@")
+AWAY = later(r"(?:https?|ssh|git)://|git@")
 """How the address of a repository on another machine begins."""

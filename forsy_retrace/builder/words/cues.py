@@ -68,7 +68,7 @@ WEAK = frozenset(
     ["good", "great", "nice", "cool", "right", "fine", "neat", "sweet", "bien", "gut", "bon"]
 )
 """Words that praise only where a message opens with them or says little else."""
-WORD = re.compile(r"\w+")
+WORD = later(r"\w+")
 DENSE = later(r"(?![\u3040-\u30ff\ua000-\uabff])[\u2e80-\ud7af]")
 """Letters of scripts that set no spaces: two make about a word."""
 KANA = later(r"[\u3040-\u30ff]")

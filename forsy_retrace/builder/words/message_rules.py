@@ -134,7 +134,7 @@ def _thanks(cues: Cues) -> bool:
     return cues.thanks and cues.words <= 25 and not {"report", "constrain"} & set(cues.found)
 
 
-WISH = re.compile(r"(?i)\W*(?:can|could) (?:we|you)\b")
+WISH = later(r"(?i)\W*(?:can|could) (?:we|you)\b")
 """What makes an ask of words that open with a doubt: `hm, can we …`."""
 ADDS = later(r"(?i)^.{0,30}\b(?:but|just make sure|as long as|provided|except|only)\b")
 """How words go on that pick an option with a condition."""

@@ -1,0 +1,130 @@
+"""What patterns were compiled to, handed from one run of the program to the next.
+
+Python keeps the byte code of modules and compiles their patterns anew in each process: for a
+session of 1 MB those are 440, and a sixth of the whole run. The codes lie below the user's cache
+folder, under a digest of their bytes; those of another build of Python are not taken.
+"""
+
+import hashlib
+import importlib
+import os
+import re
+import sys
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from forsy_retrace.patterns import compile_by
+
+WORD = "I"
+"""A code is a row of such numbers."""
+DIGEST = 32
+NOT_SO = (ImportError, AttributeError, TypeError, ValueError, RuntimeError, OverflowError)
+"""What is raised where another Python's compiler does not work as those of 3.11 to 3.13."""
+
+Code = tuple[int, bytes, dict[str, int], int]
+"""Flags, numbers, names of groups, how many there are."""
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """Patterns are taken from what earlier runs compiled; what is new is there for the next."""
+    codes = _Codes(_path())
+    compile_by(codes.compiled)
+    try:
+        yield
+    finally:
+        compile_by(re.compile)
+        codes.save()
+
+
+class _Codes:
+    """The codes that runs of this Python have met; read when the first is asked for."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.known: dict[bytes, Code] | None = None
+        self.has_news = False
+
+    def compiled(self, pattern: str | bytes, flags: int) -> "re.Pattern[Any]":
+        """The pattern, from its code."""
+        if self.known is None:
+            self.known = _read(self.path)
+        kind = b"text" if isinstance(pattern, str) else b"data"
+        plain = pattern if isinstance(pattern, bytes) else pattern.encode("utf-8", "surrogatepass")
+        key = b"%b %d %b" % (kind, flags, plain)
+        try:
+            if key not in self.known:
+                self.known[key] = _code(pattern, flags)
+                self.has_news = True
+            return _pattern(pattern, self.known[key])
+        except NOT_SO:
+            return re.compile(pattern, flags)
+
+    def save(self) -> None:
+        """Writes all codes, if there are new ones; a folder that can't be written has none."""
+        if self.path is None or not self.has_news:
+            return
+        import msgspec
+
+        data = msgspec.msgpack.encode((_made_by(), self.known))
+        new = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        with suppress(OSError):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            new.write_bytes(_digest(data) + data)
+            new.replace(self.path)
+
+
+def _path() -> Path | None:
+    """One file for each Python; None where there is no home to keep it in."""
+    try:
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:
+        return None
+    return cache / "forsy-retrace" / f"patterns-{sys.implementation.cache_tag}"
+
+
+def _read(path: Path | None) -> dict[bytes, Code]:
+    import msgspec
+
+    try:
+        data = path.read_bytes() if path else b""
+        if data[:DIGEST] != _digest(data[DIGEST:]):
+            return {}
+        made_by, known = msgspec.msgpack.decode(data[DIGEST:], type=tuple[str, dict[bytes, Code]])
+    except (OSError, msgspec.MsgspecError):
+        return {}
+    return known if made_by == _made_by() else {}
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=DIGEST).digest()
+
+
+def _made_by() -> str:
+    """The one build of Python that takes its own codes."""
+    return f"{sys.implementation.name} {sys.version} {sys.byteorder} {_sre().MAGIC}"
+
+
+def _sre() -> Any:
+    return importlib.import_module("_sre")
+
+
+def _code(pattern: str | bytes, flags: int) -> Code:
+    """What `re.compile` makes of a pattern before it hands it to the machine."""
+    parsed = importlib.import_module("re._parser").parse(pattern, flags)
+    words = array(WORD, importlib.import_module("re._compiler")._code(parsed, flags))
+    state = parsed.state
+    return flags | state.flags, words.tobytes(), dict(state.groupdict), state.groups
+
+
+def _pattern(pattern: str | bytes, code: Code) -> "re.Pattern[Any]":
+    flags, data, names, groups = code
+    named: list[str | None] = [None] * groups
+    for name, group in names.items():
+        named[group] = name
+    words = array(WORD, data).tolist()
+    made: re.Pattern[Any] = _sre().compile(pattern, flags, words, groups - 1, names, tuple(named))
+    return made
