@@ -149,9 +149,10 @@ class _Linker:
         named = self._given(step.input or "")
         if step.origin in self.beside.words:
             named |= brought_values(self.beside.words[step.origin])
+        lines = numbers_named(step.input or "")
         for lane in self.lanes.values():
             lane.flow.given |= named
-            lane.flow.lines_given = numbers_named(step.input or "")
+            lane.flow.lines_given = lines
         self._corrected(step, before)
         if step.message_role in ASKS_ANEW:
             lane = self._named("agent ")

@@ -56,7 +56,7 @@ def images(value: bytes) -> list[bytes]:
 
 def images_at(value: bytes, alignment: int) -> list[bytes]:
     """The letters of base64 that the value alone decides, in both alphabets."""
-    text = base64.b64encode(b"\0" * alignment + value)
+    text = binascii.b2a_base64(b"\0" * alignment + value, newline=False)
     image = text[(alignment * 8 + 5) // 6 : (alignment + len(value)) * 8 // 6]
     url = image.replace(b"+", b"-").replace(b"/", b"_")
     return [image] if url == image else [image, url]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LETTER = rb"(?:[A-Za-z0-9]|[\xc3-\xc5\xd0\xd1][\x80-\xbf])"
 """A digit, or a letter of Latin with its accents or of Cyrillic."""
 LOCAL = later(rb"(?:" + LETTER + rb"|[._%+-]){1,64}$")
+OF_LOCAL = bytes(c for c in range(256) if c >= 0x80 or chr(c).isalnum() or chr(c) in "._%+-")
+"""Bytes that a local part may have: beyond them none is looked for."""
 DOMAIN = later(
     rb"(?:@|%40)((?:" + LETTER + rb"(?:(?:" + LETTER + rb"|-){0,61}" + LETTER + rb")?\.){1,5}"
     rb"([A-Za-z]{2,24}))"
@@ -94,7 +96,8 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
 
 def _at(scan: Scan, start: int, end: int) -> None:
     data = scan.data
-    local = LOCAL.search(data[max(0, start - 64) : start])
+    before = data[max(0, start - 64) : start]
+    local = LOCAL.search(before, len(before.rstrip(OF_LOCAL)))
     begin = start - len(local[0]) if local else start
     begin = after_escape(data, begin, start)
     while begin < start and data[begin] in b".-+%":

@@ -124,13 +124,14 @@ MAX_TEXT = 200_000
 """Characters of one output that are looked at."""
 JOINED = later(r"[/_.-]")
 WORD = later(r"[A-Za-z_]\w{7,}", re.A)
-NUMBER = later(r"\d(?<![\w.]\d)[\d,.]{0,30}\d(?:ms|s|%|kB|MB|x)?(?![\w])")
+NUMBER = later(r"[0-9](?<![\w.][0-9])[0-9,.]{0,30}[0-9](?:ms|s|%|kB|MB|x)?(?![\w])")
 YEAR = later(r"19[5-9]\d|20[0-3]\d")
 """It stands in every date."""
 THOUSANDS = later(r"\d{1,3}(?:,\d{3})+")
 """A number as people write it; a program prints it without the commas."""
-COUNT = later(r"(?:\b([A-Za-z]+)\W{1,3})?(?<![\w.:/#-])(\d{2,3})\+?\*{0,2} [A-Za-z]")
+COUNT = later(r"(?<![\w.:/#-])(\d{2,3})\+?\*{0,2} [A-Za-z]")
 """How words say a count: what of is told behind it."""
+BEFORE = later(r"\b([A-Za-z]+)\W{1,3}\Z")
 NUMBERED = later(
     r"(?i)(?:lines?|rows?|columns?|steps?|pages?|ports?|codes?|status|exit|http|issues?|pr|no|v|versions?"
     r"|items?|chapters?|sections?|node|python|java|ruby|php|go|ubuntu|debian|fedora|postgres"
@@ -151,24 +152,32 @@ class _Telling(dict[str, tuple[str, ...]]):
     def of(self, text: str, *, words: bool = False) -> set[str]:
         """Those of a text; of words, also what they count."""
         found = set().union(*map(self.__getitem__, set(self.tokens.of(text))))
-        numbers = [_plain(number) for number in NUMBER.findall(text)]
-        numbers = [number for number in numbers if len(number) >= 4 and not YEAR.fullmatch(number)]
+        numbers = set(map(_plain, NUMBER.findall(text)))
         if words:
-            counts = ((before, number) for before, number in COUNT.findall(text))
-            numbers += (f"count {n}" for before, n in counts if not NUMBERED.fullmatch(before))
+            counts = (one for one in COUNT.finditer(text) if not _is_which(text, one.start()))
+            numbers.update(f"count {one[1]}" for one in counts)
         elif len(text) < 40 and (bare := BARE.fullmatch(text)):
-            numbers.append(f"count {bare[1]}")
-        return found | (set(numbers) if self.wanted is None else self.wanted.intersection(numbers))
+            numbers.add(f"count {bare[1]}")
+        if self.wanted is not None:
+            return found | (numbers & self.wanted)
+        return found.union(one for one in numbers if len(one) >= 4 and not YEAR.fullmatch(one))
 
     def __missing__(self, token: str) -> tuple[str, ...]:
-        value = token.strip(".:-#/+%~@")
-        found = [value] if len(value) >= 8 and JOINED.search(value) else []
-        found += (word for word in WORD.findall(token) if is_camel(word))
+        value, words = token.strip(".:-#/+%~@"), WORD.findall(token)
         if self.wanted is not None:
-            found = [one for one in found if one in self.wanted]
+            value = value if value in self.wanted else ""
+            words = [word for word in words if word in self.wanted]
+        found = [value] if len(value) >= 8 and JOINED.search(value) else []
+        found += (word for word in words if is_camel(word))
         self[token] = held = tuple(found)
         return held
 
 
+def _is_which(text: str, start: int) -> bool:
+    """Whether a number is said of which of several, and not how many there are."""
+    before = BEFORE.search(text, max(0, start - 40), start)
+    return before is not None and NUMBERED.fullmatch(before[1]) is not None
+
+
 def _plain(number: str) -> str:
-    return number.replace(",", "") if THOUSANDS.fullmatch(number) else number
+    return number.replace(",", "") if "," in number and THOUSANDS.fullmatch(number) else number

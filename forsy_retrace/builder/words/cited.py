@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from forsy_retrace.patterns import later
 
 CITED = later(
-    r"(?P<file>[\w.-]{1,80}\.[A-Za-z]\w{0,9})\b(?::(?P<at>\d{1,6})(?!\w|\.\d))?"
+    r"(?<![\w.-])(?P<file>[\w.-]{1,80}\.[A-Za-z]\w{0,9})\b(?::(?P<at>\d{1,6})(?!\w|\.\d))?"
     r"|\b[Ll]ines? ~?(?P<of>\d{1,6})(?:[-–]\d{1,6})? (?:of|in) [`*]{0,3}(?:[\w.@~-]{0,80}/){0,20}(?P<owner>[\w.-]{1,80}\.[A-Za-z]\w{0,9})\b"
     r"|\b[Ll]ines? ~?(?P<line>\d{1,6})(?!\w|\.\d)(?! (?:of|in)\b)"
 )
