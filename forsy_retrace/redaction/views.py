@@ -16,19 +16,24 @@ LEVELS = 3
 NAMED = {b"quot": b'"', b"apos": b"'", b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": b" "}
 SHORT = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b" ", b"f": b" ", b"0": b" ", b"e": b"\x1b"}
 
-# Every branch begins with a literal: only so does `re` skip to the next place by its first byte.
-ESCAPE = later(
+BRANCHES = (
     rb"\\(?:(?:u001[bB]|x1[bB]|033|e)\[[0-9;]{0,12}[mK]"
     rb"|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{2,5})\}|([0-3][0-7]{2})|(\r?\n)"
-    rb"|([nrtbfe0\"'`\\/&=:@ _-]))"
-    rb"|%(?:25)?([0-9A-Fa-f]{2})"
-    rb"|&(?:amp;)?(?:(quot|apos|amp|lt|gt|nbsp)|\#([0-9]{2,5})|\#[xX]([0-9a-fA-F]{2,5}));"
-    rb"|\x1b(\[[0-9;]{0,12}[mK]|\][0-9];[^\x07\x1b]{0,200}(?:\x07|\x1b\\))?"
-    rb"|\[([0-9;]{1,12}m)"
-    rb"|\xe2(\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xa4])"
-    rb"|\xef(?:(\xbb\xbf)|\xbc([\x81-\xbf])|\xbd([\x80-\x9e]))"
-    rb"|\xc2(?:(\xad)|(\xa0))"
+    rb"|([nrtbfe0\"'`\\/&=:@ _-]))",
+    rb"%(?:25)?([0-9A-Fa-f]{2})",
+    rb"&(?:amp;)?(?:(quot|apos|amp|lt|gt|nbsp)|\#([0-9]{2,5})|\#[xX]([0-9a-fA-F]{2,5}));",
+    rb"\x1b(\[[0-9;]{0,12}[mK]|\][0-9];[^\x07\x1b]{0,200}(?:\x07|\x1b\\))?",
+    rb"\[([0-9;]{1,12}m)",
+    rb"\xe2(\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xa4])",
+    rb"\xef(?:(\xbb\xbf)|\xbc([\x81-\xbf])|\xbd([\x80-\x9e]))",
+    rb"\xc2(?:(\xad)|(\xa0))",
 )
+"""The escapes, by the byte with which they begin: only so does `re` skip to the next place."""
+BY_FIRST = tuple(
+    (first, later(branch))
+    for first, branch in zip(b"\\%&\x1b[\xe2\xef\xc2", BRANCHES, strict=True)
+)
+ESCAPE = later(b"|".join(BRANCHES))
 # Splits a text: what stands before an escape, the escape, what stands behind it …
 ESCAPES = later(b"(" + re.sub(rb"\((?!\?)", b"(?:", ESCAPE.pattern) + b")")
 
@@ -81,9 +86,10 @@ def views(data: bytes) -> list[View]:
 
 
 def resolve(data: bytes, under: View | None = None) -> View | None:
-    """One level of escapes resolved; None where there is none."""
-    pieces = ESCAPES.split(data)
-    return View(b"".join(_resolved(pieces)), data, under) if len(pieces) > 1 else None
+    """One level of escapes resolved; None where there is none, as in most texts."""
+    if not any(first in data and branch.search(data) for first, branch in BY_FIRST):
+        return None
+    return View(b"".join(_resolved(ESCAPES.split(data))), data, under)
 
 
 def _resolved(pieces: list[bytes]) -> list[bytes]:
