@@ -1723,7 +1723,10 @@ def test_the_bench_is_masked(name: str, recall: float) -> None:
         assert found / len(homes) >= 0.98
 
 
-@pytest.mark.parametrize("padding", [b"A", b" ", b"\0"])
+SLOWLY = pytest.param(b"A", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("padding", [SLOWLY, b" ", b"\0"])
 def test_padding_is_passed_over_and_what_stands_behind_it_is_not(padding: bytes) -> None:
     """Two megabytes of one byte, each place of which might begin a token."""
     token = b"ghp_" + b"R7" + b"k2Vn9QxW4mZp8LtY6sBd3FhJ5cGa1eUo0i"
