@@ -1,9 +1,9 @@
 """From a session to a trace: a tuple of passes, each a function from Trace to Trace.
 
 Each pass is a file here; what it is made of lies in a room: `words` (what people and agents say),
-`outputs` (what a call printed), `touched` (files and their lines), `checks` (what a check looks
-at), `causes` (where values came from), `again` (what attempts what again), `judging` (what came of
-it).
+`outputs` (what a call printed), `touched` (files and their lines), `reached` (services, pages and
+tables), `checks` (what a check looks at), `causes` (where values came from), `again` (what attempts
+what again), `judging` (what came of it).
 """
 
 from collections.abc import Callable

@@ -13,6 +13,8 @@ from forsy_retrace.trace import Step, Touch, Trace, put
 
 from .classify import patch_of
 from .outputs.failures import first_error, stopped
+from .reached.answered import BROWSES, Page, page_of
+from .reached.asked import asked
 from .tools import path_of
 from .touched.changes import changed, lines_read
 from .touched.fixers import may_have_fixed, may_rewrite, merged_files, rewrites_of, rewrites_unnamed
@@ -29,9 +31,8 @@ def files(trace: Trace) -> Trace:
     by_step: dict[int, list[Touch]] = {}
     for touch in found:
         by_step.setdefault(touch.step, []).append(touch)
-    known: dict[tuple[str, str], _Known] = {}
+    looks = _Looks()
     lines = Lines(trace, _Received)
-    place: dict[str, tuple[str | None, str | None]] = {}
     steps = []
     contents = Contents()
     for step in trace.steps:
@@ -39,17 +40,33 @@ def files(trace: Trace) -> Trace:
         if step.action != "user_message":
             touched = by_step.get(step.step, [])
             outside = contents.take(touched, step)
-            step = _observed(step, touched, known, received.before(step), place, outside)
-            step = changed(step, touched)
+            page = looks.pages.get(step.actor)
+            step = _observed(step, touched, looks, received.before(step), outside)
+            step = changed(step, touched, page[0] if page else None)
             received.take(step)
         lines.end(step)
-        for touch in by_step.get(step.step, ()):
-            if touch.kind != "read" or step.result is not None:
-                known.setdefault((touch.actor, touch.path), _Known()).take(touch)
+        looks.take(step, by_step.get(step.step, ()))
         steps.append(step)
     return msgspec.structs.replace(
         trace, steps=tuple(steps), touches=found, strange=frozenset(contents.strange)
     )
+
+
+class _Looks:
+    """What each actor knows of where it works: folder and branch, files, and its browser's page."""
+
+    def __init__(self) -> None:
+        self.files: dict[tuple[str, str], _Known] = {}
+        self.places: dict[str, tuple[str | None, str | None]] = {}
+        self.pages: dict[str, tuple[Page, int]] = {}
+        """The page that was shown last, and the step that showed it."""
+
+    def take(self, step: Step, touched: Iterable[Touch]) -> None:
+        if (page := page_of(step)) is not None:
+            self.pages[step.actor] = page, step.step
+        for touch in touched:
+            if touch.kind != "read" or step.result is not None:
+                self.files.setdefault((touch.actor, touch.path), _Known()).take(touch)
 
 
 class _Received:
@@ -235,22 +252,23 @@ def _same(one: str, other: str) -> bool:
 
 
 def _observed(
-    step: Step,
-    touched: list[Touch],
-    known: dict[tuple[str, str], "_Known"],
-    last: Step | None,
-    place: dict[str, tuple[str | None, str | None]],
-    outside: str,
+    step: Step, touched: list[Touch], looks: _Looks, last: Step | None, outside: str
 ) -> Step:
     """What was true before the step: where it ran, what is known of its target, what failed."""
     said: list[str] = []
     because: list[int] = []
     here = (step.cwd, step.git_branch)
-    if place.get(step.actor) != here and any(here):
-        place[step.actor] = here
+    if looks.places.get(step.actor) != here and any(here):
+        looks.places[step.actor] = here
         said.append(_place(step))
+    if named := asked(step):
+        said.append(named)
+    if step.surface in BROWSES and step.actor in looks.pages:
+        page, since = looks.pages[step.actor]
+        said.append(f"The page was {page} (step {since}).")
+        because.append(since)
     for path in _targets(step, touched):
-        if past := known.get((step.actor, path)):
+        if past := looks.files.get((step.actor, path)):
             said.append(past.sentence(shown(path, step.cwd)))
             because += past.steps
     if outside:

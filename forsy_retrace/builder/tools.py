@@ -295,11 +295,7 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool.partition(ACTION)[2])
         verb = next((operation for _, pattern, operation in VERBS if pattern.search(name)), None)
         return Kind(verb or "execute", "api", "mcp-verb-action")
-    if tool.startswith("mcp__"):
-        return _mcp(tool)
-    if "__" in tool.strip("_"):  # Codex of 2025 named an MCP tool `server__tool`
-        return _mcp(f"mcp__{tool}")
-    return _by_its_verb(tool)
+    return _mcp(tool) if any(server_of(tool)) else _by_its_verb(tool)
 
 
 def _by_its_verb(tool: str) -> Kind:
@@ -325,9 +321,19 @@ def _looking(sent: Any) -> Kind:
     return Kind("search", "search") if searches else Kind("read", "browser")
 
 
+def server_of(tool: str) -> tuple[str, str]:
+    """The MCP server of a tool, and the tool's own name there; both empty for any other tool.
+
+    Codex of 2025 named it `server__tool`.
+    """
+    if "__" not in tool.strip("_") or tool in TOOLS:
+        return "", ""
+    server, _, name = tool.removeprefix("mcp__").partition("__")
+    return server, name
+
+
 def _mcp(tool: str) -> Kind:
-    _, _, rest = tool.partition("mcp__")
-    server, _, name = rest.partition("__")
+    server, name = server_of(tool)
     surface = "mcp_tool"
     for pattern, place in (
         (BROWSERS, "browser"),

@@ -2,6 +2,7 @@
 
 from forsy_retrace.commands.compound import APPLIES, classify
 from forsy_retrace.commands.model import MOVES, REMOVES, REWRITES, Command, Excuse, Limits, Simple
+from forsy_retrace.commands.options import method
 from forsy_retrace.commands.queries import asks
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "Simple",
     "asks",
     "classify",
+    "method",
 ]

@@ -30,8 +30,7 @@ BRANCHES = (
 )
 """The escapes, by the byte with which they begin: only so does `re` skip to the next place."""
 BY_FIRST = tuple(
-    (first, later(branch))
-    for first, branch in zip(b"\\%&\x1b[\xe2\xef\xc2", BRANCHES, strict=True)
+    (first, later(branch)) for first, branch in zip(b"\\%&\x1b[\xe2\xef\xc2", BRANCHES, strict=True)
 )
 ESCAPE = later(b"|".join(BRANCHES))
 # Splits a text: what stands before an escape, the escape, what stands behind it …

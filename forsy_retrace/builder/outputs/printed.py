@@ -12,6 +12,7 @@ import orjson
 from forsy_retrace.events import Change
 from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
+from forsy_retrace.sdk import parsed
 from forsy_retrace.trace import Step
 
 from .found import NOTHING
@@ -120,6 +121,16 @@ def bare_output(step: Step) -> str:
     """What a call printed up to its end, without what the harness wrote around it."""
     text = below_header(step.printed)
     return SANDBOX.sub("", text) if "failed in sandbox" in text[:80] else text
+
+
+def texts_within(text: str) -> str:
+    """The texts of an MCP server's answer, which some harnesses keep as the list of its blocks."""
+    if text[:2] != "[{":
+        return text
+    match parsed(text):
+        case [{"type": "text", "text": str()}, *_] as blocks:
+            return "\n".join(one["text"] for one in blocks if isinstance(one.get("text"), str))
+    return text
 
 
 def shows_none(step: Step) -> bool:

@@ -14,6 +14,7 @@ from ..outcome import never_ran
 from ..outputs.failures import CANCELLED
 from ..outputs.gaps import is_cut
 from ..outputs.printed import bare_output, shows_none, unread
+from ..reached.answered import Page, answer, page_changed, pushed, rows_changed, status_of
 from ..tools import PLAN_EXITS
 from .fixers import BY_GIT, may_have_fixed
 from .paths import absolute, base_of, shown
@@ -34,6 +35,8 @@ class Sight(NamedTuple):
     run: Command | None
     asked: list[Touch]
     """What the call asked to write or replace, where it may have done no more to that file."""
+    page: Page | None
+    """The page that the actor's browser showed before."""
 
 
 class Rule(NamedTuple):
@@ -44,12 +47,12 @@ class Rule(NamedTuple):
     tell: Callable[[Step, Sight], str | None]
 
 
-def changed(step: Step, touched: list[Touch]) -> Step:
+def changed(step: Step, touched: list[Touch], page: Page | None = None) -> Step:
     """What the log proves changed; null where it shows nothing."""
     assert step.origin is not None
     if (step.call is None or step.result is None) and step.via != "interrupted":
         return step
-    sight = _sight(step, touched)
+    sight = _sight(step, touched, page)
     for rule in RULES:
         if (text := rule.tell(step, sight)) is not None:
             shown_by = step.told if step.success is False and step.told else step.result
@@ -58,13 +61,13 @@ def changed(step: Step, touched: list[Touch]) -> Step:
     return step
 
 
-def _sight(step: Step, touched: list[Touch]) -> Sight:
+def _sight(step: Step, touched: list[Touch], page: Page | None) -> Sight:
     run = step.run
     asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
     if run is not None:  # it may do more to a file than it shows
         unseen = {t.path for t in touched if t.kind != "read" and t not in asked}
         asked = [t for t in asked if t.path not in unseen]
-    return Sight(touched, run, asked)
+    return Sight(touched, run, asked, page)
 
 
 def _plan_accepted(step: Step, _: Sight) -> str | None:
@@ -103,8 +106,24 @@ def _commit_line(step: Step, sight: Sight) -> str | None:
         return None
     if not _commits(sight.run):
         return None
-    torn = _torn(step, sight.run)
-    return f"A new commit: {commit[1]}.{torn and ' '}{torn}"
+    said = [f"A new commit: {commit[1]}.", _torn(step, sight.run), pushed(step)]
+    return " ".join(filter(None, said))
+
+
+def _pushed(step: Step, _: Sight) -> str | None:
+    return pushed(step) or None
+
+
+def _page(step: Step, sight: Sight) -> str | None:
+    return page_changed(step, sight.page)
+
+
+def _rows(step: Step, _: Sight) -> str | None:
+    return rows_changed(step)
+
+
+def _answer(step: Step, _: Sight) -> str | None:
+    return answer(step)
 
 
 def _merge_conflict(step: Step, sight: Sight) -> str | None:
@@ -124,8 +143,9 @@ def _failed(step: Step, sight: Sight) -> str | None:
     if sight.run is not None and (wrote or may_have_fixed(step, sight.run)):
         return None
     code = step.told.exit_code if step.told else None
-    how = f" with exit code {code}" if code else ""
-    return f"No change recorded: the call failed{how}."
+    status = status_of(step)
+    how = [f"exit code {code}"] * bool(code) + [f"status {status}"] * bool(status)
+    return f"No change recorded: the call failed{' with ' * bool(how)}{' and '.join(how)}."
 
 
 def _arguments(step: Step, sight: Sight) -> str | None:
@@ -136,7 +156,7 @@ def _arguments(step: Step, sight: Sight) -> str | None:
 
 def _gained_context(step: Step, sight: Sight) -> str | None:
     """Nothing where nothing came, where it came with a later call, or of a history of commands."""
-    if not step.success or step.result is None or sight.asked:
+    if step.success is False or step.result is None or sight.asked:
         return None
     if step.actor == SHELL or unread(step).is_all or step.result.outcome == "launched":
         return None
@@ -162,6 +182,16 @@ RULES = (
         "arguments-of-the-edit",
         "What the call asked to replace or write, where it worked.",
         _arguments,
+    ),
+    Rule("push-line", "Git's own lines for what a push did at the other side.", _pushed),
+    Rule(
+        "page-shown", "The page that a browser shows behind a call which did more than look.", _page
+    ),
+    Rule("rows-counted", "The rows that a database counts, and its word for tables.", _rows),
+    Rule(
+        "answer-names",
+        "The ids and addresses that a service's answer names, or its one line.",
+        _answer,
     ),
     Rule("context-gained", "What a read or a search put before its actor.", _gained_context),
 )

@@ -1,0 +1,1 @@
+"""Services, servers, pages and tables: what a call reached beyond the files of its machine."""
