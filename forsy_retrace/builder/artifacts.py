@@ -146,7 +146,8 @@ def _artifact(
     grade = "full" if held is not None else ("partial" if diff else "unseen")
     told = any(trace.steps[number - 1].success is not None for number in steps)
     told = told or _read_back(touched, trace)
-    what = _history(changes, verbs)
+    untold = {step for step in steps if trace.steps[step - 1].success is None}
+    what = _history(changes, verbs, set() if untold == set(steps) else untold)
     if not told:
         what = f"To be {kind} by {_listed(steps)}; the log does not say whether it was."
     content = _content(touched, trace, grade, held, rewriters)
@@ -214,15 +215,17 @@ def _came_and_went(verbs: list[str]) -> bool:
     return verbs[0] in ("created", "generated") and verbs[-1] == "deleted"
 
 
-def _history(changes: list[Touch], verbs: list[str]) -> str:
-    """`Created in step 3, modified in steps 5 and 7.`
+def _history(changes: list[Touch], verbs: list[str], untold: set[int]) -> str:
+    """`Created in step 3, modified in steps 5 and 7, perhaps modified in step 8.`
 
-    What a step does to the file that it makes belongs to the making.
+    What a step does to the file that it makes belongs to the making. Beside steps that are told to
+    have worked stand those of which the log does not say so.
     """
     done: dict[str, list[int]] = {}
     for touch, verb in zip(changes, verbs, strict=True):
         if verb != "modified" or touch.step not in done.get("created", ()):
-            done.setdefault(verb, []).append(touch.step)
+            surely = "perhaps " if touch.step in untold and touch.change is None else ""
+            done.setdefault(f"{surely}{verb}", []).append(touch.step)
     told = (f"{verb} in {_listed(tuple(sorted(set(steps))))}" for verb, steps in done.items())
     text = ", ".join(told)
     return f"{text[:1].upper()}{text[1:]}."

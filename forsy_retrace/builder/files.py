@@ -66,7 +66,8 @@ class _Looks:
             self.pages[step.actor] = page, step.step
         for touch in touched:
             if touch.kind != "read" or step.result is not None:
-                self.files.setdefault((touch.actor, touch.path), _Known()).take(touch)
+                known = self.files.setdefault((touch.actor, touch.path), _Known())
+                known.take(touch, is_told=step.success is not None or touch.change is not None)
 
 
 class _Received:
@@ -101,26 +102,31 @@ class _Known:
     def __init__(self) -> None:
         self.read: Touch | None = None
         self.edit: Touch | None = None
+        self.is_told = True
+        """Whether the log says that the edit worked."""
 
-    def take(self, touch: Touch) -> None:
+    def take(self, touch: Touch, *, is_told: bool) -> None:
         if touch.kind == "read":
             self.read = touch
         else:
-            self.edit = touch
+            self.edit, self.is_told = touch, is_told
 
     @property
     def steps(self) -> list[int]:
         return [touch.step for touch in (self.read, self.edit) if touch is not None]
 
-    def sentence(self, name: str) -> str:
+    def sentence(self, path: str, cwd: str | None) -> str:
         """`src/a.py was last read in step 7 (lines 1-200) and edited in step 9.`"""
         parts = []
         if (read := self.read) is not None:
             lines = lines_read(read)
             parts.append(f"last read in step {read.step}" + (f" ({lines})" if lines else ""))
         if self.edit is not None:
-            parts.append(f"{WAS[self.edit.kind]} in step {self.edit.step}")
-        return f"{name} was {' and '.join(parts)}."
+            surely = "" if self.is_told else "perhaps "
+            moved = shown(self.edit.source, cwd)
+            how = f"moved there from {moved}" if moved else WAS[self.edit.kind]
+            parts.append(f"{surely}{how} in step {self.edit.step}")
+        return f"{shown(path, cwd)} was {' and '.join(parts)}."
 
 
 class Contents:
@@ -269,7 +275,7 @@ def _observed(
         because.append(since)
     for path in _targets(step, touched):
         if past := looks.files.get((step.actor, path)):
-            said.append(past.sentence(shown(path, step.cwd)))
+            said.append(past.sentence(path, step.cwd))
             because += past.steps
     if outside:
         said.append(outside)

@@ -458,7 +458,7 @@ class _Linker:
             return None
         is_retry = kind == "retry_after_failure"
         asks = step.like in AGENT_TOOLS and step.success is not False
-        if asks or step.step in self.starts:
+        if asks or (step.step in self.starts and not never_ran(step)):
             notes.append("Starts a subagent.")
             return kind if is_retry else "delegation_to_subagent"
         if lane.items and (is_retry or kind in WEAK) and step.operation != "plan":

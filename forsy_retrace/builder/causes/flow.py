@@ -295,9 +295,9 @@ class Flow:
 
         A heading ends a folder.
         """
-        for file, number in lines_named(text) if self.wanted.spans else ():
-            for path in self.wanted.spans.get(file, ()):
-                self.hits.setdefault(path, []).append((number, step.step))
+        for one in lines_named(text) if self.wanted.spans else ():
+            for path in filter(one.is_of, self.wanted.spans.get(one.name, ())):
+                self.hits.setdefault(path, []).append((one.line, step.step))
         folder = ""
         for line in text.splitlines():
             if line.startswith("#"):

@@ -18,11 +18,11 @@ def cited(trace: Trace, heard: Heard, touched: dict[int, list[Touch]]) -> dict[i
     found: dict[int, int] = {}
     for step in over(trace):
         for actor in heard.by(step) if tells(step) else ():
-            for name, line in lines_named(step.output or ""):
-                for read in reversed(reads.get((actor, name), [])[-MOST_READS:]):
-                    if _showed(read, line, trace):
-                        found.setdefault(read.step, step.step)
-                        break
+            for one in lines_named(step.output or ""):
+                near = reversed(reads.get((actor, one.name), [])[-MOST_READS:])
+                showed = [r for r in near if one.is_of(r.path) and _showed(r, one.line, trace)]
+                if len({read.path for read in showed}) == 1:  # else any of the files may be meant
+                    found.setdefault(showed[0].step, step.step)
         for touch in touched.get(step.step, ()):
             if touch.kind == "read":
                 name = touch.path.rsplit("/", 1)[-1]

@@ -18,6 +18,10 @@ TELLS = later(
 """What a line that names an error looks like."""
 
 
+TRACEBACK = later(r"(?m)^Traceback \(most recent call last\):\n(?:[ \t].*\n)+(?=\S)")
+"""What Python prints before the error itself."""
+RAISED = later(r"[A-Z]\w*(?:Error|Exception|Interrupt)")
+"""An error that says no more than its name."""
 PLACED = later(
     r"(?:\[[\w:.-]{1,40}\] )?\S{1,200}:\d+:(?:\d+: (?!.{0,20}\b(?:warning|note|info)\b)"
     r"| (?=.{0,2000}\b(?i:want(?:ed)?|expected|should)\b))"
@@ -46,6 +50,8 @@ code that a linter or compiler shows, and where mise, SWE-agent's editor, ChatGP
 announce one."""
 FEW = 3
 """So few lines of an agent's command are the message, whatever they say."""
+WORD = later(r"[A-Za-z]")
+"""A figure alone, such as the status that curl was asked for, names no error."""
 WORDS = later(r"\w\W+\w")
 """More than one word: a bare `ERROR:` says nothing yet."""
 
@@ -60,22 +66,30 @@ def first_error(step: Step) -> str:
     if step.result is not None and step.result.outcome in ("rejected", "interrupted"):
         return ""
     text = re.sub(r"\A\s*(?:<tool_use_error>)?(?:Exit code \d+\n)?", "", bare_output(step))
+    text = TRACEBACK.sub("", text)
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line and not BANNER.match(line)]
-    lines = [line for line in lines if WORDS.search(line)] or lines
+    lines = [line for line in lines if WORDS.search(line) or RAISED.fullmatch(line)] or lines
     lines = [line for line in lines if not FINE.search(line)] or lines
     run = step.run
     programs = run.programs if run else frozenset[str]()
     if step.told and step.told.outcome == "timed_out":  # what was printed until then is no reason
         lines = [line for line in lines if LATE.search(line)] or lines
-    telling = next((x for x in lines if TELLS.search(x) or x.partition(":")[0] in programs), "")
+    telling = next((line for line in lines if _tells(line, programs)), "")
     if run is not None and run.check is not None:
         telling = _of_check(lines, telling, text)
     code = step.told.exit_code if step.told else None
     few = 0 if step.actor == SHELL else FEW
-    if not telling and code and (not lines or (run is not None and len(lines) > few)):
+    said = telling or next((line for line in lines if not line.isascii() or WORD.search(line)), "")
+    if not telling and code and (not said or (run is not None and len(lines) > few)):
         return f"exit code {code}"
-    return (telling or (lines[0] if lines else ""))[:300]
+    return said[:300]
+
+
+def _tells(line: str, programs: frozenset[str]) -> bool:
+    """Whether a line names an error, or a program of the call speaks in it."""
+    names = TELLS.search(line) is not None or RAISED.fullmatch(line) is not None
+    return names or line.partition(":")[0] in programs
 
 
 def _of_check(lines: list[str], telling: str, text: str) -> str:

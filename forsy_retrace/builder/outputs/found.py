@@ -45,11 +45,12 @@ def found_nothing(text: str | None, exit_code: int | None, run: Command | None) 
 
 
 def found_no_more(text: str | None, exit_code: int | None, run: Command | None) -> bool:
-    """A search without a match behind commands that only list, none of which complains."""
+    """A search without a match behind others, or what only lists; none of them complains."""
     if run is None or exit_code != 1 or text is None or len(run.simples) < 2:
         return False
     *before, last = run.simples
-    if _names(last).isdisjoint(SEARCHES) or any(_names(one).isdisjoint(LISTS) for one in before):
+    quiet = LISTS | SEARCHES
+    if _names(last).isdisjoint(SEARCHES) or any(_names(one).isdisjoint(quiet) for one in before):
         return False
     return not any(ERROR_ONLY.match(line.strip()) for line in below_header(text).splitlines())
 
