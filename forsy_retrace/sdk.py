@@ -66,6 +66,8 @@ class Shows(msgspec.Struct, frozen=True):
     """A list of commands without words: a session of one or two of them tells of no work."""
     tools: Mapping[str, Known] = msgspec.field(default_factory=dict)
     """The harness's tools, and the known ones that they work like."""
+    marks_people: bool = True
+    """A user who goes on is a person: a program's words in that place are told apart, or rare."""
     marks_cuts: bool = False
     """Results hold what was shown as it was, but for blank lines around it, or a mark says what is
     left out: what prints a short file shows all of it."""

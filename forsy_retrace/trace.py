@@ -235,6 +235,8 @@ class Trace(msgspec.Struct, frozen=True):
     """What the manifest says beyond the format: usage, shared prefix, hidden reasoning."""
     tools: Mapping[str, str] = msgspec.field(default_factory=dict)
     """The harness's tools, and the known ones that they work like, as its adapter says."""
+    marks_people: bool = True
+    """Whether a person is known to have written the user's turns."""
     marks_cuts: bool = False
     """Whether the harness is known to say so where it left out some of what a call showed."""
 

@@ -47,6 +47,7 @@ SHOWS = Shows(
         "whether a person or a program wrote the user's turns",
         PLACE,
     ),
+    marks_people=False,
     tools={
         "bash_command": "bash",
         "execute_bash": "bash",

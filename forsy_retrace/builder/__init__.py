@@ -47,7 +47,13 @@ PASSES: tuple[Pass, ...] = (
 
 def build(session: Session, adapter: str, shows: Shows) -> Trace:
     """One session, retraced. `shows` is what this kind of log can show."""
-    trace = Trace(adapter, session, tools=shows.tools, marks_cuts=shows.marks_cuts)
+    trace = Trace(
+        adapter,
+        session,
+        tools=shows.tools,
+        marks_people=shows.marks_people,
+        marks_cuts=shows.marks_cuts,
+    )
     for step in PASSES:
         trace = step(trace)
     trace = confide(trace, shows)  # how sure can a reader be?

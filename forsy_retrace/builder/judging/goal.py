@@ -16,6 +16,7 @@ from ..words.message_rules import PERMITTED
 from ..words.messages import finds_fault
 from .admits import BLOCKED, said, speaks_of_failure
 from .meant import meant
+from .plans import plans_written
 
 
 class Edit(NamedTuple):
@@ -159,7 +160,7 @@ def _asks_for_more(approval: Step, steps: list[Step], last_edit: Edit | None) ->
 def _last_edit(trace: Trace, steps: list[Step]) -> Edit | None:
     """The last step that changed code, or any file of the work where none did."""
     kinds = ("edit", "write", "delete", "changed")
-    live, is_scratch = {s.step for s in steps}, scratch(trace)
+    live, is_scratch = {s.step for s in steps} - plans_written(trace).keys(), scratch(trace)
     found = [
         touch
         for touch in trace.touches
@@ -271,9 +272,10 @@ def _by_answers(
     closing: Step,
     correction: Step | None,
 ) -> tuple[bool, str | None, str]:
-    """A question counts as answered where the user went on without objecting."""
+    """A question counts as answered where a person went on without objecting."""
     before = [s for s in humans if s.step < closing.step]
-    if len(before) > 1 and correction is None and _only_answers(steps, before, closing):
+    goes_on = trace.marks_people and len(before) > 1 and correction is None
+    if goes_on and _only_answers(steps, before, closing):
         return (
             True,
             f"Each message was answered; the user went on without objecting (step {before[-1].step}).",

@@ -15,6 +15,7 @@ from .goal import accepts
 from .heard import Heard, over, tells
 from .meant import meant
 from .named import cited, reported
+from .plans import plans_written
 from .repeated import answers, commits, given
 
 
@@ -136,8 +137,7 @@ def _ended(trace: Trace) -> dict[int, int]:
 
 def _accepted(trace: Trace) -> dict[int, int]:
     """Plans, questions and edits to the step in which the user took them up."""
-    found: dict[int, int] = {}
-    plan: list[int] = []
+    found = plans_written(trace)
     edits: list[int] = []
     for step in trace.steps:
         if step.action == "user_message":
@@ -147,12 +147,8 @@ def _accepted(trace: Trace) -> dict[int, int]:
                 found.update(dict.fromkeys(edits, step.step))
             if step.feedback_type == "correction":
                 edits = []
-        elif step.like in PLAN_EXITS:
-            if step.success:
-                found.update(dict.fromkeys([*plan, step.step], step.step))
-            plan = []
-        elif step.success and step.operation == "plan" and step.surface == "file":
-            plan.append(step.step)
+        elif step.like in PLAN_EXITS and step.success:
+            found[step.step] = step.step
         elif step.success and step.operation in ("edit", "write"):
             edits.append(step.step)
     return found
