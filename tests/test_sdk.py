@@ -73,8 +73,9 @@ def test_a_print_is_a_whole_file_where_the_harness_would_mark_a_cut(
 
 @pytest.mark.parametrize("marks_people", [True, False])
 def test_a_user_who_goes_on_tells_something_where_it_is_a_person(marks_people: bool) -> None:
-    talk = ("user", "What is 3 + 4?"), ("agent", "7"), ("user", "And 5 + 6?"), ("agent", "11")
-    said: list[Event] = [Message(HERE, role, text) for role, text in talk]
+    said: list[Event] = []
+    for asked, answered in (("What is 3 + 4?", "7"), ("And 5 + 6?", "11")):
+        said += [Message(HERE, "user", asked), Message(HERE, "agent", answered)]
     session = Session("s", None, tuple(said))
     trace = build(session, "my-tool", Shows(words="yes", marks_people=marks_people))
     assert trace.goal_achieved is marks_people
