@@ -18,6 +18,8 @@ def answers(trace: Trace, heard: Heard) -> dict[int, int]:
     first: dict[str, dict[str, int]] = {}
     """What each actor was shown, and by which step; 0 where several did, each in its own way."""
     said: set[str] = set()
+    spoken: set[str] = set()
+    """What somebody said in words: an answer may have it from there."""
     found: dict[int, int] = {}
     for step, is_over in in_time(trace):
         if not is_over:
@@ -26,13 +28,15 @@ def answers(trace: Trace, heard: Heard) -> dict[int, int]:
         for actor in heard.by(step) if step.step in told else ():
             shown = first.get(actor, {})
             values: dict[int, list[str]] = {}
-            for value in told[step.step] & shown.keys() - said:
+            for value in told[step.step] & shown.keys() - spoken:
                 values.setdefault(shown[value], []).append(value)
             for number, held in values.items():
                 if number and not (_is_far(trace, number, step) and _is_a_word(held)):
                     found.setdefault(number, step.step)
         if step.call is None:
-            said |= wanted.of(step.input or step.output or "", words=True)
+            words = wanted.of(step.input or step.output or "", words=True)
+            said |= words
+            spoken |= words
         elif step.success is not False:
             shown = first.setdefault(step.actor, {})
             for value in wanted.of(shown_of(step.output or "")[:MAX_TEXT]) - said:
