@@ -168,10 +168,12 @@ class _Telling(dict[str, tuple[str, ...]]):
 
     def __missing__(self, token: str) -> tuple[str, ...]:
         value, words = token.strip(".:-#/+%~@"), WORD.findall(token)
+        name = value.rpartition("/")[2].partition(":")[0]
+        values = [value, name] if name != value else [value]
         if self.wanted is not None:
-            value = value if value in self.wanted else ""
+            values = [value for value in values if value in self.wanted]
             words = [word for word in words if word in self.wanted]
-        found = [value] if len(value) >= 8 and JOINED.search(value) else []
+        found = [value for value in values if len(value) >= 8 and JOINED.search(value)]
         found += (word for word in words if is_camel(word))
         self[token] = held = tuple(found)
         return held
