@@ -23,12 +23,21 @@ from ..classify import reports
 from ..outcome import never_ran
 from ..outputs.gaps import only_reads
 from ..touched.listings import entries, folder_of, placed
-from ..touched.paths import absolute, base_of, shown
+from ..touched.paths import absolute, base_of, folders_above, shown
 from ..words.cited import lines_named
 from .distinctive import SHORTEST, values
 from .given import Brought
 from .imports import imported
-from .wanted import MAX_TEXT, MODULE, Asked, Replaced, Wanted, files_edited, last_part, ways_to_show
+from .wanted import (
+    MAX_TEXT,
+    MODULE,
+    Asked,
+    Replaced,
+    Wanted,
+    files_edited,
+    last_part,
+    ways_to_show,
+)
 
 HIT = later(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 BLAMED = later(
@@ -240,8 +249,9 @@ class Flow:
         paths = (*asked.paths, *asked.made, *(touch.path for touch in wrote))
         self.paths.update(dict.fromkeys(paths, step.step))
         for path in (*paths, *asked.said):
-            for part in _above(path):
-                self.through.setdefault(part, step.step)
+            for folder in folders_above(path):
+                self.through.setdefault(folder, step.step)
+                self.through.setdefault(last_part(folder), step.step)
         self.used.update(part for path in paths for part in last_part(path).split("."))
         for touch in wrote:
             self._put_in(touch)
@@ -486,9 +496,3 @@ def _as_sent(step: Step, path: str) -> Iterator[tuple[str, str]]:
         yield from ((whole, whole), (below, below))
     else:
         yield from ((below, below), (whole, below))
-
-
-def _above(path: str) -> Iterator[str]:
-    """The folders that a path leads through, each whole and by its name."""
-    while path := path.rpartition("/")[0]:
-        yield from (path, last_part(path))

@@ -7,7 +7,7 @@ from forsy_retrace.events import Event, Fact, Message, Notice, Origin
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.patterns import later
 
-from ..touched.paths import absolute
+from ..touched.paths import absolute, folders_above
 from .distinctive import values
 from .wanted import MAX_TEXT
 
@@ -52,13 +52,14 @@ class Beside:
 
 
 def values_given(text: str) -> set[str]:
-    """The values that the user's or a brief's words name; of a path, each of its parts.
+    """The values that the user's or a brief's words name; of a path, its parts and upper folders.
 
     A file may be named as a mention (`@src/a.py`) or from where one is (`./src/a.py`).
     """
     text = text[:MAX_TEXT]
     named = {*values(text), *_files_named(text)}
-    return named | {part for path in named if "/" in path for part in path.split("/") if part}
+    paths = [path for path in named if "/" in path]
+    return named.union(*(path.split("/") for path in paths), *map(folders_above, paths)) - {""}
 
 
 def brought_values(more: Brought) -> set[str]:

@@ -1,6 +1,7 @@
 """Where a path leads that a call names."""
 
 import posixpath
+from collections.abc import Iterator
 
 from forsy_retrace.commands import Command
 from forsy_retrace.trace import Step
@@ -31,6 +32,12 @@ def shown(path: str, cwd: str | None) -> str:
     base = (cwd or "").replace("\\", "/").rstrip("/")
     path = path.replace("\\", "/")
     return path[len(base) + 1 :] if base and path.startswith(base + "/") else path
+
+
+def folders_above(path: str) -> Iterator[str]:
+    """The folders that a path leads through, the nearest first."""
+    while path := path.rpartition("/")[0]:
+        yield path
 
 
 def known_places(run: Command) -> int:
