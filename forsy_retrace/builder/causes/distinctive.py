@@ -1,5 +1,6 @@
 """Which values of a text are distinctive: long tokens, their parts, and names that somebody coined."""
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -165,6 +166,17 @@ def values(text: str) -> Iterator[str]:
     """The distinctive values of a text, in order; one that stands often comes often."""
     for token in TOKEN.findall(text):
         yield from parts(token)
+
+
+def placed(text: str) -> dict[str, str]:
+    """The long names of files that a text gives with a folder, each with that folder's name."""
+    found: dict[str, str] = {}
+    for token in TOKEN.findall(text):
+        folder, slash, name = token.strip(".:-#/+%").rpartition("/")
+        name = name.partition(":")[0]
+        if slash and len(name) >= SHORTEST and posixpath.splitext(name)[1]:
+            found.setdefault(name, folder.rpartition("/")[2])
+    return found
 
 
 VERSION = later(r"[\w.-]+@v?\d[\w.+-]*")

@@ -99,6 +99,8 @@ class Flow:
         """Step to what it wrote and edited."""
         self.first: dict[str, int] = {}
         """Value to the first step whose output held it."""
+        self.outputs: dict[int, str] = {}
+        """Step to what it showed."""
         self.count: dict[str, int] = {}
         self.taught: dict[str, int] = {}
         """Value to the first skill whose text held it."""
@@ -127,6 +129,8 @@ class Flow:
         """File to the lines that were read and stand as they did."""
         self.lines: dict[str, dict[str | None, tuple[int, ...]]] = {}
         """A line to the last steps that showed it in each file; None where any may be meant."""
+        self.seen: set[str] = set()
+        """The files that were read."""
         self.indented: dict[str, dict[str, tuple[int, ...]]] = {}
         """A line to the last steps that showed it with each indent."""
         self.short: dict[tuple[str, str], int] = {}
@@ -167,6 +171,7 @@ class Flow:
         if more is not None:
             self._companions(step, more)
             text = f"{text}\n{more.text[:MAX_TEXT]}"
+        self.outputs[step.step] = text
         tokens = self.tokens.of(text) if text is whole else self.tokens.cut(text)
         parts = chain.from_iterable(filter(None, map(self.wanted.parts.__getitem__, tokens)))
         for value in chain(parts, self.wanted.idents.of(text)):
@@ -193,6 +198,7 @@ class Flow:
                     depths = self.indented.setdefault(line, {})
                     depths[row] = (*depths.get(row, ()), step.step)[-LOOKS:]
             files = self._files(step)
+            self.seen.update(one.path for one in self.read.get(step.step, ()))
             for line in lines:
                 held = self.lines.setdefault(line, {})
                 for file in files:
@@ -231,6 +237,7 @@ class Flow:
                     led_to[path] = source.step
         named = {way for path in asked.paths for way in ways_to_show(step, path)}
         rest = (value for value in asked.arguments if value not in named)
+        rest = (value for value in rest if self._is_there(value, asked.folders.get(value)))
         found += self._of_values((*rest, *asked.idents), led_to, base_of(step))
         found += self._of_skill(asked.skill)
         for path in self._known(step, asked):
@@ -256,6 +263,13 @@ class Flow:
         for touch in wrote:
             self._put_in(touch)
         return [best[number] for number in sorted(best)]
+
+    def _is_there(self, name: str, folder: str | None) -> bool:
+        """Whether a file's name was first shown by itself, or in the folder that it has here."""
+        shown_first = self.outputs.get(self.first.get(name, 0), "") if folder else ""
+        if not shown_first or f"{folder}/{name}" in shown_first:
+            return True
+        return re.search(rf"(?<![\w./-]){re.escape(name)}", shown_first) is not None
 
     def _known(self, step: Step, asked: Asked) -> Iterator[str]:
         """Files that are read whole, or edited: the hits in them have led there, or hold no more."""
@@ -422,11 +436,14 @@ class Flow:
         """The last steps that showed a line of these files, since the actor put it in if it did.
 
         A file of the same name may be the same, seen from elsewhere: in a container, say. It is
-        not where the actor wrote the file as a whole, and only looked elsewhere before.
+        not where this one was seen itself, or where the actor wrote it as a whole, and only looked
+        elsewhere before.
         """
         held, own = self.lines.get(line, {}), self._own(line, files)
         made = max((own, *(self.made.get(file, 0) for file in files)))
         if held.keys().isdisjoint((*files, None)):
+            if not self.seen.isdisjoint(files):
+                return set()
             names = frozenset(map(last_part, files))
             alike = (at for file, at in held.items() if not files or last_part(file or "") in names)
             return {step for steps in alike for step in steps if step >= made}

@@ -1,7 +1,7 @@
 """What the calls of a session say that an output may have shown: only this is looked for in them."""
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from forsy_retrace.patterns import later
@@ -62,6 +62,8 @@ class Asked(NamedTuple):
     """Files of which it asks for lines from the middle, with the first and the last, where told."""
     idents: tuple[str, ...]
     """Short ids, in their order."""
+    folders: Mapping[str, str]
+    """Names of files among the arguments, to the folder that each stands in there."""
     skill: tuple[str, ...]
     """The name of the skill that it calls: the agent has the names of all, from no step."""
 
@@ -153,6 +155,7 @@ def _asked(step: Step) -> Asked:
     if (run := step.run) is not None:
         there |= run.programs  # whoever calls a program knows it
     arguments: list[str] = []
+    folders: dict[str, str] = {}
     skill = _skill(step)
     told = command_of(step.like, step.call.input)
     idents = tuple(dict.fromkeys(idents_of(told[0] if told else None, step.call.input)))
@@ -160,6 +163,7 @@ def _asked(step: Step) -> Asked:
         is_whole = len(text) <= MAX_ARGUMENT
         found = held[text] if is_whole else distinctive.values(text[:MAX_ARGUMENT])
         alone = frozenset(ALONE.split(text)) if len(text) < MAX_ALONE else frozenset()
+        folders |= distinctive.placed(text[:MAX_ARGUMENT]) if "/" in text else {}
         arguments += (
             value
             for value in dict.fromkeys(found)
@@ -176,6 +180,7 @@ def _asked(step: Step) -> Asked:
         tuple(_made(step)),
         tuple(_spans(step)),
         idents,
+        folders,
         skill,
     )
 
