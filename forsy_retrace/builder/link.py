@@ -6,7 +6,7 @@ subagent's inside, an abandoned branch, what lay before a cleared or compacted c
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -43,6 +43,8 @@ SAID = {"answer_to_agent_question": "answered", "selection": "chose", "approval"
 """What a user did with a message of that role; with any other they asked."""
 ASKS_ANEW = ("direct_request", "correction")
 """Roles of a message that wants other work than what was under way."""
+MOST_EDITS = 60
+"""Edits of earlier turns that a correction may mean."""
 PLAN_TOOLS = ("TodoWrite", "TaskUpdate", "update_plan", "todo_list", "plan_update")
 Position = tuple[list[int], str | None, str, float | None]
 """Causes by what an actor had just received: steps, type, note, confidence."""
@@ -254,7 +256,18 @@ class _Linker:
         named = [done for done in wrong if _is_named(done, step.input or "")]
         if _asks_for_other_work(step):
             lane.retries.settle()
-        lane.retries.reopen(named or wrong)
+        lane.retries.reopen(named or wrong, self._edits_before(step) if is_wrong else ())
+
+    def _edits_before(self, step: Step) -> list[Step]:
+        """The edits of earlier turns that a correction may mean: of the files that it names, if any."""
+        before = (
+            one
+            for turn in range(step.turn - 2, 0, -1)
+            for one in reversed(self.turns.get(turn, ()))
+            if one.actor == "agent" and one.success and side_of(one) == "change"
+        )
+        done = [*islice(before, MOST_EDITS)][::-1]
+        return [one for one in done if _is_named(one, step.input or "")] or done
 
     def _call(self, step: Step) -> Step:
         lane = self._lane(step)

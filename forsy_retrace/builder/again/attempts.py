@@ -47,6 +47,8 @@ class Attempt(NamedTuple):
     """How often the user had asked for another task."""
     hidden: bool = False
     """Whether it is a check that answers a failed one, and of which the log hides how it went."""
+    earlier: bool = False
+    """Whether it is an edit of an earlier turn than the last, which a correction may mean."""
     away: bool = False
     """Whether all edits were stashed away when it ran."""
 

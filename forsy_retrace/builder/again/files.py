@@ -19,6 +19,8 @@ def same_file(old: Attempt, new: Attempt) -> bool:
         return False
     if not old.step.success:
         return not _finds_done(old.step, new.step)
+    if old.earlier and not _is_about(old.step, new.step):
+        return False
     return _works_on(old.step, new.step)
 
 
@@ -61,6 +63,13 @@ def _works_on(old: Step, new: Step) -> bool:
     if put := lines_put(before):
         return not put.isdisjoint(lines_taken(after))
     return not lines_taken(before).isdisjoint(lines_put(after))
+
+
+def _is_about(old: Step, new: Step) -> bool:
+    """Whether most of what an edit takes out is what another had put in, and a good part of it."""
+    put, taken = lines_put(replacements(old)), lines_taken(replacements(new))
+    shared = len(put & taken)
+    return shared > 1 and 2 * shared >= len(taken) and 4 * shared >= len(put)
 
 
 def same_name_elsewhere(old: Attempt, new: Attempt) -> bool:

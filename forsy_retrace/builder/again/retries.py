@@ -104,8 +104,10 @@ class Retries:
         most = max(4, COMMON * self.lookups)
         return new._replace(terms=frozenset(t for t in new.terms if self.spread[t] <= most))
 
-    def reopen(self, steps: Iterable[Step]) -> None:
-        """The user said that these were wrong."""
+    def reopen(self, steps: Iterable[Step], earlier: Iterable[Step] = ()) -> None:
+        """The user said that these were wrong, or may mean edits of earlier turns."""
+        meant = (attempt(step, self.order, None)._replace(earlier=True) for step in earlier)
+        self.open = [*meant, *self.open]
         self.open += [attempt(step, self.order, None) for step in steps]
 
     def settle(self) -> None:
