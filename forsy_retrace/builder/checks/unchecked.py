@@ -101,6 +101,9 @@ class Reach(NamedTuple):
             return file.ending in self.endings
         return self.prose or file.ending not in (*PROSE, *SETTINGS)
 
+    def of(self, files: Iterable[File]) -> tuple[str, ...]:
+        return tuple(file.path for file in files if self.holds(file))
+
 
 Breadth = tuple[Limits, ...]
 """What each check of a kind on a line is limited to; empty where one checks everything."""
@@ -123,7 +126,8 @@ class Unchecked:
         self.made: dict[int, tuple[File, ...]] = {}
         self.edited: set[str] = set()
         """The files of all edits and the folders that they lie in, between slashes."""
-        self.waiting: dict[tuple[str, Reach], dict[int, None]] = {}
+        self.waiting: dict[tuple[str, Reach], dict[int, tuple[str, ...]]] = {}
+        """By kind and reach, the edits and their files that the tool looks at."""
         self.passed: dict[str, set[int]] = {}
         self.narrow: dict[tuple[str, str, str], dict[Breadth, set[int]]] = {}
         """Kind and one thing to which narrower runs were limited to the breadth of each, and the
@@ -135,8 +139,8 @@ class Unchecked:
         for file in self.made[edit]:
             self.edited.update(map(between_slashes, with_parents(file.path)))
         for (_, reach), waiting in self.waiting.items():
-            if any(reach.holds(file) for file in self.made[edit]):
-                waiting[edit] = None
+            if paths := reach.of(self.made[edit]):
+                waiting[edit] = paths
 
     def drop(self, edit: int) -> None:
         """An edit of which nothing is left; it waits for no check."""
@@ -158,21 +162,15 @@ class Unchecked:
         `lines` are what the scripts stand for that it runs, where it shows them; `place` is the
         folder where it ran, where the log keeps track of it, and `start` that of the session.
         """
-        reach = _reach(kind, run, lines)
         parts = [
-            (self._looks(kind, ways, place, start), self._covered(kind, ways[-1]))
+            (self._covered(kind, ways[-1]), self._looks(kind, ways, place, start))
             for ways in _parts(kind, run, lines)
         ]
         others = 0
-        for edit in reversed(self._waiting(kind, reach)):
+        for edit, paths in reversed(self._waiting(kind, _reach(kind, run, lines)).items()):
             if edit <= since or others == PASSED_BY:
                 return
-            files = [file.path for file in self.made[edit] if reach.holds(file)]
-            if any(
-                not any(edit in passed for passed in covered)
-                and (not looks or any(all(look(path) for look in looks) for path in files))
-                for looks, covered in parts
-            ):
+            if any(_waits(edit, paths, *part) for part in parts):
                 yield edit
             else:
                 others += 1
@@ -203,12 +201,12 @@ class Unchecked:
             held += (told_of(one, here, start) for here, one in ran)
         return [one for one in held if one is not None]
 
-    def _waiting(self, kind: str, reach: Reach) -> dict[int, None]:
+    def _waiting(self, kind: str, reach: Reach) -> dict[int, tuple[str, ...]]:
         if (kind, reach) not in self.waiting:
             self.waiting[kind, reach] = {
-                edit: None
+                edit: paths
                 for edit, files in self.made.items()
-                if edit not in self.passed.get(kind, ()) and any(map(reach.holds, files))
+                if edit not in self.passed.get(kind, ()) and (paths := reach.of(files))
             }
         return self.waiting[kind, reach]
 
@@ -221,6 +219,14 @@ class Unchecked:
             for whole, edits in self.narrow.get((kind, flag, _key(flag, values[0])), {}).items()
             if all(any(_is_as_wide(one, limits) for one in whole) for limits in asked)
         ]
+
+
+def _waits(edit: int, paths: tuple[str, ...], covered: list[set[int]], looks: list[Looks]) -> bool:
+    """Whether no run as wide passed over an edit, and this one looks at a file of it."""
+    for passed in covered:
+        if edit in passed:
+            return False
+    return not looks or any(all(look(path) for look in looks) for path in paths)
 
 
 def _parts(kind: str, run: Command, lines: Iterable[str]) -> list[tuple[Command, ...]]:
