@@ -3,12 +3,14 @@
 import re
 import shutil
 import sqlite3
+import struct
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from forsy_retrace.errors import UnreadableInput
-from forsy_retrace.source import BESIDE, Source, database
+from forsy_retrace.source import BESIDE, Source, database, journals
 
 HISTORY = """
 CREATE TABLE history (id INTEGER PRIMARY KEY, command TEXT, exit INTEGER, cost REAL, key BLOB);
@@ -142,3 +144,131 @@ def test_a_table_may_have_any_name_and_columns(tmp_path: Path) -> None:
     assert [one.value for one in source.records()][1:] == [
         {"table": 'a "b" ; --', "rowid": 1, "row": {"rowid": "r", "table": "t", "x y": "x"}}
     ]
+
+
+# what SQLite had not put into the database yet
+
+
+def copied(source: Path, folder: Path) -> Path:
+    """The files of a database as they lie now, whoever works on it."""
+    folder.mkdir()
+    for path in source.parent.glob(f"{source.name}*"):
+        shutil.copy(path, folder)
+    return folder / source.name
+
+
+def filled(connection: sqlite3.Connection, rounds: int) -> None:
+    """Many transactions that make a database longer and shorter."""
+    connection.execute("CREATE TABLE t (x TEXT)")
+    for turn in range(rounds):
+        connection.execute("BEGIN")
+        for number in range(40):
+            connection.execute("INSERT INTO t VALUES (?)", (f"{turn}-{number}-" * 30,))
+        connection.execute("COMMIT")
+        connection.execute("DELETE FROM t WHERE x LIKE ?", (f"{turn // 2}-%",))
+    connection.execute("PRAGMA incremental_vacuum")
+
+
+def said_by_sqlite(path: Path) -> list[str]:
+    try:
+        rows = sqlite3.connect(path).execute("SELECT x FROM t ORDER BY rowid").fetchall()
+    except sqlite3.Error:
+        return []
+    return [row for (row,) in rows]
+
+
+def values_of(path: Path) -> list[str]:
+    return [one.value["row"]["x"] for one in Source(path).records() if "row" in one.value]
+
+
+@pytest.mark.parametrize("size", [512, 4096, 65536])
+def test_a_log_of_writes_gives_what_sqlite_gives(size: int, tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    writer = sqlite3.connect(path, isolation_level=None)
+    for setting in (f"page_size = {size}", "auto_vacuum = 2", "journal_mode = WAL"):
+        writer.execute(f"PRAGMA {setting}")
+    writer.execute("PRAGMA wal_autocheckpoint = 40")
+    filled(writer, 20)
+    writer.execute("BEGIN")
+    writer.execute("INSERT INTO t VALUES ('never said')")
+    writer.execute("PRAGMA cache_spill = 1")
+    told = said_by_sqlite(path)
+    mine = copied(path, tmp_path / "copy")
+    before = {one.name: one.read_bytes() for one in mine.parent.iterdir()}
+    assert before["history.db-wal"]
+    assert values_of(mine) == told
+    assert {one.name: one.read_bytes() for one in mine.parent.iterdir()} == before
+    log = mine.with_name("history.db-wal")
+    whole = log.read_bytes()
+    for cut in (0, 31, 32, len(whole) // 3, len(whole) - 1):
+        log.write_bytes(whole[:cut])
+        mended = copied(mine, tmp_path / f"cut-{cut}")
+        assert values_of(mine) == said_by_sqlite(mended)
+
+
+def test_a_transaction_that_never_ended_is_taken_back(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("PRAGMA cache_size = 5")
+    filled(writer, 6)
+    told = said_by_sqlite(path)
+    writer.execute("BEGIN")
+    writer.execute("DELETE FROM t WHERE rowid % 3")
+    writer.executemany("INSERT INTO t VALUES (?)", [("never said" * 50,)] * 400)
+    mine = copied(path, tmp_path / "copy")
+    assert mine.with_name("history.db-journal").stat().st_size
+    assert mine.read_bytes() != path.read_bytes() or b"never said" in mine.read_bytes()
+    assert values_of(mine) == told
+    assert said_by_sqlite(copied(mine, tmp_path / "mended")) == told
+
+
+@pytest.mark.parametrize("at", range(0, 4200, 60))
+def test_a_damaged_log_of_writes_is_left_out_or_refused(at: int, tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("PRAGMA journal_mode = WAL")
+    filled(writer, 2)
+    mine = copied(path, tmp_path / "copy")
+    log = mine.with_name("history.db-wal")
+    data = bytearray(log.read_bytes())
+    data[at] ^= 0x55
+    log.write_bytes(data)
+    assert values_of(mine) == said_by_sqlite(copied(mine, tmp_path / "mended"))
+
+
+def test_a_log_that_asks_for_more_than_it_wrote_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    path.write_bytes(b"SQLite format 3\0" + bytes(4080))
+    head = struct.pack(">IIIIII", 0x377F0683, 3007000, 4096, 0, 1, 2)
+    sums = journals._summed(head, ">", (0, 0))
+    first = struct.pack(">II", 0xFFFFFFF0, 0xFFFFFFFF)
+    page = bytes(4096)
+    told = journals._summed(page, ">", journals._summed(first, ">", sums))
+    frame = first + struct.pack(">IIII", 1, 2, *told) + page
+    path.with_name("history.db-wal").write_bytes(head + struct.pack(">II", *sums) + frame)
+    with pytest.raises(UnreadableInput, match=r"^history\.db: damaged database$"):
+        list(Source(path).records())
+
+
+def test_a_database_too_large_for_memory_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = made(tmp_path)
+    source.path.with_name("history.db-wal").write_bytes(b"x")
+    monkeypatch.setattr(database, "MOST_MERGED", 1)
+    with pytest.raises(UnreadableInput, match="too large with writes beside it; end what writes"):
+        list(source.records())
+
+
+def test_no_copy_of_a_history_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be a private file that a killed process leaves behind."""
+    away = tmp_path / "temp"
+    away.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(away))
+    path = tmp_path / "history.db"
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("PRAGMA journal_mode = WAL")
+    filled(writer, 1)
+    records = Source(copied(path, tmp_path / "copy")).records()
+    next(records)
+    assert list(away.iterdir()) == []

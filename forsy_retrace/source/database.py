@@ -7,9 +7,8 @@ SQLite's own are left out. A row is `{"table": …, "rowid": …, "row": {…}}`
 import io
 import os
 import sqlite3
-import tempfile
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 from urllib.parse import quote
@@ -19,12 +18,18 @@ import msgspec
 from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.patterns import later
 
+from .journals import logged, rolled_back
 from .unpack import FREE, MAX_RATIO, MAX_UNPACKED, Bounded
 from .values import MAX_LINE
 
 STEPS = 1_000_000
 MOST_STEPS = 100
 """A query may take so many times so many steps of SQLite's machine for each row."""
+MOST_MERGED = 1 << 30
+"""Bytes of a database, and of the writes beside it, that are put together in memory."""
+TOO_LARGE = "too large with writes beside it; end what writes to it, and read it then"
+ALONE = b"\x01\x01"
+"""By which a database says, at byte 18, that no write-ahead log goes with it."""
 WITHOUT_ROWID = later(r"(?i)\)[^)]*\bWITHOUT\s+ROWID\b[^)]*$")
 ENCODE = msgspec.json.Encoder().encode
 
@@ -85,7 +90,7 @@ def _size(source: Opened) -> int:
 
 
 def _lines(source: Opened, beside: Sequence[Opened]) -> Generator[bytes]:
-    with _place(source, beside) as address, closing(_connected(address)) as connection:
+    with closing(_connected(source, beside)) as connection:
         tables = _tables(connection)
         yield ENCODE({"database": {name: columns for name, (columns, _) in tables.items()}}) + b"\n"
         for table, (columns, query) in tables.items():
@@ -94,24 +99,17 @@ def _lines(source: Opened, beside: Sequence[Opened]) -> Generator[bytes]:
                 yield ENCODE({"table": table, "rowid": number, "row": row}) + b"\n"
 
 
-@contextmanager
-def _place(source: Opened, beside: Sequence[Opened]) -> Iterator[str]:
-    """The address of a database that nobody writes to: a copy where a log of writes lies beside."""
-    if not beside:
-        yield f"file:{quote(os.fspath(source.path.resolve()))}?mode=ro&immutable=1"
-        return
-    with tempfile.TemporaryDirectory(prefix="forsy-") as away:
-        for one in (source, *beside):
-            end = one.path.name[len(source.path.name) :] if one is not source else ""
-            with one.on_disk() as held, open(Path(away) / f"copy{end}", "wb") as copy:
-                while piece := held.read(1 << 20):
-                    copy.write(piece)
-        yield f"file:{quote(away)}/copy"
+def _connected(source: Opened, beside: Sequence[Opened]) -> sqlite3.Connection:
+    """A connection that runs nothing of the database's own.
 
-
-def _connected(address: str) -> sqlite3.Connection:
-    """A connection that runs nothing of the database's own, and ends a query without end."""
-    connection = sqlite3.connect(address, uri=True, isolation_level=None)
+    A database with writes beside it is read from memory: SQLite would write where it lies.
+    """
+    if beside:
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        connection.deserialize(_merged(source, beside))
+    else:
+        address = f"file:{quote(os.fspath(source.path.resolve()))}?mode=ro&immutable=1"
+        connection = sqlite3.connect(address, uri=True, isolation_level=None)
     for setting in (
         "trusted_schema = OFF",
         "cell_size_check = ON",
@@ -122,6 +120,23 @@ def _connected(address: str) -> sqlite3.Connection:
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE)
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     return connection
+
+
+def _merged(source: Opened, beside: Sequence[Opened]) -> bytearray:
+    """A database and what was to be written into it, in memory alone."""
+    if sum(_size(one) for one in (source, *beside)) > MOST_MERGED:
+        raise UnreadableInput(f"{source.name}: {TOO_LARGE}")
+    base = bytearray(_whole(source))
+    for one in beside:
+        way = logged if one.path.name.endswith("-wal") else rolled_back
+        base = way(base, _whole(one))
+    base[18:20] = ALONE
+    return base
+
+
+def _whole(source: Opened) -> bytes:
+    with source.on_disk() as stream:
+        return stream.read()
 
 
 def _tables(connection: sqlite3.Connection) -> dict[str, tuple[list[str], str]]:
