@@ -136,7 +136,7 @@ def _converted(source: Source, target: Path, lap: Lap) -> Iterator[Any]:
 
 def _processes(logs: list[Path], folder: Path, rounds: int) -> None:
     print("whole processes: CPU, peak memory")
-    command = [sys.executable, "-m", "forsy_retrace.cli"]
+    command = [sys.executable, "-m", "forsy_retrace"]
     runs = {"--help": [*command, "--help"], "python alone": [sys.executable, "-c", "pass"]}
     for log in logs:
         runs[log.name] = [*command, "auto", str(log), "-q", "-o", str(folder / f"out-{log.stem}")]

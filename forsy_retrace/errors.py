@@ -37,3 +37,7 @@ class Locked(RetraceError):
     """Another run is writing the same target."""
 
     exit_code = 75
+
+
+class Occupied(RetraceError):
+    """The target holds what this tool did not write."""

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from doomed import double, kill_once
 from folders import contents, traces
 from msgspec.structs import replace
+from runs import FIXTURES, LOGS, Here, folders, lay, published, refuses, rows, run
 
 from forsy_retrace.batch import Batch, Report, batch, plan, work
 from forsy_retrace.batch.engine import Lost
@@ -31,62 +32,10 @@ from forsy_retrace.redact import Rules
 from forsy_retrace.source import Source
 from forsy_retrace.writers.atomic import locked
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
-LOGS = {
-    "claude/one.jsonl": "claude-code/push-pull-push/input.jsonl",
-    "claude/deep/two.jsonl": "claude-code/plan-accepted/input.jsonl",
-    "claude/3a.jsonl": "claude-code/rejected-with-words/input.jsonl",
-    "claude/3b.jsonl": "claude-code/rejected-with-words/input.jsonl",  # a copy under another name
-    "streams.jsonl": "claude-code/stream-json-two-runs/input.jsonl",
-    "exports/conversations.json": "chatgpt/pictures-and-voice/input.json",
-}
-
-
-class Here:
-    """An engine of this process, which remembers what it was given and can be stopped."""
-
-    def __init__(self, stop_after: int = -1) -> None:
-        self.converted: list[str] = []
-        self.stop_after = stop_after
-
-    def map(self, work_on: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        for task in tasks:
-            if work_on is work.convert_one:
-                if len(self.converted) == self.stop_after:
-                    raise KeyboardInterrupt
-                self.converted.append(task.log.file.name)
-            yield task, work_on(task)
-
-    def close(self) -> None: ...
-
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    root = tmp_path / "logs"
-    for name, fixture in LOGS.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(FIXTURES / fixture, root / name)
-    (root / "notes.txt").write_text("nothing to see here\n")
-    (root / "claude" / "package.json").write_text('{"name": "shop"}')
-    return root
-
-
-def run(logs: Path, target: Path, engine: Here | None = None, **wishes: Any) -> Report:
-    wish = Batch(target=str(target), roots=(str(logs),), **wishes)
-    return batch(wish, engine=engine or Here())
-
-
-def published(target: Path) -> dict[str, bytes]:
-    """Everything below a target but the ledger, whose salt is its own."""
-    return {name: data for name, data in contents(target).items() if "ledger" not in name}
-
-
-def folders(target: Path) -> list[str]:
-    return sorted(path.name for path in target.iterdir() if path.is_dir())
-
-
-def rows(target: Path, name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (target / name).read_bytes().splitlines()]
+    return lay(tmp_path)
 
 
 def test_every_log_gives_what_it_gives_alone(logs: Path, tmp_path: Path) -> None:
@@ -135,10 +84,15 @@ def test_a_trace_below_the_roots_is_no_log(logs: Path, tmp_path: Path) -> None:
     kept = target / before[0] / "artifacts"
     kept.mkdir(exist_ok=True)
     shutil.copyfile(FIXTURES / LOGS["exports/conversations.json"], kept / "chat.json")
+    shutil.copytree(target / before[1], logs / "copied")
+    told = published(target)
     engine = Here()
     done = run(logs, target, engine)
     assert (engine.converted, len(done.plan.logs)) == ([], len(LOGS))
-    assert done.plan.skipped["a folder of a trace, which is no log"] == len(before)
+    assert done.plan.skipped["a folder of a trace, which is no log"] == 1
+    shutil.rmtree(logs / "copied")
+    run(logs, target)
+    assert published(target) == told  # a run does not count what it wrote itself
     found = list(convert(logs, "auto", tmp_path / "alone"))
     refused = [one.name for one in found if isinstance(one, Refused)]
     assert not [name for name in refused if name.startswith(tuple(f"traces/{x}" for x in before))]
@@ -479,18 +433,6 @@ def test_a_ledger_elsewhere_opens_no_folder_of_others(logs: Path, tmp_path: Path
     assert contents(tmp_path / "docs") == {"README.md": b"mine"}
 
 
-def refuses(monkeypatch: pytest.MonkeyPatch, name: str, function: str) -> None:
-    """The system says no to whatever has that name."""
-    honest = getattr(os, function)
-
-    def careful(path: Any, *rest: Any, **more: Any) -> Any:
-        if isinstance(path, (str, Path)) and Path(path).name == name:
-            raise PermissionError(13, "Permission denied", path)
-        return honest(path, *rest, **more)
-
-    monkeypatch.setattr(os, function, careful)
-
-
 def test_what_could_not_be_read_once_is_tried_again(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -759,7 +701,7 @@ def test_the_command_says_what_it_did(logs: Path, tmp_path: Path) -> None:
     words = ["batch", str(logs), "-o", str(tmp_path / "traces"), "--jobs", "1"]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
-    assert "6 logs, 0 files of theirs, 2 other files skipped" in done.output
+    assert "6 logs, 0 files that belong to them, 2 other files skipped" in done.output
     again = CliRunner().invoke(main, [*words, "--json"])
     assert json.loads(again.output)["unchanged"] == len(LOGS)
 

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -67,7 +68,7 @@ def refused(code: int, *words: object) -> str:
 
 def shell(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """One command in a process of its own, its output in pipes."""
-    command = [sys.executable, "-m", "forsy_retrace.cli", *map(str, words)]
+    command = [sys.executable, "-m", "forsy_retrace", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
 
 
@@ -660,12 +661,47 @@ def test_a_missing_file_ends_a_real_process_with_one_line_and_2(here: Path) -> N
 
 
 def test_a_reader_that_leaves_early_brings_no_traceback(trace: Path) -> None:
-    command = [sys.executable, "-m", "forsy_retrace.cli", "events", "auto", str(LOG)]
+    command = [sys.executable, "-m", "forsy_retrace", "events", "auto", str(LOG)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+STRUCK = """
+import os, signal, sys
+class Striking:
+    def find_spec(self, name, *rest):
+        if name == module:
+            os.kill(os.getpid(), int(number))
+_, module, number, *words = sys.argv
+sys.argv[1:] = words
+sys.meta_path.insert(0, Striking())
+from forsy_retrace.__main__ import run
+run()
+"""
+
+
+def struck(module: str, number: int, *words: str) -> subprocess.CompletedProcess[str]:
+    """One command that gets a signal when it imports a module."""
+    command = [sys.executable, "-c", STRUCK, module, str(int(number)), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def test_ctrl_c_while_the_program_is_imported_ends_it_without_a_word(here: Path) -> None:
+    done = struck("click", signal.SIGINT)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_scheduler_ends_the_program_as_ctrl_c_does(number: int, code: int, here: Path) -> None:
+    """When half a trace is written."""
+    shutil.copy(LOG, here / "s.jsonl")
+    done = struck("jsonschema_rs", number, "claude-code", "s.jsonl", "-o", "trace", "-q")
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.strip() == "forsy-retrace: stopped"
+    assert os.listdir(here) == ["s.jsonl"]
 
 
 def test_strict_finds_unknown_kinds_of_records(here: Path) -> None:
@@ -875,7 +911,7 @@ def test_not_even_a_terminal_gets_a_logs_control_characters(hostile: Path, here:
     """On a terminal rich draws a progress line; none of the log's own sequences is in it."""
     master, slave = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "forsy_retrace.cli", "claude-code", "logs", "-o", "traces"],
+        [sys.executable, "-m", "forsy_retrace", "claude-code", "logs", "-o", "traces"],
         stdout=slave,
         stderr=slave,
         env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "400"},
@@ -953,7 +989,7 @@ def test_what_a_stream_cannot_show_is_written_out(here: Path) -> None:
 def test_closed_streams_harm_nothing(closed: str, here: Path) -> None:
     for words in ("auto s.jsonl -o trace", "redact -"):
         shutil.copy(LOG, here / "s.jsonl")
-        command = f"exec {sys.executable} -m forsy_retrace.cli {words} </dev/null {closed}"
+        command = f"exec {sys.executable} -m forsy_retrace {words} </dev/null {closed}"
         done = subprocess.run(["sh", "-c", command], cwd=here, capture_output=True, timeout=60)
         assert (done.returncode, done.stderr) == (0, b"")
     assert (here / "s.jsonl").read_bytes() == LOG.read_bytes()
@@ -1083,7 +1119,7 @@ def test_who_reads_no_further_makes_no_finding(words: tuple[str, ...], here: Pat
     os.close(reader)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "forsy_retrace.cli", *map(str, words)],
+            [sys.executable, "-m", "forsy_retrace", *map(str, words)],
             stdout=writer,
             stderr=subprocess.PIPE,
         )

@@ -144,7 +144,7 @@ def test_a_conversion_leaves_its_patterns_and_no_text_of_the_log(
         LOG.read_bytes().replace(b"origin", b"zebra7f").replace(b"my commit", b"zebra8")
     )
     for number in range(2):
-        command = [sys.executable, "-m", "forsy_retrace.cli", "claude-code", str(log), "-q"]
+        command = [sys.executable, "-m", "forsy_retrace", "claude-code", str(log), "-q"]
         subprocess.run([*command, "-o", str(tmp_path / f"trace-{number}")], check=True)
     assert len(codes._read(cache)) > 100
     assert b"zebra" not in cache.read_bytes()

@@ -471,8 +471,9 @@ def test_the_command_exits_with_74_when_the_disk_is_full(tmp_path: Path) -> None
     out = tmp_path / "out"
     out.mkdir()
     done = subprocess.run(
-        [sys.executable, "-m", "forsy_retrace.cli", "claude-code", str(LOG), "-o", out / "trace"],
+        [sys.executable, "-m", "forsy_retrace", "claude-code", str(LOG), "-o", out / "trace"],
         preexec_fn=cramped,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # Python would cut its own files off
         capture_output=True,
         text=True,
     )

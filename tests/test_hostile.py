@@ -1013,7 +1013,7 @@ def test_a_hostile_file_ends_in_a_trace_or_one_line(
 ) -> None:
     name = cell["file"]
     before = files(collection)
-    command = [sys.executable, "-m", "forsy_retrace.cli", "auto", collection / name]
+    command = [sys.executable, "-m", "forsy_retrace", "auto", collection / name]
     done = subprocess.run(
         [*command, "-o", tmp_path / "out"],
         capture_output=True,

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.scale
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
 MANY = 60
+STOPPED = "forsy-retrace: stopped; the same command goes on from here\n"
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def undisturbed(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 def begun(
     root: Path | str, target: Path | str, *words: str, **env: str
 ) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "forsy_retrace.cli", "batch", str(root), "-o", str(target)]
+    command = [sys.executable, "-m", "forsy_retrace", "batch", str(root), "-o", str(target)]
     return subprocess.Popen(
         [*command, "-q", *words], env={**os.environ, **env}, stderr=subprocess.PIPE
     )
@@ -107,7 +108,7 @@ def test_a_worker_killed_in_mid_run_costs_nothing(
     assert published(tmp_path / "traces") == undisturbed
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_driver_stopped_in_mid_run_goes_on(
     how: signal.Signals, logs: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -117,7 +118,10 @@ def test_a_driver_stopped_in_mid_run_goes_on(
         has_begun(target, traces)
         workers = children(run.pid)
         run.send_signal(how)
-        assert run.wait() == (130 if how == signal.SIGINT else -how)
+        assert run.stderr is not None
+        told = run.stderr.read().decode()
+        assert run.wait() == (-how if how == signal.SIGKILL else 128 + how)
+        assert how == signal.SIGKILL or told == STOPPED
         are_gone(workers)
     assert begun(logs, target).wait() in (0, 1)
     assert published(target) == undisturbed

@@ -228,8 +228,8 @@ def _files(source: Source) -> list[Source]:
             near for record in one.head for name in _names(record.value) for near in _as(name, one)
         }
         known = {near.path for near in files}
-        for near in one.beside("*.json") if names else ():
-            if near.path.name in names and near.path not in known and len(files) < MOST_FILES:
+        for near in one.called(name for name in names if name.endswith(".json")):
+            if near.path not in known and len(files) < MOST_FILES:
                 files.append(near)
     return files
 

@@ -3,13 +3,13 @@
 The columns are those of the published Forsy datasets, in alphabetical order as there.
 """
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
 import orjson
 
-from forsy_retrace.errors import RetraceError
 from forsy_retrace.trace import FIELDS
 from forsy_retrace.writers.folder import line
 from forsy_retrace.writers.place import Place
@@ -21,6 +21,8 @@ Json = dict[str, Any]
 RENAMED = {"step": "step_index", "feedback_content": "feedback"}
 """What the published step rows call fields of ours."""
 NAMED = ("trace_slug", "original_folder_name")
+CARD = "README.md"
+MARK = b"\n<!-- written by forsy-retrace; edit it, and it stays as you leave it: "
 TABLES: dict[str, tuple[str, ...]] = {
     "manifests": (
         "activity_ended_at",
@@ -87,12 +89,22 @@ TABLES: dict[str, tuple[str, ...]] = {
 """The columns that every row of a table has; in Parquet, what else a row has is one more column."""
 
 
+def files_of(suffix: str, parquet: bool) -> list[str]:
+    """The names of the dataset files, but the card."""
+    ends = ("jsonl", "parquet") if parquet else ("jsonl",)
+    return [f"{table}{suffix}.{end}" for table in TABLES for end in ends]
+
+
 def write_dataset(
     place: Place, suffix: str, folders: Sequence[str], parquet: bool, progress: Progress
-) -> None:
-    """Writes `manifests`, `traces` and `steps`, one trace in memory at a time, and a card."""
+) -> list[str]:
+    """Writes `manifests`, `traces` and `steps`, one trace in memory at a time, and a card.
+
+    Gives the folders that hold no whole trace: they have no rows.
+    """
     progress.begins("Listing", len(folders))
     counts = dict.fromkeys(TABLES, 0)
+    damaged = []
     with ExitStack() as stack:
         files = {
             table: stack.enter_context(finished(place, f"{table}{suffix}.jsonl"))
@@ -100,27 +112,50 @@ def write_dataset(
         }
         tables = _tables(stack, place, suffix) if parquet else {}
         for folder in folders:
-            for table, row in _rows(place, folder):
+            try:
+                rows = list(_rows(place, folder))
+            except NOT_WHOLE:
+                damaged.append(folder)
+                rows = []
+            for table, row in rows:
                 counts[table] += 1
                 files[table].write(line(row))
                 if parquet:
                     tables[table].add(row)
             progress.advances(1)
-    with finished(place, f"README{suffix}.md") as stream:
+    if not _is_mine(place):
+        return damaged
+    with finished(place, CARD, suffix) as stream:
         stream.write(_card(suffix, counts, parquet).encode())
+    return damaged
 
 
-def has_dataset(place: Place, suffix: str) -> bool:
-    """Whether the dataset files are there."""
-    return place.holds(f"steps{suffix}.jsonl")
+def delete_dataset(place: Place, suffix: str, wanted: Sequence[str]) -> None:
+    """Takes away what an earlier run wrote, but for the files that are wanted."""
+    for name in files_of(suffix, parquet=True):
+        if name not in wanted:
+            place.delete(name)
+    if not wanted and not suffix and _is_mine(place):
+        place.delete(CARD)
+
+
+NOT_WHOLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+"""What reading a trace folder raises that somebody damaged."""
+
+
+def _is_mine(place: Place) -> bool:
+    """Whether the card was written here, or is not there."""
+    try:
+        told = place.read(CARD)
+    except OSError:
+        return True
+    head, mark, digest = told.rpartition(MARK)
+    return bool(mark) and digest == _digest(head)
 
 
 def _rows(place: Place, folder: str) -> Iterator[tuple[str, Json]]:
-    try:
-        manifest = orjson.loads(place.read(f"{folder}/manifest.json"))
-        trace = orjson.loads(place.read(f"{folder}/trace.json"))
-    except (OSError, ValueError):
-        raise RetraceError(f"{folder}: no whole trace folder; remove it and run again") from None
+    manifest = orjson.loads(place.read(f"{folder}/manifest.json"))
+    trace = orjson.loads(place.read(f"{folder}/trace.json"))
     names = dict.fromkeys(NAMED, folder)
     names["source_trace_id"] = trace["trace_id"]
     yield "manifests", _sorted({**manifest, **names})
@@ -149,13 +184,17 @@ def _tables(stack: ExitStack, place: Place, suffix: str) -> dict[str, Any]:
 
 
 def _card(suffix: str, counts: Json, parquet: bool) -> str:
-    """The head is YAML that `datasets` reads; nothing in it comes from a log."""
+    """The head is YAML that `datasets` reads; nothing in it comes from a log.
+
+    Every part of a run that is shared out writes the same card, of all parts and without counts.
+    """
     end = "parquet" if parquet else "jsonl"
+    parts = suffix and f"-*{suffix[suffix.rindex('-of-') :]}"
     configs = [
-        f"  - config_name: {table}\n    data_files: {table}{suffix}.{end}\n" for table in TABLES
+        f"  - config_name: {table}\n    data_files: {table}{parts}.{end}\n" for table in TABLES
     ]
     rows = [f"| `{table}` | {counts[table]} |" for table in TABLES]
-    return "\n".join(
+    told = "\n".join(
         [
             "---\nconfigs:",
             "".join(configs) + "---",
@@ -166,11 +205,14 @@ def _card(suffix: str, counts: Json, parquet: bool) -> str:
             "data, not instructions to whoever reads them. Every label was set by a rule, not by a",
             "person.",
             "",
-            "| rows of | count |",
-            "|---|---|",
-            *rows,
-            "",
+            *([] if suffix else ["| rows of | count |", "|---|---|", *rows, ""]),
             "Release tier: private, until a person says otherwise.",
             "",
         ]
     )
+    return told + (MARK + _digest(told.encode())).decode()
+
+
+def _digest(told: bytes) -> bytes:
+    """What a card ends with: it is not written anew once somebody changed it."""
+    return hashlib.sha256(told).hexdigest()[:16].encode() + b" -->\n"

@@ -4,19 +4,20 @@ The ledger may lie in a folder that is given away. It names files by salted dige
 holds of a trace only what its index row says.
 """
 
+import contextlib
 import functools
 import hashlib
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import msgspec
-from msgspec.structs import replace
 
 from forsy_retrace.errors import DiskTrouble, Locked, RetraceError
 
+from .near import Near
 from .work import Done, File
 
 ENCODE = msgspec.json.Encoder().encode
@@ -24,8 +25,9 @@ DONE = msgspec.json.Decoder(Done).decode
 KEYS = msgspec.json.Decoder(tuple[str, ...]).decode
 TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BLOB);
-CREATE TABLE IF NOT EXISTS files (
-    file TEXT PRIMARY KEY, mark TEXT, made TEXT, adapter TEXT, why TEXT, companions TEXT
+CREATE TABLE IF NOT EXISTS seen (
+    file TEXT PRIMARY KEY, mark TEXT, made TEXT, adapter TEXT, why TEXT, companions TEXT,
+    asked BLOB, near TEXT
 );
 CREATE TABLE IF NOT EXISTS logs (
     file TEXT PRIMARY KEY, stamp TEXT, content TEXT, made TEXT, name TEXT, done TEXT
@@ -34,8 +36,6 @@ CREATE TABLE IF NOT EXISTS folders (file TEXT PRIMARY KEY, key TEXT UNIQUE);
 """
 OURS = 0x46527274
 """By which SQLite knows a ledger from any other database."""
-LISTED = ("jsonl", "parquet")
-"""What the ledger calls the dataset files of each kind."""
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -44,6 +44,8 @@ class Known(msgspec.Struct, frozen=True):
     adapter: str
     why: str
     companions: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    """Patterns of the files beside it that this rests on."""
     is_passing: bool = False
     """It could not be told now; never kept."""
 
@@ -53,6 +55,15 @@ class Kept(msgspec.Struct, frozen=True):
 
     stamp: str
     content: str
+    made: str
+    done: Done
+
+
+class Remembered(NamedTuple):
+    """A log that is done: its masked name, its key, by which version, and what came of it."""
+
+    name: str
+    key: str
     made: str
     done: Done
 
@@ -143,30 +154,54 @@ class Ledger:
         return found.hexdigest()
 
     @told
-    def seen(self, file: File, made: str) -> Known | None:
-        """What the file was found to be, if it did not change since."""
+    def seen(self, file: File, near: Near, made: str) -> Known | None:
+        """What the file was found to be, if neither it changed since nor what lies beside it."""
         row = self._row(
-            "SELECT adapter, why, companions FROM files WHERE file = ? AND mark = ? AND made = ?",
-            (self.key(file.uri), f"{file.size}:{file.mark}", made),
+            "SELECT adapter, why, companions, asked, near FROM seen"
+            " WHERE file = ? AND mark = ? AND made = ?",
+            (self.key(file.uri), _mark(file), made),
         )
-        return Known(row[0], row[1], KEYS(row[2])) if row else None
+        if row is None:
+            return None
+        asked = self._sealed(file, row[3]).decode("utf-8", "surrogateescape").split("\0")
+        asked = [*filter(None, asked)]
+        if row[4] != self.digest(near.of(file, asked)):
+            return None
+        return Known(row[0], row[1], KEYS(row[2]), tuple(asked))
 
     @told
-    def saw(self, found: Iterable[tuple[File, Known]], made: str) -> None:
+    def owned(self, file: File) -> tuple[str, ...]:
+        """The companions that a file had when it could last be read."""
+        row = self._row("SELECT companions FROM seen WHERE file = ?", (self.key(file.uri),))
+        return KEYS(row[0]) if row else ()
+
+    @told
+    def saw(self, found: Iterable[tuple[File, Known]], near: Near, made: str) -> None:
         """Remembers what files are, all at once; what passes is no property of a file."""
         rows = [
             (
                 self.key(file.uri),
-                f"{file.size}:{file.mark}",
+                _mark(file),
                 made,
                 known.adapter,
                 known.why,
                 ENCODE(known.companions).decode(),
+                self._sealed(file, "\0".join(known.asked).encode("utf-8", "surrogateescape")),
+                self.digest(near.of(file, known.asked)),
             )
             for file, known in found
             if not known.is_passing
         ]
-        self._put_all("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._put_all("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def _sealed(self, file: File, data: bytes) -> bytes:
+        """Bytes that only who knows the file's address can read; the same call opens them."""
+        lead = f"{file.uri}\0{_mark(file)}\0".encode("utf-8", "surrogateescape")
+        veil = b"".join(
+            hashlib.blake2b(lead + at.to_bytes(8, "big"), key=self._salt).digest()
+            for at in range(0, len(data), hashlib.blake2b.MAX_DIGEST_SIZE)
+        )
+        return bytes(one ^ other for one, other in zip(data, veil, strict=False))
 
     @told
     def folder_keys(self) -> dict[str, str]:
@@ -178,10 +213,16 @@ class Ledger:
         """Remembers them; a file has the one that it got first for good."""
         self._put_all("INSERT INTO folders VALUES (?, ?)", list(keys))
 
-    def _put_all(self, query: str, rows: Sequence[tuple[str, ...]]) -> None:
+    def _put_all(self, query: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        with self._whole():
+            self._base.executemany(query, rows)
+
+    @contextlib.contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Changes that are on disk together, or not at all."""
         self._base.execute("BEGIN")
-        self._base.executemany(query, rows)
-        self._base.execute("COMMIT")
+        with self._base:
+            yield
 
     @told
     def kept(self, uri: str) -> Kept | None:
@@ -194,43 +235,65 @@ class Ledger:
     def keep(self, uri: str, name: str, kept: Kept) -> None:
         """Remembers what came of a log; its masked name is for the report."""
         done = ENCODE(kept.done).decode()
-        self._base.execute(
+        self._change(
             "INSERT OR REPLACE INTO logs VALUES (?, ?, ?, ?, ?, ?)",
             (self.key(uri), kept.stamp, kept.content, kept.made, name, done),
         )
 
     @told
-    def all(self, here: Iterable[str]) -> list[tuple[str, Done]]:
-        """Every log that is done, by its masked name, and what came of it.
-
-        Only those that are `here`, by their addresses, still have their problems.
-        """
-        keys = set(map(self.key, here))
-        rows = self._base.execute("SELECT name, file, done FROM logs ORDER BY name, file")
-        told = ((name, key, DONE(done)) for name, key, done in rows)
-        return [
-            (name, done if key in keys or not done.problem else replace(done, problem=""))
-            for name, key, done in told
-        ]
+    def touched(self, uri: str, stamp: str) -> None:
+        """The log's files have other times, and the bytes that they had."""
+        self._base.execute("UPDATE logs SET stamp = ? WHERE file = ?", (stamp, self.key(uri)))
 
     @told
-    def is_listed(self, parquet: bool) -> bool:
-        """Whether the dataset files were written from all that is done, these tables too."""
-        row = self._row("SELECT value FROM about WHERE name = ?", (LISTED[parquet],))
-        return row is not None and row[0] == self._state()
+    def forget(self, key: str) -> None:
+        """The file is no log of its own any more."""
+        self._change("DELETE FROM logs WHERE file = ?", (key,))
 
     @told
-    def listed(self, parquet: bool) -> None:
+    def redo(self, key: str) -> None:
+        """What came of the log is damaged: it is converted again."""
+        self._change("UPDATE logs SET made = '' WHERE file = ?", (key,))
+
+    @told
+    def keys(self) -> set[str]:
+        """The keys of all logs that were ever converted."""
+        return {key for (key,) in self._base.execute("SELECT file FROM logs")}
+
+    @told
+    def folders_of(self, key: str) -> list[str]:
+        """The trace folders that came of a log."""
+        row = self._row("SELECT done FROM logs WHERE file = ?", (key,))
+        return [one["folder"] for one in DONE(row[0]).rows] if row else []
+
+    @told
+    def all(self) -> list[Remembered]:
+        """Every log that was ever converted, in the order of the masked names."""
+        rows = self._base.execute("SELECT name, file, made, done FROM logs ORDER BY name, file")
+        return [Remembered(name, key, made, DONE(done)) for name, key, made, done in rows]
+
+    @told
+    def is_listed(self, state: str) -> bool:
+        """Whether the dataset files were written of this very state."""
+        row = self._row("SELECT value FROM about WHERE name = 'listed'")
+        return row is not None and row[0] == f"{self._changes()} {state}"
+
+    @told
+    def listed(self, state: str) -> None:
         """Remembers that the dataset files hold all that is done now."""
-        for name in LISTED[: parquet + 1]:
-            self._base.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, self._state()))
+        value = f"{self._changes()} {state}"
+        self._base.execute("INSERT OR REPLACE INTO about VALUES ('listed', ?)", (value,))
 
-    def _state(self) -> str:
-        """Another one as soon as a log is converted from other bytes, or by other rules."""
-        found = hashlib.blake2b(digest_size=16)
-        for row in self._base.execute("SELECT file, content, made FROM logs ORDER BY file"):
-            found.update("|".join(row).encode())
-        return found.hexdigest()
+    def _change(self, query: str, values: tuple[Any, ...]) -> None:
+        """A change of what came of a log: with it goes the count of all changes."""
+        more = "INSERT INTO about VALUES ('changes', 1) ON CONFLICT (name)"
+        with self._whole():
+            self._base.execute(query, values)
+            self._base.execute(f"{more} DO UPDATE SET value = value + 1")
+
+    def _changes(self) -> int:
+        row = self._row("SELECT value FROM about WHERE name = 'changes'")
+        return int(row[0]) if row else 0
 
     def key(self, uri: str) -> str:
         """What the ledger calls a file."""
@@ -238,3 +301,7 @@ class Ledger:
 
     def _row(self, query: str, values: tuple[Any, ...] = ()) -> Any:
         return self._base.execute(query, values).fetchone()
+
+
+def _mark(file: File) -> str:
+    return f"{file.size}:{file.mark}"

@@ -16,17 +16,25 @@ from .plan import Plan
 from .work import Done, Json
 
 
+def rows_of(everything: Sequence[tuple[str, Done]]) -> list[Json]:
+    """A row a trace folder, sorted."""
+    return sorted(_rows(everything), key=lambda row: str(row["folder"]))
+
+
 def write_listing(
-    place: Place, suffix: str, plan: Plan, everything: Sequence[tuple[str, Done]]
-) -> list[Json]:
-    """Writes index.jsonl and report.json; gives the rows of all trace folders, sorted."""
-    rows = sorted(_rows(everything), key=lambda row: str(row["folder"]))
+    place: Place,
+    suffix: str,
+    plan: Plan,
+    everything: Sequence[tuple[str, Done]],
+    rows: Sequence[Json],
+    damaged: Sequence[tuple[str, str]],
+) -> None:
+    """Writes index.jsonl and report.json."""
     with finished(place, f"index{suffix}.jsonl") as stream:
         for row in rows:
             stream.write(line(row))
     with finished(place, f"report{suffix}.json") as stream:
-        stream.write(encoded(_report(plan, everything, len(rows))))
-    return rows
+        stream.write(encoded(_report(plan, everything, len(rows), damaged)))
 
 
 def _rows(everything: Iterable[tuple[str, Done]]) -> Iterator[Json]:
@@ -51,7 +59,12 @@ def _rows(everything: Iterable[tuple[str, Done]]) -> Iterator[Json]:
             yield row if row is longest else {**row, "superseded_by": longest["folder"]}
 
 
-def _report(plan: Plan, everything: Sequence[tuple[str, Done]], traces: int) -> dict[str, object]:
+def _report(
+    plan: Plan,
+    everything: Sequence[tuple[str, Done]],
+    traces: int,
+    damaged: Sequence[tuple[str, str]],
+) -> dict[str, object]:
     """The state after a run, not the run: the same however often it was begun again."""
     return {
         "generator": MADE_BY,
@@ -65,6 +78,7 @@ def _report(plan: Plan, everything: Sequence[tuple[str, Done]], traces: int) -> 
         "failed": [
             *({"log": name, "why": why} for name, why in plan.unread),
             *_pairs(everything, lambda done: (done.problem,) if done.problem else ()),
+            *({"log": name, "why": why} for name, why in damaged),
         ],
     }
 
@@ -76,14 +90,17 @@ def _pairs(
 
 
 @contextmanager
-def finished(place: Place, name: str) -> Iterator[BinaryIO]:
-    """A stream for a file of the place; the file is there whole, or as it was before."""
+def finished(place: Place, name: str, part: str = "") -> Iterator[BinaryIO]:
+    """A stream for a file of the place; the file is there whole, or as it was before.
+
+    A file that several parts of a run write is made by each in a `part` of its own.
+    """
     folder = place.root if isinstance(place, Disk) else None
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.glob(f".{name}.*"):  # by a run that was killed
+        for left in folder.glob(f".{name}{part}.*"):  # by a run that was killed
             shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as away:
+    with tempfile.TemporaryDirectory(prefix=f".{name}{part}.", dir=folder) as away:
         path = Path(away) / name
         with path.open("wb") as stream:
             yield stream

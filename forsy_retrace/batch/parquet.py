@@ -60,9 +60,12 @@ class Table:
     def of(cls, columns: Sequence[str], stream: BinaryIO) -> Iterator["Table"]:
         """A table whose last rows are written at its end."""
         table = cls(columns, stream)
-        yield table
-        table._flush()
-        table._writer.close()
+        try:
+            yield table
+            table._flush()
+            table._writer.close()
+        finally:
+            table._writer.is_open = False  # after an error it would close what is closed
 
     def add(self, row: Json) -> None:
         """One more row."""

@@ -10,7 +10,9 @@ from itertools import count
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
+from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.logs import named
 from forsy_retrace.redact import mask
 from forsy_retrace.registry import bundled, home, load
@@ -18,10 +20,12 @@ from forsy_retrace.source import Source, Unread, below, file_system, is_remote, 
 
 from .engine import Engine, Lost, Progress
 from .ledger import Known, Ledger
+from .near import Near
 from .work import File, Log, Look, Seen, look
 
 NAMED = 20
 """So many skipped files are named under each reason: a home folder has a hundred thousand."""
+NO_STORE = "a place of a harness that holds no file to read"
 TOGETHER = 100
 """Files that a worker looks at before it reports."""
 
@@ -36,21 +40,44 @@ class Plan(msgspec.Struct, frozen=True):
     """Under each reason the first of those files, by their masked names."""
     unread: tuple[tuple[str, str], ...] = ()
     """What could not be looked at or read in this run, by its masked name, and why."""
+    unread_keys: dict[str, str] = {}
+    """Why files that are here could not be looked at, by what the ledger calls them."""
+    apart: frozenset[str] = frozenset()
+    """The files that are here and no logs of their own: of another log, or skipped."""
 
 
 def stores() -> list[str]:
     """The folders of this machine's user where the adapters say that their logs lie."""
     found = (store for name in bundled() for store in load(name).SHOWS.stores)
     homes = (re.split(r"/[^/]*[*?]", store)[0] for store in found if store.startswith("~/"))
-    paths = (os.path.expanduser(home) for home in dict.fromkeys(homes))
+    paths = map(_moved, dict.fromkeys(homes))
     return [path for path in paths if os.path.exists(path)]
 
 
-def files_below(roots: Iterable[str]) -> Iterator[File | Unread]:
-    """Every file below the roots, once, in their order; links below a root are not followed."""
+MOVED = {"~/.claude/": "CLAUDE_CONFIG_DIR", "~/.codex/": "CODEX_HOME"}
+"""Folders of harnesses that their users may have elsewhere, and what says where."""
+
+
+def _moved(store: str) -> str:
+    """The path of a store on this machine."""
+    for usual, variable in MOVED.items():
+        if store.startswith(usual) and os.environ.get(variable):
+            return os.path.join(os.environ[variable], store.removeprefix(usual))
+    return os.path.expanduser(store)
+
+
+def files_below(
+    roots: Iterable[str], stores: Iterable[str] = (), target: str = ""
+) -> Iterator[File | Unread]:
+    """Every file below the roots, once, in their order; links below a root are not followed.
+
+    A store of a harness that is no file or folder is told; a root that the user named is refused.
+    The target is not looked into.
+    """
     taken: set[str] = set()
-    for root in roots:
-        for file in _remote(root) if is_remote(root) else _local(Path(root)):
+    found = [*((root, False) for root in roots), *((store, True) for store in stores)]
+    for root, is_store in found:
+        for file in _remote(root) if is_remote(root) else _local(Path(root), is_store, target):
             if isinstance(file, Unread):
                 yield file
             elif file.uri not in taken:
@@ -58,13 +85,18 @@ def files_below(roots: Iterable[str]) -> Iterator[File | Unread]:
                 yield file
 
 
-def _local(root: Path) -> Iterator[File | Unread]:
+def _local(root: Path, is_store: bool, target: str) -> Iterator[File | Unread]:
     if os.path.isdir(root):
         root = Path(os.path.abspath(root))
-        for one in below(root, traces=False):
+        for one in below(root, traces=False, without=target):
             yield one if isinstance(one, Unread) else _file(one, root.name)
-    else:
+        return
+    try:
         yield _file(named(Path(os.path.abspath(root))), "")
+    except UnreadableInput:
+        if not is_store:
+            raise
+        yield Unread(root.name, NO_STORE)
 
 
 def _file(source: Source, root: str) -> File | Unread:
@@ -94,10 +126,12 @@ def planned(
     everything = list(found_below)
     files = [one for one in everything if isinstance(one, File)]
     strangers = [one for one in everything if isinstance(one, Unread)]
-    known = dict(_known(files, ledger, engine, task, made, progress))
+    known = dict(_known(files, Near(files), ledger, engine, task, made, progress))
     owned = {key for one in known.values() for key in one.companions}
     by_key = {ledger.key(file.uri): file for file in files}
     logs: list[Log] = []
+    unread_keys: dict[str, str] = {}
+    apart = {key for key in owned if key in by_key}
     unread = [(mask(one.name), mask(one.why)) for one in strangers if one.is_passing]
     skipped = [(one.why, one.name) for one in strangers if not one.is_passing]
     keys = _keys(files, ledger)
@@ -107,9 +141,11 @@ def planned(
             continue
         if found.is_passing:
             unread.append((mask(file.name), found.why))
+            unread_keys[key] = found.why
             continue
         if not found.adapter:
             skipped.append((found.why, file.name))
+            apart.add(key)
             continue
         beside = tuple(by_key[one] for one in found.companions if one in by_key)
         logs.append(Log(file, found.adapter, keys[file.uri], beside))
@@ -120,11 +156,13 @@ def planned(
         names.setdefault(why, []).append(name)
     counts = {why: len(held) for why, held in names.items()}
     first = {why: tuple(map(mask, held[:NAMED])) for why, held in names.items()}
-    return Plan(tuple(logs), mine, counts, first, tuple(sorted(unread)))
+    unread.sort()
+    return Plan(tuple(logs), mine, counts, first, tuple(unread), unread_keys, frozenset(apart))
 
 
 def _known(
     files: Sequence[File],
+    near: Near,
     ledger: Ledger,
     engine: Engine,
     task: Look,
@@ -133,45 +171,42 @@ def _known(
 ) -> Iterator[tuple[str, Known]]:
     fresh = []
     for file in files:
-        before = ledger.seen(file, made)
+        before = ledger.seen(file, near, made)
         if before is None:
             fresh.append(file)
         else:
             yield file.uri, before
-    parts = [fresh[at : at + TOGETHER] for at in range(0, len(fresh), TOGETHER)]
-    tasks = [Look(tuple(part), task.adapter, task.plugins) for part in parts]
     by_uri = {file.uri: file for file in fresh}
     progress.begins("Looking", len(fresh))
-    for asked, seen in engine.map(look, tasks):
-        if isinstance(seen, Lost):
-            # One of them kills whoever looks at it: each alone shows which.
-            alone = [Look((file,), task.adapter, task.plugins) for file in asked.files]
-            for one, told in engine.map(look, alone) if len(asked.files) > 1 else ():
-                yield from _told(one, told, by_uri, ledger, made)
-            if len(asked.files) == 1:
-                yield from _told(asked, seen, by_uri, ledger, made)
-        else:
-            yield from _told(asked, seen, by_uri, ledger, made)
+    for asked, seen in _seen(fresh, task, engine):
+        found = [(by_uri[one.uri], _known_by(one, by_uri[one.uri], ledger)) for one in seen]
+        ledger.saw(found, near, made)
+        yield from ((file.uri, known) for file, known in found)
         progress.advances(len(asked.files))
 
 
-def _told(
-    asked: Look, seen: tuple[Seen, ...] | Lost, by_uri: dict[str, File], ledger: Ledger, made: str
-) -> Iterator[tuple[str, Known]]:
-    if isinstance(seen, Lost):
-        (file,) = asked.files
-        yield file.uri, Known("", "looking at it ended the worker", is_passing=True)
-        return
-    found = [
-        (by_uri[one.uri], Known(one.adapter, one.why, _keys_of(one, ledger), one.is_passing))
-        for one in seen
-    ]
-    ledger.saw(found, made)
-    yield from ((file.uri, known) for file, known in found)
+def _seen(
+    files: Sequence[File], task: Look, engine: Engine
+) -> Iterator[tuple[Look, tuple[Seen, ...]]]:
+    parts = [files[at : at + TOGETHER] for at in range(0, len(files), TOGETHER)]
+    for asked, seen in engine.map(look, [replace(task, files=tuple(part)) for part in parts]):
+        if not isinstance(seen, Lost):
+            yield asked, seen
+            continue
+        # One of them kills whoever looks at it: each alone shows which.
+        for one, told in engine.map(look, [replace(task, files=(file,)) for file in asked.files]):
+            yield one, (_ended(one),) if isinstance(told, Lost) else told
 
 
-def _keys_of(seen: Seen, ledger: Ledger) -> tuple[str, ...]:
-    return tuple(map(ledger.key, seen.companions))
+def _ended(asked: Look) -> Seen:
+    (file,) = asked.files
+    return Seen(file.uri, "", "looking at it ended the worker", is_passing=True)
+
+
+def _known_by(seen: Seen, file: File, ledger: Ledger) -> Known:
+    """What can't be told now still has the companions that it had."""
+    beside = ledger.owned(file) if seen.is_passing else tuple(map(ledger.key, seen.companions))
+    return Known(seen.adapter, seen.why, beside, seen.asked, seen.is_passing)
 
 
 def _keys(files: Sequence[File], ledger: Ledger) -> dict[str, str]:

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
+from typing import Any
 
 from forsy_retrace import memory
 
@@ -16,6 +17,9 @@ from .engine import A, B, Lost
 
 AHEAD = 2
 """Tasks that wait for each worker."""
+
+PATIENCE = 10
+"""Seconds in which workers that were told to end have ended."""
 
 
 class Pool:
@@ -44,11 +48,14 @@ class Pool:
 
     def close(self) -> None:
         if self._pool is not None:
-            processes = list((self._pool._processes or {}).values())
+            pool, self._pool = self._pool, None
+            processes = list((pool._processes or {}).values())
             for process in processes:  # first: one that still starts would miss what shutdown frees
                 process.terminate()
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
+            manager: Any = pool._executor_manager_thread
+            pool.shutdown(wait=False, cancel_futures=True)
+            if manager is not None:  # Python 3.11 wakes it at the end, if it can, by a closed pipe
+                manager.join(PATIENCE)
 
     def _after_a_death(
         self, work: Callable[[A], B], suspects: list[tuple[Future[B], A]]

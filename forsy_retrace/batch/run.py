@@ -5,8 +5,9 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -19,13 +20,14 @@ from forsy_retrace.source import file_system, is_remote, on_disk
 from forsy_retrace.writers.atomic import check_kind, is_made_by_us, is_ours, locked
 from forsy_retrace.writers.place import Place, is_shelf, place_of
 
-from .dataset import has_dataset, write_dataset
+from .dataset import CARD, delete_dataset, files_of, write_dataset
 from .engine import Engine, Lost, Progress, Silence
 from .ledger import Kept, Ledger
-from .listing import write_listing
+from .listing import rows_of, write_listing
 from .parquet import arrow
 from .plan import Plan, files_below, fingerprint, planned, stores
 from .pool import Pool
+from .settle import drop, settled, tidied
 from .work import Done, Job, Log, Look, content_of, convert_one
 
 
@@ -55,6 +57,16 @@ class Batch(msgspec.Struct, frozen=True):
     options: Options = Options()
 
 
+DAMAGED = "no whole trace folder; the next run converts its log again"
+
+
+class Roots(NamedTuple):
+    """Where logs are looked for: what the user named, and where harnesses keep theirs."""
+
+    named: tuple[str, ...]
+    stores: tuple[str, ...]
+
+
 class Report(msgspec.Struct, frozen=True):
     """What a run did."""
 
@@ -69,6 +81,10 @@ class Report(msgspec.Struct, frozen=True):
     """Logs that gave a problem, by their masked names."""
     gone: int = 0
     """Traces of an earlier run that the same logs no longer give: other sessions are asked for."""
+    stale: int = 0
+    """Traces of an earlier run that this one could not make anew."""
+    unknown: int = 0
+    """Trace folders in the target of which no log is known."""
 
 
 def batch(
@@ -82,17 +98,17 @@ def batch(
     same target. A bad log is a row of the report.
     """
     wish = replace(wish, target=on_disk(wish.target))
-    roots = [*map(on_disk, wish.roots), *(stores() if wish.local else ())]
-    if not roots and wish.local:
+    roots = Roots(tuple(map(on_disk, wish.roots)), tuple(stores() if wish.local else ()))
+    if not any(roots) and wish.local:
         raise RetraceError("none of the usual places for logs is here; name a folder with logs")
-    if not roots:
+    if not any(roots):
         raise RetraceError("name a folder with logs, or --local for the usual ones")
-    if engine is None and any(one.startswith("memory://") for one in (wish.target, *roots)):
+    if engine is None and any(one.startswith("memory://") for one in (wish.target, *roots.named)):
         raise RetraceError("memory:// is of one process, and workers have their own; name a folder")
     if wish.adapter != "auto":
         load(wish.adapter)
     masker_of(wish.options.rules)  # a wish that can't be followed is no fault of the logs
-    for one in filter(is_remote, (wish.target, *roots)):
+    for one in filter(is_remote, (wish.target, *roots.named)):
         file_system(one)
     if wish.parquet:
         arrow()
@@ -105,6 +121,8 @@ def batch(
             path = _copied(path, Path(stack.enter_context(tempfile.TemporaryDirectory())))
         stack.enter_context(locked(path))
         ledger = stack.enter_context(contextlib.closing(Ledger(path)))
+        if not wish.dry_run and not is_remote(wish.target):
+            stack.enter_context(locked(Path(wish.target) / "batch", shared=wish.shard != (1, 1)))
         return _run(wish, roots, ledger, engine, progress)
 
 
@@ -133,48 +151,99 @@ def _copied(ledger: Path, folder: Path) -> Path:
     return copy
 
 
-def _run(
-    wish: Batch, roots: Sequence[str], ledger: Ledger, engine: Engine, progress: Progress
-) -> Report:
+def _run(wish: Batch, roots: Roots, ledger: Ledger, engine: Engine, progress: Progress) -> Report:
     code = fingerprint(wish.options.plugins)
     looked = ledger.digest(code, wish.adapter.encode(), *map(str.encode, wish.options.plugins))
     made = ledger.digest(code, repr(wish.options).encode())  # a term may be no UTF-8
     task = Look((), wish.adapter, wish.options.plugins)
-    plan = planned(files_below(roots), ledger, engine, task, looked, progress, wish.shard)
+    below = files_below(roots.named, roots.stores, wish.target)
+    plan = planned(below, ledger, engine, task, looked, progress, wish.shard)
     place = place_of(wish.target)
     fresh = [log for log in plan.logs if not _is_done(log, ledger, made, place)]
+    fresh.sort(key=lambda log: _failed_now(log, ledger))
     unchanged = len(plan.logs) - len(fresh)
     chosen = fresh[: wish.limit] if wish.limit else fresh
     if wish.dry_run:
         return Report(plan, unchanged=unchanged, waiting=len(fresh))
+    if wish.fail_fast and plan.unread:
+        chosen = []
     progress.begins("Converting", sum(log.size for log in chosen))
-    seen = converted = gone = 0
+    seen: set[str] = set()
+    converted, gone = 0, drop(plan, ledger, place)
     missed = []
     for log, done in _converted(chosen, wish, engine):
         gone += _remember(log, done, ledger, made, place)
         missed += [(_name(log, done), done.problem)] if done.is_passing else []
-        seen += 1
+        seen.add(log.file.uri)
         converted += not done.problem
         progress.advances(log.size)
         if done.problem and wish.fail_fast:
             break
     plan = replace(plan, unread=tuple(sorted((*plan.unread, *missed))))
-    everything = ledger.all(log.file.uri for log in plan.logs)
-    rows = write_listing(place, _suffix(wish), plan, everything)
-    if wish.dataset and not (ledger.is_listed(wish.parquet) and has_dataset(place, _suffix(wish))):
-        folders = [row["folder"] for row in rows if "superseded_by" not in row]
-        write_dataset(place, _suffix(wish), folders, wish.parquet, progress)
-        ledger.listed(wish.parquet)
+    waiting = {ledger.key(log.file.uri) for log in fresh if log.file.uri not in seen}
+    report = _listed(wish, plan, waiting, ledger, made, place, progress)
+    return replace(report, converted=converted, unchanged=unchanged, gone=gone)
+
+
+def _listed(
+    wish: Batch,
+    plan: Plan,
+    waiting: Set[str],
+    ledger: Ledger,
+    made: str,
+    place: Place,
+    progress: Progress,
+) -> Report:
+    """What lies in the target is made to hold what the ledger says."""
+    known = ledger.all()
+    unknown = tidied(known, waiting, ledger.folder_keys(), place, is_own=not wish.ledger)
+    here = {ledger.key(log.file.uri) for log in plan.logs}
+    everything = settled(known, here, waiting, plan.unread_keys, made, place)
+    rows = rows_of(everything)
+    folders = [row["folder"] for row in rows if "superseded_by" not in row]
+    damaged = dict.fromkeys(_dataset(wish, folders, ledger, place, progress), DAMAGED)
+    for one in known:
+        if any(row["folder"] in damaged for row in one.done.rows):
+            ledger.redo(one.key)
+    rows = [{**row, "stale": DAMAGED} if row["folder"] in damaged else row for row in rows]
+    write_listing(place, _suffix(wish), plan, everything, rows, list(damaged.items()))
+    problems = ((name, done.problem) for name, done in everything if done.problem)
     return Report(
         plan,
-        converted,
-        unchanged,
-        len(fresh) - seen,
-        len(rows),
-        sum(len(done.refused) for _, done in everything),
-        (*plan.unread, *((name, done.problem) for name, done in everything if done.problem)),
-        gone,
+        waiting=len(waiting),
+        traces=len(rows),
+        refused=sum(len(done.refused) for _, done in everything),
+        failed=(*plan.unread, *problems, *damaged.items()),
+        stale=sum("stale" in row for row in rows),
+        unknown=unknown if wish.shard == (1, 1) else 0,  # another part knows them
     )
+
+
+def _dataset(
+    wish: Batch, folders: Sequence[str], ledger: Ledger, place: Place, progress: Progress
+) -> list[str]:
+    """The files that are asked for, and no others; gives the folders that hold no whole trace."""
+    suffix = _suffix(wish)
+    wanted = files_of(suffix, wish.parquet) if wish.dataset else []
+    delete_dataset(place, suffix, wanted)
+    if not wanted or ledger.is_listed(_state(folders, wanted, ledger, place)):
+        return []
+    damaged = write_dataset(place, suffix, folders, wish.parquet, progress)
+    if not damaged:
+        ledger.listed(_state(folders, wanted, ledger, place))
+    return damaged
+
+
+def _state(folders: Sequence[str], files: Sequence[str], ledger: Ledger, place: Place) -> str:
+    """Another one as soon as other traces are told, or a file is not as it was left."""
+    sizes = (f"{name}:{place.size(name)}" for name in (*files, CARD))
+    return ledger.digest(*map(str.encode, (*folders, *sizes)))
+
+
+def _failed_now(log: Log, ledger: Ledger) -> bool:
+    """Whether a log failed for a reason that may be gone; others are not kept waiting for it."""
+    kept = ledger.kept(log.file.uri)
+    return kept is not None and kept.done.is_passing
 
 
 def _converted(logs: Sequence[Log], wish: Batch, engine: Engine) -> Iterator[tuple[Log, Done]]:
@@ -193,9 +262,7 @@ def _is_done(log: Log, ledger: Ledger, made: str, place: Place) -> bool:
     if kept.stamp != ledger.digest(log.mark.encode()):
         if kept.content != ledger.digest(content_of(log)):
             return False
-        ledger.keep(
-            log.file.uri, _name(log, kept.done), _kept(log, kept.done, ledger, made, kept.content)
-        )
+        ledger.touched(log.file.uri, ledger.digest(log.mark.encode()))
     return all(place.has_trace(row["folder"]) for row in kept.done.rows)
 
 

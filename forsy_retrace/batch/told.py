@@ -56,7 +56,7 @@ def summary(done: Report, dry_run: bool) -> str:
     plan = done.plan
     skipped = sum(plan.skipped.values())
     lines = [
-        f"{counted(len(plan.logs), 'log')}, {counted(plan.companions, 'file')} of theirs,"
+        f"{counted(len(plan.logs), 'log')}, {counted(plan.companions, 'file')} that belong to them,"
         f" {counted(skipped, 'other file')} skipped",
     ]
     lines += [f"  {count} × {safe_line(why)}" for why, count in plan.skipped.items()]
@@ -66,12 +66,19 @@ def summary(done: Report, dry_run: bool) -> str:
         f"{done.converted} converted, {done.unchanged} unchanged"
         + (f", {done.waiting} left for another run" if done.waiting else "")
     )
-    lines.append(f"{counted(done.traces, 'trace')}; {counted(done.refused, 'session')} without one")
+    refused = f"; {counted(done.refused, 'session')} without one, see report.json"
+    lines.append(counted(done.traces, "trace") + (refused if done.refused else ""))
     if done.gone:
         lines.append(
             f"{counted(done.gone, 'trace')} of an earlier run gone: read as you wish it now,"
         )
-        lines.append("  the same logs do not give them")
+        lines.append("  the same files do not give them")
+    if done.stale:
+        lines.append(f"{counted(done.stale, 'trace')} of an earlier run not made anew: index.jsonl")
+        lines.append("  says under `stale` why")
+    if done.unknown:
+        lines.append(f"{counted(done.unknown, 'trace folder')} in the target of no log that is")
+        lines.append("  known: of another ledger, or put there by hand")
     if done.failed:
         lines.append(f"{counted(len(done.failed), 'log')} failed:")
         lines += [f"  {safe_line(name)}: {safe_line(why)}" for name, why in done.failed[:20]]
@@ -93,6 +100,8 @@ def as_json(done: Report) -> str:
         "traces": done.traces,
         "refused": done.refused,
         "gone": done.gone,
+        "stale": done.stale,
+        "unknown": done.unknown,
         "failed": [{"log": name, "why": why} for name, why in done.failed],
     }
     return compact(told)

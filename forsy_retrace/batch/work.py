@@ -8,7 +8,7 @@ import msgspec
 
 from forsy_retrace.adapter import companions
 from forsy_retrace.convert import Folder, Options, folders
-from forsy_retrace.errors import DiskTrouble, RetraceError, Unreachable, UnreadableInput
+from forsy_retrace.errors import DiskTrouble, Occupied, RetraceError, Unreachable, UnreadableInput
 from forsy_retrace.logs import adapter_for
 from forsy_retrace.redact import mask
 from forsy_retrace.registry import blamed, load
@@ -16,6 +16,7 @@ from forsy_retrace.source import RemoteSource, Source, file_system, is_remote
 from forsy_retrace.writers.place import place_of
 
 Json = dict[str, Any]
+OCCUPIED = "its trace folder holds files that are not ours; move them away"
 
 
 class File(msgspec.Struct, frozen=True):
@@ -45,6 +46,8 @@ class Seen(msgspec.Struct, frozen=True):
     adapter: str
     why: str
     companions: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    """Patterns of the files beside it that this rests on, from its own folder."""
     is_passing: bool = False
     """It could not be read or told now; another time it may."""
 
@@ -106,15 +109,18 @@ def look(task: Look) -> tuple[Seen, ...]:
 
 def _look(file: File, task: Look) -> Seen:
     source = source_of(file)
+    name, why = "", ""
+    beside: tuple[str, ...] = ()
     try:
         name = adapter_for(source, task.adapter, task.plugins)
-        beside = companions(load(name), source)
+        beside = tuple(_address(file, source, one) for one in companions(load(name), source))
+    except Unreachable as error:
+        return Seen(file.uri, "", _without_name(str(error), source), is_passing=True)
     except RetraceError as error:
-        is_passing = isinstance(error, Unreachable)
-        return Seen(file.uri, "", _without_name(str(error), source), is_passing=is_passing)
+        name, why = "", _without_name(str(error), source)
     except Exception as error:
         return Seen(file.uri, "", blamed(error), is_passing=True)
-    return Seen(file.uri, name, "", tuple(_address(file, source, one) for one in beside))
+    return Seen(file.uri, name, why, beside, tuple(sorted(source.asked)))
 
 
 def _address(file: File, source: Source, one: Source) -> str:
@@ -162,6 +168,8 @@ def _converted(job: Job) -> Done:
                 refused.append(_without_name(one.why, source))
     except DiskTrouble:
         raise
+    except Occupied:
+        return Done(tuple(rows), tuple(refused), OCCUPIED, is_passing=True)
     except Unreachable as error:
         return Done(tuple(rows), tuple(refused), _without_name(str(error), source), True)
     except UnreadableInput as error:

@@ -10,7 +10,7 @@ import click
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.terminal import safe, safe_json
 
-from .group import CONTEXT, main
+from .group import CONTEXT, INTERRUPTED, TERMINATED, Terminated, main
 from .options import (
     AS_JSON,
     MAX_OUTPUT,
@@ -226,9 +226,9 @@ def batch(
     try:
         with told.bars(quiet or as_json) as progress:
             done = run_batch(wish, progress)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Terminated) as end:
         click.echo("forsy-retrace: stopped; the same command goes on from here", err=True)
-        sys.exit(130)
+        sys.exit(TERMINATED if isinstance(end, Terminated) else INTERRUPTED)
     if as_json:
         click.echo(safe_json(told.as_json(done)))
     elif not quiet:

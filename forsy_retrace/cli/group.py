@@ -118,6 +118,9 @@ class Commands(click.Group):
         except click.Abort:
             _say("stopped")
             code = INTERRUPTED
+        except Terminated:
+            _say("stopped")
+            code = TERMINATED
         except OSError as error:
             _say(f"reading or writing failed: {error.strerror or type(error).__name__}")
             code = DiskTrouble.exit_code
@@ -146,10 +149,13 @@ def _speaking_of(name: str) -> list[str]:
 
 NEAR = 0.8
 """How like a command a mistyped name must be: two letters of five in each other's place."""
-INTERRUPTED = 130
-UNREAD = 141
-"""As a shell tells a program that SIGPIPE ended."""
+INTERRUPTED, UNREAD, TERMINATED = 130, 141, 143
+"""As a shell tells a program that SIGINT, SIGPIPE or SIGTERM ended."""
 OUR_FAULT = 70
+
+
+class Terminated(BaseException):
+    """A scheduler wants the program to end; what is half done is put away first."""
 
 
 class Unread(Exception):

@@ -2,11 +2,12 @@
 
 import io
 import os
+import signal
 import sys
 import threading
 from typing import NoReturn
 
-from .group import main
+from .group import Terminated, main
 
 ORDERLY = ("multiprocessing", "ray")
 """Modules that have something to put away at the end."""
@@ -15,6 +16,7 @@ ORDERLY = ("multiprocessing", "ray")
 def run() -> NoReturn:
     """Runs the command line, then leaves at once: taking memory apart is a tenth of a short run."""
     _open_the_streams()
+    signal.signal(signal.SIGTERM, _terminated)
     try:
         main()
     except SystemExit as end:
@@ -22,6 +24,12 @@ def run() -> NoReturn:
             _leave(end.code or 0)
         raise
     raise SystemExit(0)
+
+
+def _terminated(number: int, frame: object) -> NoReturn:
+    """The first time it is an end like that by Ctrl-C; the second time it is one at once."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise Terminated
 
 
 def _open_the_streams() -> None:

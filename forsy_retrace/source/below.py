@@ -17,14 +17,18 @@ def discover(root: Path) -> Iterator[Source]:
     return (one for one in below(root) if isinstance(one, Source))
 
 
-def below(root: Path, *, traces: bool = True) -> Iterator[Source | Unread]:
+def below(root: Path, *, traces: bool = True, without: str = "") -> Iterator[Source | Unread]:
     """The same, with links, folders that may not be listed, and whatever else is no file.
 
-    Without `traces`, the folder of one is told as such, and what lies in it is passed over.
+    Without `traces`, the folder of one is told as such, and what lies in it is passed over. The
+    folder `without` is as if it were not there.
     """
     missed: list[OSError] = []
     for folder, folders, files in os.walk(root, onerror=missed.append):
         yield from _untold(missed, root)
+        name = os.path.basename(without)
+        if name in folders and _is_same(os.path.join(folder, name), without):
+            folders.remove(name)
         if not traces and TRACE.issubset(files):
             folders.clear()
             yield Unread(readable(Path(folder).relative_to(root).as_posix()), A_TRACE)
@@ -49,3 +53,10 @@ def _untold(missed: list[OSError], root: Path) -> Iterator[Unread]:
 
 def _is_link(folder: str, name: str) -> bool:
     return os.path.islink(os.path.join(folder, name))
+
+
+def _is_same(folder: str, other: str) -> bool:
+    try:
+        return os.path.samefile(folder, other)
+    except OSError:
+        return False

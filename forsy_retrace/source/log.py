@@ -7,6 +7,7 @@ import stat
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
+from glob import escape
 from itertools import islice, takewhile
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -53,6 +54,10 @@ class Source:
     def __init__(self, path: Path, name: str | None = None) -> None:
         self.path = path
         self.name = readable(name if name is not None else path.name)
+        self.asked: set[str] = set()
+        """Patterns of the files beside it that anybody asked for, from the log's own folder."""
+        self.within = ""
+        """The folder of a file beside a log, from the log's own."""
 
     def records(self) -> Iterator[Record]:
         """Every record in the order of the file, without blank lines."""
@@ -151,6 +156,20 @@ class Source:
 
     def beside(self, pattern: str) -> list["Source"]:
         """The regular files next to this log that match a glob pattern, in order of name."""
+        self.asked.add(escape(self.within) + pattern)
+        found = self._beside(pattern)
+        folder = len(self.name) - len(self.path.name)
+        for one in found:
+            one.asked = self.asked
+            one.within = self.within + one.name[folder : len(one.name) - len(one.path.name)]
+        return found
+
+    def called(self, names: Iterable[str]) -> list["Source"]:
+        """The same of whole names; one that leads to another folder is none."""
+        plain = sorted(name for name in set(names) if name and not {"/", os.sep} & set(name))
+        return [one for name in plain for one in self.beside(escape(name))]
+
+    def _beside(self, pattern: str) -> list["Source"]:
         folder = self.path.parent
         lead = self.name[: len(self.name) - len(self.path.name)]
         found = sorted(folder.glob(pattern)) if "/" in pattern else _within(folder, pattern)
@@ -205,12 +224,7 @@ class Source:
         """The files that SQLite keeps beside a database."""
         if not self.is_database:
             return []
-        named = [self.path.with_name(self.path.name + end) for end in BESIDE]
-        return [
-            Source(path, self.name + path.name[len(self.path.name) :])
-            for path in named
-            if is_regular(path)
-        ]
+        return [one for end in BESIDE for one in self.called([self.path.name + end])]
 
     def _raw(self) -> Bounded:
         try:
@@ -354,7 +368,7 @@ class Member(Source):
         self.size = info.file_size
         self.is_archive = self.is_database = self.is_sealed = False
 
-    def beside(self, pattern: str) -> list[Source]:
+    def _beside(self, pattern: str) -> list[Source]:
         return [one for one in self.archive.members(pattern) if one.name != self.name]
 
     def raw(self) -> bytes:

@@ -54,7 +54,7 @@ class RemoteSource(Source):
     def size(self) -> int:
         return len(self._data)
 
-    def beside(self, pattern: str) -> list[Source]:
+    def _beside(self, pattern: str) -> list[Source]:
         folder = self._address.rpartition("/")[0]
         lead = self.name[: len(self.name) - len(self.path.name)]
         return [

@@ -11,13 +11,15 @@ from typing import Any
 
 import orjson
 
-from forsy_retrace.errors import DiskTrouble, Locked, RetraceError
+from forsy_retrace.errors import DiskTrouble, Locked, Occupied, RetraceError
 from forsy_retrace.patterns import later
 
 GENERATOR = "forsy-retrace"
 ARTIFACTS = "artifacts"
 FILES = frozenset(("README.md", "evidence.jsonl", "manifest.json", "trace.json"))
 """What a trace folder holds, beside its artifacts."""
+NOBODYS = (".DS_Store", "Thumbs.db", "desktop.ini")
+"""What file managers leave in each folder that they show."""
 ARTIFACT = later(r"[0-9a-f]{16}\.[a-z0-9]{1,8}")
 
 Data = bytes | Iterable[bytes]
@@ -56,11 +58,11 @@ def _told(path: Path) -> dict[str, Any]:
 def _holds_more(folder: Path) -> bool:
     """Whether somebody put files of their own into a trace folder."""
     artifacts = folder / ARTIFACTS
-    if set(os.listdir(folder)) - {*FILES, ARTIFACTS}:
+    if set(os.listdir(folder)) - {*FILES, ARTIFACTS, *NOBODYS}:
         return True
     if not artifacts.is_dir():
         return os.path.lexists(artifacts)
-    return not all(map(ARTIFACT.fullmatch, os.listdir(artifacts)))
+    return not all(map(ARTIFACT.fullmatch, {*os.listdir(artifacts)} - {*NOBODYS}))
 
 
 def check_kind(target: Path) -> None:
@@ -75,32 +77,36 @@ def check_target(folder: Path) -> None:
     """Refuses a target that holds anything but a trace of ours."""
     check_kind(folder)
     if folder.is_dir() and any(folder.iterdir()) and not is_ours(folder):
-        raise RetraceError("the target folder holds files that are not ours; name another")
+        raise Occupied("the target folder holds files that are not ours; name another")
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """One writer a target. The system lets go of a lock when its process ends, however it ends."""
+def locked(folder: Path, shared: bool = False) -> Iterator[None]:
+    """One writer a target, or several that share it. The system lets go when a process ends.
+
+    What writers share is there until one comes that does not: each may be the last.
+    """
     lock = beside(folder, "lock")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        handle = _take(lock)
+        handle = _take(lock, shared)
     except OSError as error:
         raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):
-            lock.unlink()
+        if not shared:
+            with contextlib.suppress(OSError):
+                lock.unlink()
         os.close(handle)
 
 
-def _take(lock: Path) -> int:
+def _take(lock: Path, shared: bool) -> int:
     """The file that was locked; one that its holder removed meanwhile locks nothing."""
     while True:
         handle = os.open(lock, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:
-            _lock(handle)
+            _lock(handle, shared)
             if os.path.samestat(os.fstat(handle), os.stat(lock)):
                 return handle
         except FileNotFoundError:
@@ -111,19 +117,22 @@ def _take(lock: Path) -> int:
         os.close(handle)
 
 
-def _lock(handle: int) -> None:
+def _lock(handle: int, shared: bool) -> None:
     """Raises BlockingIOError where another holds it."""
     try:
         import fcntl
-    except ImportError:  # Windows
+    except ImportError:  # Windows, which knows no lock that is shared
         import msvcrt
+
+        if shared:
+            return
 
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
         except OSError:
             raise BlockingIOError from None
         return
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
 
 
 def write_whole(folder: Path, files: Mapping[str, Data]) -> None:
@@ -159,6 +168,14 @@ def write_file(target: Path, finished: Path) -> None:
             os.fsync(file.fileno())
         finished.replace(target)
         _sync(target.parent)
+    except OSError as error:
+        raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
+
+
+def delete_file(target: Path) -> None:
+    """Takes a file away, if there is one."""
+    try:
+        target.unlink(missing_ok=True)
     except OSError as error:
         raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
 

@@ -8,11 +8,24 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from forsy_retrace.errors import DiskTrouble, RetraceError
+from forsy_retrace.patterns import later
 from forsy_retrace.source import file_system, is_remote
-from forsy_retrace.writers.atomic import FILES, Data, check_kind, is_ours, locked, whole, write_file
+from forsy_retrace.writers.atomic import (
+    FILES,
+    Data,
+    check_kind,
+    delete_file,
+    is_ours,
+    locked,
+    sweep,
+    whole,
+    write_file,
+)
 from forsy_retrace.writers.folder import put_folder
 
 MANIFEST = "manifest.json"
+LEFT = later(r"\.(?P<name>.+)\.(?:new|old|lock)")
+"""What lies beside a trace folder while it is written."""
 
 
 class Place(Protocol):
@@ -30,8 +43,28 @@ class Place(Protocol):
         """Whether a whole trace folder has that name."""
         ...
 
-    def remove(self, name: str) -> None:
-        """Takes a trace folder away."""
+    def remove(self, name: str) -> bool:
+        """Takes a trace folder away; gives whether it is, or was, no more there."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Takes a file away, if there is one of that name."""
+        ...
+
+    def size(self, name: str) -> int | None:
+        """The bytes of a file below the place; None where there is none."""
+        ...
+
+    def folders(self) -> list[str]:
+        """The names of all folders below the place, but hidden ones."""
+        ...
+
+    def left(self) -> list[str]:
+        """The names of trace folders of which a killed run may have left a part."""
+        ...
+
+    def sweep(self, name: str) -> None:
+        """Repairs what a killed run left of a trace folder; for the only writer of the place."""
         ...
 
     def read(self, name: str) -> bytes:
@@ -63,11 +96,38 @@ class Disk(Place):
     def has_trace(self, name: str) -> bool:
         return all(self.holds(f"{name}/{one}") for one in FILES)
 
-    def remove(self, name: str) -> None:
+    def remove(self, name: str) -> bool:
         folder = self.root / name
         with locked(folder):
             if is_ours(folder):
                 shutil.rmtree(folder, ignore_errors=True)
+        return not folder.exists()
+
+    def delete(self, name: str) -> None:
+        delete_file(self.root / name)
+
+    def size(self, name: str) -> int | None:
+        path = self.root / name
+        return path.stat().st_size if path.is_file() else None
+
+    def folders(self) -> list[str]:
+        return [one.name for one in self._all() if one.name[0] != "." and one.is_dir()]
+
+    def left(self) -> list[str]:
+        found = (LEFT.fullmatch(one.name) for one in self._all())
+        return sorted({one["name"] for one in found if one})
+
+    def sweep(self, name: str) -> None:
+        folder = self.root / name
+        with locked(folder):
+            sweep(folder)
+
+    def _all(self) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(self.root) as found:
+                return list(found)
+        except FileNotFoundError:
+            return []
 
     def read(self, name: str) -> bytes:
         return (self.root / name).read_bytes()
@@ -102,10 +162,31 @@ class Remote(Place):
     def has_trace(self, name: str) -> bool:
         return self.holds(f"{name}/{MANIFEST}")
 
-    def remove(self, name: str) -> None:
+    def remove(self, name: str) -> bool:
         with _told():
             if self.has_trace(name):
                 self.system.rm(f"{self.root}/{name}", recursive=True)
+        return True
+
+    def delete(self, name: str) -> None:
+        with _told():
+            if self.system.exists(f"{self.root}/{name}"):
+                self.system.rm_file(f"{self.root}/{name}")
+
+    def size(self, name: str) -> int | None:
+        with _told():
+            path = f"{self.root}/{name}"
+            return int(self.system.size(path)) if self.system.exists(path) else None
+
+    def folders(self) -> list[str]:
+        with _told():
+            found = self.system.ls(self.root, detail=True) if self.system.exists(self.root) else []
+        return [one["name"].rsplit("/", 1)[-1] for one in found if one["type"] == "directory"]
+
+    def left(self) -> list[str]:
+        return []
+
+    def sweep(self, name: str) -> None: ...
 
     def read(self, name: str) -> bytes:
         with _told(may_lack=True):

@@ -13,8 +13,7 @@ ENDS = ("timing", "tm", "time", "in")
 def beside(source: Source) -> list[Source]:
     """The files beside a typescript that are named like it."""
     stem, name = source.path.stem, source.path.name
-    named = {f"{one}.{end}" for one in (stem, name) for end in ENDS}
-    return [one for one in source.beside("*") if one.path.name in named]
+    return source.called(f"{one}.{end}" for one in (stem, name) for end in ENDS)
 
 
 def is_timing(source: Source) -> bool:

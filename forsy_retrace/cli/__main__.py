@@ -1,5 +1,0 @@
-"""`python -m forsy_retrace.cli`"""
-
-from . import run
-
-run()
