@@ -6,10 +6,13 @@ from typing import NoReturn
 
 def run() -> NoReturn:
     """Imports the command line, and runs it."""
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_usual:  # a caller may have it ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     from forsy_retrace.cli import run as run_the_command
 
-    signal.signal(signal.SIGINT, before)
+    if is_usual:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     run_the_command()
 
 

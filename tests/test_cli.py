@@ -676,6 +676,7 @@ class Striking:
         if name == module:
             os.kill(os.getpid(), int(number))
 _, module, number, *words = sys.argv
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.argv[1:] = words
 sys.meta_path.insert(0, Striking())
 from forsy_retrace.__main__ import run
@@ -692,6 +693,16 @@ def struck(module: str, number: int, *words: str) -> subprocess.CompletedProcess
 def test_ctrl_c_while_the_program_is_imported_ends_it_without_a_word(here: Path) -> None:
     done = struck("click", signal.SIGINT)
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_what_the_caller_ignores_stays_ignored(here: Path) -> None:
+    """As a shell has it for what runs in the background."""
+    shutil.copy(LOG, here / "s.jsonl")
+    for module in ("click", "jsonschema_rs"):
+        words = (module, str(int(signal.SIGINT)), "claude-code", "s.jsonl", "-o", module, "-q")
+        ignored = STRUCK.replace("signal.default_int_handler", "signal.SIG_IGN")
+        done = subprocess.run([sys.executable, "-c", ignored, *words], capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

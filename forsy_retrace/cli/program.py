@@ -16,7 +16,8 @@ ORDERLY = ("multiprocessing", "ray")
 def run() -> NoReturn:
     """Runs the command line, then leaves at once: taking memory apart is a tenth of a short run."""
     _open_the_streams()
-    signal.signal(signal.SIGTERM, _terminated)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminated)
     try:
         main()
     except SystemExit as end:
