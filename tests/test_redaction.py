@@ -657,6 +657,105 @@ def test_a_line_within_a_block_of_base64_begins_no_token() -> None:
     assert mask(text) is text
 
 
+ON_LINES_ABOVE = {
+    "output": "$ pass show prod/db\nSECRET",
+    "decoded": "$ kubectl get secret db -o jsonpath='{.data.p}' | base64 -d\nSECRET",
+    "long form": "-[ RECORD 1 ]\nid    | 1\ntoken | SECRET",
+    "psql": " id | password\n----+----------\n  1 | SECRET",
+    "csv": "name,password,role\nbob,SECRET,admin",
+    "tabs": "user\tpassword\nbob\tSECRET",
+    "markdown": "| Env | Password |\n|---|---|\n| a | `SECRET` |",
+    "manifest": "        - name: DB_PASSWORD\n          value: SECRET",
+    "netrc": "machine a.example\n  login ci\n  password SECRET",
+    "plist": "\t<key>Password</key>\n\t<string>SECRET</string>",
+    "expect": 'expect "password:"\nsend "SECRET"',
+    "dump": '  ["password"]=>\n  string(16) "SECRET"',
+    "form": 'Content-Disposition: form-data; name="password"\n\nSECRET',
+    "sentence": "Use the following password to go on:\n\nSECRET",
+}
+BEFORE_LINES = {
+    "numbered": "     7→",
+    "grep": "conf/a-b.txt:12:",
+    "added": "+",
+    "taken out": "-",
+    "quoted": "> ",
+    "comment": "# ",
+    "slashes": "    // ",
+    "log": "2026-02-03T10:11:12.1234567Z ",
+    "container": "api-1  | ",
+    "indented": "        ",
+}
+
+
+def assert_masked(text: str) -> None:
+    secret = "Xk4b" + some(24)
+    assert mask(text.replace("SECRET", secret)) == text.replace("SECRET", "[CREDENTIAL_1]")
+
+
+@pytest.mark.parametrize("place", ON_LINES_ABOVE)
+@pytest.mark.parametrize("before", BEFORE_LINES)
+def test_a_secret_that_hangs_on_lines_above_is_masked_whatever_stands_before_each(
+    place: str, before: str
+) -> None:
+    lines = [BEFORE_LINES[before] + line for line in ON_LINES_ABOVE[place].split("\n")]
+    assert_masked("\n".join(lines))
+
+
+@pytest.mark.parametrize("place", ON_LINES_ABOVE)
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: json.dumps({"role": "user", "content": text}),
+        lambda text: json.dumps({"a": json.dumps([{"out": text, "err": ""}])}),
+        lambda text: repr({"stdout": text, "stderr": ""}),
+        lambda text: f"<h1>A &amp; B</h1><pre>{html.escape(text)}</pre>",
+    ],
+)
+def test_a_secret_that_hangs_on_lines_above_ends_with_the_text_that_holds_it(
+    place: str, form: Callable[[str], str]
+) -> None:
+    assert_masked(form(ON_LINES_ABOVE[place]))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-curl -u ci:{} https://a.example",
+        "-mysql -u root -p{} shop",
+        "-redis-cli -a {} ping",
+        "-password is {}",
+        "+pw: {}",
+        "     7→[smtp.example]:587 bob:{}",
+        "+db.example:5432:shop:app:{}",
+        '{{"content":"a1 LOGIN bob {}"}}',
+    ],
+)
+def test_a_secret_on_a_line_of_a_diff_or_a_text_is_masked(line: str) -> None:
+    assert mask(line.format(secret := password())) == line.format("[CREDENTIAL_1]")
+    assert secret not in mask(json.dumps(f"a\n{line.format(secret)}\nb"))
+
+
+@pytest.mark.parametrize("before", BEFORE_LINES.values())
+def test_lines_of_words_with_something_before_them_stay(before: str) -> None:
+    for words in (
+        "$ pass show prod/db\nError: prod/db is not in the password store.",
+        "name,password,role\nbob,optional,admin",
+        "password:\n  required: true",
+        "Recovery codes\n==============\nThey are shown once",
+    ):
+        text = "\n".join(before + line for line in words.split("\n"))
+        assert mask(text) is text
+
+
+def test_a_margin_within_a_secret_stays() -> None:
+    body = [some(64) for _ in range(4)]
+    key = ["-----BEGIN PRIVATE KEY-----", *body, "-----END PRIVATE KEY-----"]
+    masked = mask("\n".join(f"a/b.pem:{n}:{line}" for n, line in enumerate(key, 1)))
+    assert masked.count("a/b.pem:") == 6
+    assert not any(line in masked for line in body)
+
+
 @pytest.mark.parametrize("path", ["reset-password", "invite", "magic-link", "password/reset"])
 def test_the_token_of_a_link_is_masked(path: str) -> None:
     secret = some(36)
@@ -1524,6 +1623,15 @@ HOSTILE = [
         "jwt.sign(a, ",
         '"random_password" { ',
         "│ password │ a ",
+    ),
+    *(
+        "7→password,\n",
+        "> > # token\n",
+        "-token:\n",
+        "'a\\n ",
+        '": "\\n',
+        "</span><span>",
+        "<pre>",
     ),
     *('"kty"', "x" * 64 + "\n", "[CREDENTIAL_1]", "Thanks,\n", "Author: A B <", "/home/a", "fd00:"),
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
+from forsy_retrace.redaction import margins
 from forsy_retrace.redaction.strength import WEAK, judge, strength
 from forsy_retrace.redaction.values import Value
 
@@ -20,9 +21,6 @@ BAR, THICK, DOUBLE = "│".encode(), "┃".encode(), "║".encode()
 BARS = (b"|", BAR)
 SIGNS = (*BARS, b"\t", b";", b",")
 HEAD = later(rb"[\s\"'`*]{0,40}[A-Za-z_][\w ./()*-]{0,40}[\s\"'`*]{0,40}$")
-BEFORE = later(rb".{0,400}[:,\[] ?\\{0,3}\"(?=[A-Za-z_| \xe2])")
-"""What may stand before a table in a text of JSON."""
-QUOTED_HEAD = later(rb"(?:\"[^\"\n]{1,40}\"[,;\t|]){1,40}\"[^\"\n]{1,40}\"\r?$")
 QUOTED = later(rb"\"[^\"\n]{0,400}\"")
 RULE = later(rb"[-+=|: \t\r\xe2\x94\x95\x80-\xbf]{3,600}$")
 """The line between the head and the rows of a table."""
@@ -61,17 +59,15 @@ def column(scan: Scan, left: int, level: int) -> None:
     if begin == 0 and left > WIDTH:
         return
     end = data.find(b"\n", left, left + WIDTH)
-    if end >= 0 and not QUOTED_HEAD.match(data, begin, end):
-        outside = BEFORE.match(data, begin, left)
-        begin = outside.end() if outside else begin
     head = _with_one_bar(data[begin:end]) if end >= 0 else b""
     sign = next((sign for sign in SIGNS if sign in head), None)
     if sign is None:
         _under_dashes(scan, left - begin, end, level)
         return
-    inside = head.strip(b" \r").removeprefix(sign).removesuffix(sign) if sign in BARS else head
-    cells = inside.strip(b"\r").split(sign)
-    if len(cells) < 2 or not all(map(HEAD.match, cells)):
+    if not _is_head(head, sign):
+        behind = margins.ends(data, begin)
+        if behind and _is_head(data[behind:end], sign):
+            scan.hanging.append((left, ROWS))
         return
     at = head[: left - begin].count(sign)
     for begin, stop in _lines_below(scan, end):
@@ -82,10 +78,19 @@ def column(scan: Scan, left: int, level: int) -> None:
         _judge_cell(scan, start, start + len(row[at]), level)
 
 
+def _is_head(line: bytes, sign: bytes) -> bool:
+    """Whether the signs part the line into names."""
+    inside = line.strip(b" \r").removeprefix(sign).removesuffix(sign) if sign in BARS else line
+    cells = inside.strip(b"\r").split(sign)
+    return len(cells) > 1 and all(map(HEAD.match, cells))
+
+
 def _under_dashes(scan: Scan, at: int, end: int, level: int) -> None:
     """A table without signs: the dashes below its head say how wide its columns are."""
     line_end = scan.data.find(b"\n", end + 1, end + 1 + WIDTH) if end >= 0 else -1
     if line_end < 0 or not RULE.match(scan.data, end + 1, line_end):
+        if scan.data.find(b"---", end, line_end) >= 0:
+            scan.hanging.append((end, ROWS))
         return
     columns = [match.span() for match in DASHES.finditer(scan.data[end + 1 : line_end])]
     this = next((i for i, (a, b) in enumerate(columns) if a <= at < b), None)
@@ -135,6 +140,7 @@ def _judge_cell(scan: Scan, start: int, end: int, level: int) -> None:
 
 def _inserted(scan: Scan, start: int, end: int) -> None:
     """The values of a statement whose columns are named."""
+    scan.hanging.append((start, ROWS))
     if scan.table[0] < start < scan.table[1]:
         return
     head = INSERT.match(scan.low, end)
@@ -160,6 +166,7 @@ def _inserted(scan: Scan, start: int, end: int) -> None:
 
 def _copied(scan: Scan, start: int, end: int) -> None:
     """The rows that follow `COPY table (columns) FROM stdin`."""
+    scan.hanging.append((start, ROWS))
     if scan.table[0] < start < scan.table[1]:
         return
     head = COPY.search(scan.low, max(0, start - 1200), start)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
-from forsy_retrace.redaction import rules, shape, values
+from forsy_retrace.redaction import margins, rules, shape, values
 from forsy_retrace.redaction.strength import is_secret, strength
 
 if TYPE_CHECKING:
@@ -26,13 +26,15 @@ PAIRS = 30
 NO_SECRET = later(rb"/[A-Za-z]{1,20}(?::|$)|//|[0-9.]{1,20}:[0-9]{1,5}(?:/|$)")
 LINE_END = later(rb"(?:\\{1,4}n)$")
 CODE = later(
-    rb"[ \t]{0,8}(?:[-*]|[0-9]{1,2}[.)])?[ \t]{0,4}"
+    rb"[ \t]{0,40}(?:[-*]|[0-9]{1,2}[.)])?[ \t]{0,4}"
     rb"([a-zA-Z0-9]{4,12}(?:[- ][a-zA-Z0-9]{4,12}){0,3})[ \t]{0,4}(?:\r?\n|$)"
 )
 CODES = 20
 PHRASE = later(rb"[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}")
 PHRASE_LINE = later(rb"[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}(?=[ \t]{0,8}(?:[\r\n\"']|$))")
 
+OVER_LINES = later(r"\\[ns](?![^\[\]]*\])")
+"""What a lead may hold that stands for the end of a line."""
 GROUPS = later(rb"[0-9]{6}(?:-[0-9]{6}){7}")
 BELOW = 4
 """Lines below a word that are looked at."""
@@ -50,15 +52,19 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
 class _Command:
     """One row of the table as a rule."""
 
-    __slots__ = ("id", "lead", "left", "low", "part", "stop")
+    __slots__ = ("below", "id", "lead", "left", "low", "part", "stop")
 
     def __init__(self, row: rules.Command) -> None:
         self.id, self.part, self.low, self.stop = row.id, row.part, row.low, row.stop.encode()
+        is_list = row.part in ("codes", "phrase-line")
+        self.below = CODES if is_list else BELOW if OVER_LINES.search(row.lead) else 0
         self.lead = rules.bounded(row.to_value)
         self.left = rules.bounded(f"(?:{row.before})$", re.IGNORECASE) if row.before else None
 
     def __call__(self, scan: Scan, start: int, end: int) -> None:
         data = scan.data
+        if self.below:
+            scan.hanging.append((start, self.below))
         lead = self.lead.match(scan.low if self.low else data, end)
         if lead is None:
             return
@@ -71,6 +77,8 @@ class _Command:
             if self._follows(data, start):
                 self._codes(scan, place)
             return
+        if lead[0].endswith(b"\n"):
+            place = margins.text_begins(data, start, place)
         value = values.read(data, place)
         if value is None:
             return

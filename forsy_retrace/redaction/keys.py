@@ -25,7 +25,7 @@ TAIL = later(
     rb"|(?<=[ \t])(?:\||\xe2\x94\x82)(?=[ \t])"
     rb"|</(?:t[dh]|key|name)>\s{0,40}<(?:t[dh]|string|value)>)"
     rb"(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}"
-    rb"|(,|;(?=[\w\"]))[ \t]{0,40}|(>)|([ \t]{1,40})|(\n))"
+    rb"|(,|;(?=[\w\"]))[ \t]{0,40}|(>)|([ \t]{1,40})|(\r?\n))"
 )
 ANNOTATION = later(
     rb"(?:&?(?:'static )?str|String|string|bytes|Optional\[str\]|SecretStr|Final(?:\[str\])?)"
@@ -43,7 +43,7 @@ LITERAL_AFTER = later(
 )
 NEXT_LINE = later(
     rb"\([ \t]{0,4}(?=[bru]?[\"'])"
-    rb"|\(?[ \t]{0,8}\r?\n(?:[ \t]{0,8}\r?\n)?[ \t]{0,40}(?:string\([0-9]{1,4}\) (?=\"))?"
+    rb"|\(?[ \t]{0,8}\r?\n(?:[ \t]{0,40}\r?\n)?[ \t]{0,40}(?:string\([0-9]{1,4}\) (?=\"))?"
 )
 # What stands around a literal that is the value: Some("…"), process.env.X || "…".
 AROUND = later(
@@ -55,6 +55,8 @@ PAIR = later(
     rb"\s{0,40}[,}]?\s{0,40}\\{0,8}[\"']?(?:value|secret|content|Value|default"
     rb"|val)\\{0,8}[\"']?\s{0,8}[:=]\s{0,8}"
 )
+TAKEN_OUT = later(rb"(?:\A|\n)-[^-]")
+"""A line that a diff takes out: no flag begins it."""
 # The name of a cookie or of a variable, and what may stand between it and the value.
 NAMED = later(rb"[\"'](?:name|key)\\{0,8}[\"']\s{0,4}:\s{0,4}\\{0,8}[\"']$")
 MEMBERS = later(
@@ -83,6 +85,9 @@ COPULAS = ("是".encode(), "为".encode(), "は".encode())
 ASCII = later(rb"[\x21-\x7e]{1,200}")
 SPACE = later(rb"\s")
 ROW = 400
+OPEN = b"\r", b"\n", b"{"
+BELOW = 4
+"""Lines below a name that may hold its value."""
 PARTS = 30
 SEPARATORS = (b"", b"_", b"-", b".", b" ")
 
@@ -121,6 +126,7 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
             sign = data[name_end : name_end + 3]
     before = data[max(0, start - REACH) : start]
     left = start - (len(before) - len(before.rstrip(NAME)))
+    left += TAKEN_OUT.match(data, max(0, left - 1)) is not None
     if left and data[left - 1] == 0x5B and PLACEHOLDER.fullmatch(scan.low, left, name_end):
         return  # [CREDENTIAL_1] is no key
     level = strength(data[left:name_end])
@@ -136,6 +142,8 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
     )
     if ends_a_cell and level != WEAK:
         columns.column(scan, left, level)
+    if tail and (tail[7] or (closed and data[place : place + 1] in OPEN)):
+        scan.hanging.append((left, BELOW))
     if sign or tail is None:
         scan.named = name_end
         _assigned(scan, left, name_end, place, sign, level)
@@ -162,8 +170,11 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
 def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, level: int) -> None:
     data = scan.data
     if not _is_a_name(data, left, sign):
-        if sign == b"|" and not _line_before(data, left).strip():
-            _on_this_line(scan, place, level)
+        if sign == b"|":
+            line = _line_before(data, left)
+            scan.hanging.append((max(0, left - len(line) - 1), 1))
+            if not line.strip():
+                _on_this_line(scan, place, level)
         return
     begin = _begin(data, place, sign)
     if begin is None:
@@ -282,6 +293,7 @@ def _on_this_line(scan: Scan, place: int, level: int) -> None:
 
 def _on_the_next_line(scan: Scan, place: int, level: int) -> None:
     """A value in quotes, or one that is alone on its line."""
+    scan.hanging.append((place, BELOW))
     gap = NEXT_LINE.match(scan.data, place)
     value = values.read(scan.data, gap.end()) if gap else None
     if value is None or level == WEAK:

@@ -28,6 +28,8 @@ BETWEEN = later(
 )
 LINE = later(rb"=?[A-Za-z0-9+/=]{4,2000}(?:\\/[A-Za-z0-9+/=]{0,200}){0,40}")
 LINES = 2000
+ARMOUR = 120
+"""Lines of a key that may have something before them."""
 REACH = 1 << 16
 """Bytes between the head and the tail of a key whose lines have something before them."""
 AROUND = 120
@@ -60,6 +62,7 @@ def _from_head(scan: Scan, start: int, end: int) -> None:
         start -= 1
     head = HEAD.match(data, start)
     if head and head.end() > scan.pem:
+        scan.hanging.append((start, ARMOUR))
         _mask_body(scan, head.end(), "private-key")
         _mask_between(scan, head.end())
 
@@ -124,6 +127,7 @@ def _add_last(scan: Scan, after: int, end: int) -> None:
 def _putty(scan: Scan, start: int, end: int) -> None:
     head = PUTTY.match(scan.data, start)
     if head:
+        scan.hanging.append((start, ARMOUR))
         _mask_body(scan, head.end(), "putty-key")
 
 

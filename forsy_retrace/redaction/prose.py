@@ -40,6 +40,7 @@ NAMED_BEFORE = later(
 )
 # Behind the word the sentence goes on; the word is no part of another: "password function".
 GOES_ON = later(rb"[ \t]{1,4}(?:for|to|in|on|of|at|and|or|now|there|here|when|if|so|but|then)\b")
+OF_A_NAME = shape.ALNUM | frozenset(b"_.$@/?&")
 NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 WORD_END = later(rb"(\w{0,60})(?:(\? |'s )|[.!,;)\s]|$)")
 PREPOSITION = later(PREPOSITIONS)
@@ -75,7 +76,7 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
 
 def _short(scan: Scan, start: int, end: int) -> None:
     """`pw: …`, if the two letters are a word."""
-    if start and scan.data[start - 1] not in b" \t\n\"'({,;":
+    if start and scan.data[start - 1] in OF_A_NAME:
         return
     value = values.read(scan.data, end) if scan.data[end - 1] == 0x20 else None
     if value:

@@ -21,8 +21,9 @@ from forsy_retrace.redaction import (
     tokens,
 )
 from forsy_retrace.redaction.engine import Literals
+from forsy_retrace.redaction.margins import DEPTH, without_margins
 from forsy_retrace.redaction.names import after_escape
-from forsy_retrace.redaction.views import views
+from forsy_retrace.redaction.views import View, views
 
 CHUNK = 1 << 20
 BEFORE, AFTER = 8 << 10, 64 << 10
@@ -52,6 +53,7 @@ class Scan:
         "decoded",
         "depth",
         "found",
+        "hanging",
         "jwk",
         "low",
         "named",
@@ -63,6 +65,8 @@ class Scan:
     def __init__(self, data: bytes, low: bytes, depth: int = 0) -> None:
         self.data, self.low, self.depth = data, low, depth
         self.found: list[Find] = []
+        self.hanging: list[tuple[int, int]] = []
+        """Places on which lines below may hang, and how many."""
         self.jwk = 0
         """How far the last JSON web key was looked for."""
         self.named = 0
@@ -129,25 +133,45 @@ class Rules:
         ]
 
     def _readings(self, data: bytes, gate: bool) -> list[Find]:
-        found = self.read(data, gate=gate)
+        scan = self._scan(data, 0, gate)
+        found = scan.found if scan else []
+        if scan and scan.hanging:
+            for view in without_margins(data, scan.hanging):
+                found += self._in_view(view, gate)
         for view in views(data):
-            for find in self.read(view.data, gate=gate):
-                start, end = view.back(find.start, find.end)
-                found.append(Find(start, end, *find[2:]))
+            found += self._in_view(view, gate)
+        return found
+
+    def _in_view(self, view: View, gate: bool, depth: int = 1) -> list[Find]:
+        scan = self._scan(view.data, 0, gate)
+        if scan is None:
+            return []
+        found = [
+            Find(start, end, *find[2:])
+            for find in scan.found
+            for start, end in view.spans(find.start, find.end)
+        ]
+        if scan.hanging and depth <= DEPTH:
+            for inner in without_margins(view.data, scan.hanging, view):
+                found += self._in_view(inner, gate, depth + 1)
         return found
 
     def read(self, data: bytes, depth: int = 0, *, gate: bool = False) -> list[Find]:
         """The finds in one reading, which was decoded so many times."""
+        scan = self._scan(data, depth, gate)
+        return scan.found if scan else []
+
+    def _scan(self, data: bytes, depth: int, gate: bool) -> Scan | None:
         low = data.lower()
         hits = self.literals.find(low)
         if not hits:
-            return []
+            return None
         scan = Scan(data, low, depth)
         actions = self.gate if gate else self.actions
         for index, start, end in hits:
             for rule in actions[index]:
                 rule(scan, start, end)
-        return scan.found
+        return scan
 
 
 def rules(*, plain: bool = False) -> Rules:

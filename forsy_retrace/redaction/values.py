@@ -32,7 +32,7 @@ OPEN = later(
 ENTITY = later(rb"&(?:quot|apos|amp|lt|gt|#[0-9x])")
 PAIR_AFTER = later(rb"[;,](?: ?[A-Za-z_][\w .-]{0,40}=|$|amp;)")
 PAIR_OF_FORM = later(rb"&(?: ?[A-Za-z_][\w .-]{0,40}=|[A-Za-z_][\w.-]{0,40}$|$|amp;)")
-LINE_END = later(rb"[\"'`]?[ \t,;)]{0,4}(?:\r?\n|$)")
+LINE_END = later(rb"[\"'`]?[ \t,;)]{0,4}(?:</[a-z]{1,10}>)?(?:\r?\n|$)")
 # What an earlier run has masked is not looked at again, but what stands before it is.
 MASKED = later(rb"\[(?:CREDENTIAL|EMAIL|PHONE|INTERNAL_URL|CUSTOMER_ID|PERSON|USER|TERM)_[0-9]")
 TRAILING = b",;"

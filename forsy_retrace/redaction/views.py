@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from itertools import accumulate
 
 from forsy_retrace.patterns import later
@@ -27,23 +28,44 @@ BRANCHES = (
     rb"\xe2(\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xa4])",
     rb"\xef(?:(\xbb\xbf)|\xbc([\x81-\xbf])|\xbd([\x80-\x9e]))",
     rb"\xc2(?:(\xad)|(\xa0))",
+    rb"<(?:wbr|/span>(?:\r?\n)?<span[^<>\n]{0,80})>",
 )
 """The escapes, by the byte with which they begin: only so does `re` skip to the next place."""
 BY_FIRST = tuple(
-    (first, later(branch)) for first, branch in zip(b"\\%&\x1b[\xe2\xef\xc2", BRANCHES, strict=True)
+    (first, later(branch))
+    for first, branch in zip(b"\\%&\x1b[\xe2\xef\xc2<", BRANCHES, strict=True)
 )
-ESCAPE = later(b"|".join(BRANCHES))
+ESCAPE = later(b"|".join((*BRANCHES, rb"<(/?pre|br ?/?)>")))
 # Splits a text: what stands before an escape, the escape, what stands behind it …
 ESCAPES = later(b"(" + re.sub(rb"\((?!\?)", b"(?:", ESCAPE.pattern) + b")")
+
+BARE = {quote: later(quote + rb"(?<=[^\\]" + quote + rb")") for quote in (b'"', b"'")}
+OPENS = later(rb"[\"'](?<![^\s:,\[({=][\"'])")
+CLOSES = later(rb"[\"'](?:[\s:;,}\])]|\Z)")
+"""The quotes around a text of JSON or of code."""
+BACKSLASH = 0x5C
+FIRST_LINE = 2000
+"""Bytes of a text's first line."""
+
+Pieces = tuple[Sequence[bytes], Sequence[bytes]]
+"""An original taken apart, and what each of the pieces stands for."""
 
 
 class View:
     """A reading of the data; its way back to the original is laid out when first asked for."""
 
-    def __init__(self, data: bytes, original: bytes, under: View | None) -> None:
-        self.data, self.original, self.under = data, original, under
+    def __init__(
+        self, data: bytes, pieces: Callable[[], Pieces], under: View | None = None, begin: int = 0
+    ) -> None:
+        """The pieces are those of the view under it, or of the original, from `begin` on."""
+        self.data, self.under, self.begin = data, under, begin
+        self._pieces = pieces
         self._starts: list[int] = []
         self._origins: list[int] = []
+
+    def spans(self, start: int, end: int) -> list[tuple[int, int]]:
+        """The spans of the original to be masked for a span of the view."""
+        return [self.back(start, end)]
 
     def back(self, start: int, end: int) -> tuple[int, int]:
         """The span of the original that a span of the view stands for."""
@@ -53,21 +75,20 @@ class View:
         return self.under.back(start, end) if self.under else (start, end)
 
     def _lay_out(self) -> None:
-        """Where each text and each escape between two texts begins, here and in the original."""
-        pieces = ESCAPES.split(self.original)
-        self._starts = list(accumulate(map(len, _resolved(pieces)), initial=0))[:-1]
-        self._origins = list(accumulate(map(len, pieces), initial=0))[:-1]
+        """Where each piece begins and the last one ends, here and in the original."""
+        original, plain = self._pieces()
+        self._starts = list(accumulate(map(len, plain), initial=0))
+        self._origins = list(accumulate(map(len, original), initial=self.begin))
 
     def _origin(self, place: int) -> int:
-        at = bisect_right(self._starts, place) - 1
-        return min(self._origins[at] + place - self._starts[at], len(self.original))
+        at = min(bisect_right(self._starts, place), len(self._starts) - 1) - 1
+        return min(self._origins[at] + place - self._starts[at], self._origins[-1])
 
     def _origin_after(self, place: int) -> int:
-        at = bisect_right(self._starts, place - 1) - 1
-        is_last = at + 1 == len(self._starts)
-        after = len(self.original) if is_last else self._origins[at + 1]
-        # The last byte of a segment may be an escape, which is longer in the original.
-        if place == (len(self.data) if is_last else self._starts[at + 1]):
+        at = min(bisect_right(self._starts, place - 1), len(self._starts) - 1) - 1
+        after = self._origins[at + 1]
+        # The last byte of a piece may be an escape, which is longer in the original.
+        if place == self._starts[at + 1]:
             return after
         return min(self._origins[at] + place - self._starts[at], after)
 
@@ -86,9 +107,52 @@ def views(data: bytes) -> list[View]:
 
 def resolve(data: bytes, under: View | None = None) -> View | None:
     """One level of escapes resolved; None where there is none, as in most texts."""
-    if not any(first in data and branch.search(data) for first, branch in BY_FIRST):
-        return None
-    return View(b"".join(_resolved(ESCAPES.split(data))), data, under)
+    for first, branch in BY_FIRST:
+        if first in data and branch.search(data):
+            data = _with_whole_lines(data)
+            return View(b"".join(_resolved(ESCAPES.split(data))), partial(_apart, data), under)
+    return None
+
+
+def _with_whole_lines(data: bytes) -> bytes:
+    """The data with ends of lines for the quotes around the texts that have lines."""
+    quotes: list[int] = []
+    place = data.find(b"\\n")
+    done = 0
+    while place >= 0:
+        around = _text_around(data, done, place)
+        quotes += around
+        done = around[1] if around else place
+        place = data.find(b"\\n", done + 1)
+    if not quotes:
+        return data
+    lines = bytearray(data)
+    for quote in quotes:
+        lines[quote] = 0x0A
+    return bytes(lines)
+
+
+def _text_around(data: bytes, floor: int, place: int) -> tuple[int, ...]:
+    """The quotes around the text that a place is in."""
+    for quote, bare in BARE.items():
+        start = data.rfind(quote, max(floor, place - FIRST_LINE), place)
+        while start > 0 and data[start - 1] == BACKSLASH:
+            start = data.rfind(quote, max(floor, place - FIRST_LINE), start)
+        if start < 0 or not OPENS.match(data, start):
+            continue
+        closing = bare.search(data, place)
+        if (
+            closing
+            and CLOSES.match(data, closing.start())
+            and data.find(b"\n", place, closing.start()) < 0
+        ):
+            return start, closing.start()
+    return ()
+
+
+def _apart(data: bytes) -> Pieces:
+    pieces = ESCAPES.split(data)
+    return pieces, _resolved(pieces)
 
 
 def _resolved(pieces: list[bytes]) -> list[bytes]:
@@ -125,6 +189,8 @@ def _plain(escape: bytes) -> bytes:
             return bytes([text[0] - 0x20])
         case 18:
             return b" "
+        case 19:
+            return b"\n"
         case _:  # a line joined, a colour or an invisible character
             return b""
 
