@@ -574,6 +574,73 @@ def test_a_password_of_words_and_a_number_is_told_by_its_sentence() -> None:
         assert mask(way.format("lemon-Train-55")) == way.format("[CREDENTIAL_1]")
 
 
+OF_PEOPLE = [
+    "Meadow@{}",
+    "Walnut-Tiger-{}",
+    "L1zard_{}",
+    "AmberCoffee{}",
+    "Thunder{}!",
+    "velvet1{}",
+]
+
+
+@pytest.mark.parametrize("made", OF_PEOPLE)
+@pytest.mark.parametrize(
+    "way",
+    [
+        "password {}",
+        "user bob\npassword {}\nhost a.example",
+        'set smtp-password "{}"',
+        "I tried the password {} but it failed.",
+        "user admin pass {} and try",
+        "set password {} now",
+        "Password → {}",
+        "password (“{}”)",
+        "password was changed from {} to another1!",
+        "login: ops:{}",
+        "the db creds are app / {}",
+        "I use the credentials of the wiki (ops:{}).",
+        "OPTIONS (user 'app', password '{}');",
+        '{{"content": "the root password {}"}}',
+        "331 Please specify the password.\n--> PASS {}\n",
+        "USER bob\r\nPASS {}\r\n",
+        "JWT_SECRET={}",
+        "app.secret_key = '{}'",
+        "encryption_key: '{}'",
+        "PASS4_SYMM_KEY={}",
+        "ldap_default_authtok = '{}'",
+        "session({{ secret: '{}', resave: false }})",
+    ],
+)
+def test_words_that_end_in_figures_are_a_password_where_they_are_called_so(
+    made: str, way: str
+) -> None:
+    secret = made.format(some(3, "23456789"))
+    assert secret not in mask(way.format(secret))
+
+
+def test_one_plain_word_with_figures_is_no_secret_without_quotes() -> None:
+    assert mask("secret = velvet1234") == "secret = velvet1234"
+    assert mask("secret = 'velvet1234'") == "secret = '[CREDENTIAL_1]'"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "the password Policy-12 says so; password SHA-256.",
+        "the password PBKDF2-HMAC-SHA512, Base64 or OAuth2.0",
+        "password Page_404\npassword sha256\npassword v2023\n",
+        "PASS Cart_Checkout_12\nPASS suite2024\n",
+        "the password Foo.bar_22 and password foo.Bar",
+        "secret: db-credentials-2\nsecret: Kind_Of_Key_12",
+        "JWT_SECRET=secret_name_v2",
+        "set password Reset-Form-22",
+    ],
+)
+def test_a_name_with_figures_is_no_password(words: str) -> None:
+    assert mask(words) is words
+
+
 TABLES = [
     "username,password,role\nbob,{},admin\n",
     "User name,Access key ID,Secret access key\nci-bot,x,{}",

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules, shape, values
-from forsy_retrace.redaction.strength import PASSWORD, TOKEN, WEAK, judge, strength
+from forsy_retrace.redaction.strength import PASSWORD, SECRET, TOKEN, WEAK, judge, strength
 
 if TYPE_CHECKING:
+    import re
+
     from forsy_retrace.redaction.scan import Rule, Scan
 
 PREPOSITIONS = (
@@ -31,7 +33,8 @@ IS = later(
     rb"|este|jest|"
     + ABROAD
     + rb"|\xe2\x80\x94|\xe2\x80\x93)(?: (?:now|nu|jetzt|maintenant|ahora|still|just"
-    rb"|also|set to|currently|always))?(?: ?:| is)?[ \t]{1,3}|(?:=|:|->|=>)[ \t]{1,3}|\("
+    rb"|also|set to|currently|always))?(?: ?:| is)?[ \t]{1,3}"
+    rb"|(?:=|:|->|=>|\xe2\x86\x92)[ \t]{1,3}|\("
     rb"|(?:is|are|was|below|follows|as follows) ?:[ \t]{0,4}\r?\n(?:[ \t]{0,4}\r?\n)?[ \t]{0,40}"
 )
 NAMED_BEFORE = later(
@@ -51,11 +54,18 @@ FROM = later(rb"(?:^|[\s(])from ([^\s()]{6,80}) to $")
 FROM_TO = later(rb"(?:[^\n:=]{1,40}? )?from ([^\s()]{6,80}) to ")
 TO = later(rb"(?:(?:of|for) [^\n:=]{1,40}? )?to:?[ \t]{1,3}")
 ACCOUNT = later(
-    rb"(?:\s{1,2}(?:is|are|as|user))?:?\s{1,2}[\w.@+\\-]{2,60}(?:\s?/\s?|\s?\|\s?|:|\s(?:with|and)\s)"
+    rb"(?:(?:\s{1,2}(?:is|are|as|user))?:?\s{1,2}|[^\n:()/]{1,40}\()[\w.@+\\-]{2,60}(?:\s?/\s?|\s?\|\s?|:|\s(?:with|and)\s)"
 )
+CHANGED = later(rb"(?:(?:was|is|has been|got) )?(?:(?:re)?set|changed|switched|rotated|updated)\b")
 FINGERPRINT = later(rb"(?:0x)?[0-9A-F]{16}(?:[0-9A-F]{24})?$")
 CHANGE = later(
     rb"\b(?:(?:re)?set(?:ting)?|chang(?:e|ed|ing)|switch(?:ed|ing)?|rotat(?:e|ed|ing)|updat(?:e|ed|ing))\b[^\n.]{0,40}$"
+)
+ENDS = later(rb"[.,;:!?)\]}]{0,3}(?:[\"'`\\<]|[ \t]{0,8}(?:\r?\n|$))|[.,;)](?=\s)")
+"""The end of a sentence, of a line or of the text around it."""
+THE = later(
+    rb"(?:^|[\s(\"'`])(?:the|this|that|my|our|your|his|her|its|their|an?|new|old|with|and|using|tried|use"
+    rb"|root|admin|user|set|login|das|dein|mein|le|mon|la|el|o|il|het|de)\s{1,2}(?:[\w.@-]{1,24}\s){0,2}$"
 )
 REACH = 60
 # The words of a file or a shell that give a name its value.
@@ -123,7 +133,10 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
         return
     if GOES_ON.match(data, name_end):
         _before(scan, left, level)
-    said = IS.match(data, place)
+    both = _from_to(scan, left, place)
+    if both:
+        stands_out(scan, values.Value(*both.span(1), False), level, rule="said-before")
+    said = both or IS.match(data, place)
     if said is None and level == PASSWORD:
         named = WORD.match(data, place)
         if named:
@@ -132,12 +145,6 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
     changed = TO.match(data, place) if said is None else None
     if changed and CHANGE.search(scan.low, max(0, left - REACH), left):
         said = changed
-    both = None
-    if said is None and data.find(b"from ", place, place + 46) >= 0:
-        both = FROM_TO.match(data, place)
-    if both and CHANGE.search(scan.low, max(0, left - REACH), left):
-        stands_out(scan, values.Value(*both.span(1), False), level, rule="said-before")
-        said = both
     if said is None:
         _right_after(scan, left, name_end, place, level)
         return
@@ -153,6 +160,17 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
         stands_out(scan, value, level, rule="said")
         return
     _said(scan, value, level)
+
+
+def _from_to(scan: Scan, left: int, place: int) -> re.Match[bytes] | None:
+    """The words up to the second of two values: `was changed from … to …`."""
+    if scan.data.find(b"from ", place, place + 46) < 0:
+        return None
+    both = FROM_TO.match(scan.data, place)
+    is_change = CHANGED.match(scan.low, place) or CHANGE.search(
+        scan.low, max(0, left - REACH), left
+    )
+    return both if is_change else None
 
 
 def _said(scan: Scan, value: values.Value, level: int) -> None:
@@ -214,26 +232,34 @@ def _right_after(scan: Scan, left: int, name_end: int, place: int, level: int) -
     if value.quoted and is_compound and not shape.DIGIT.isdisjoint(text):
         judge(scan, value, level, certain=False, rule="right-after")
     else:
-        stands_out(scan, value, level, rule="right-after")
+        ends = None if name.lower() == b"pass" else ENDS.match(scan.data, value.end)
+        is_said = value.quoted or ends or THE.search(scan.low, max(0, left - REACH), left)
+        stands_out(scan, value, level, rule="right-after", is_said=bool(is_said))
 
 
-def stands_out(scan: Scan, value: values.Value, level: int, *, rule: str) -> None:
-    """Adds the value if no word and no name looks like it."""
+def stands_out(
+    scan: Scan, value: values.Value, level: int, *, rule: str, is_said: bool = True
+) -> None:
+    """Adds the value if no word and no name looks like it; is it said, it may be one of words."""
     start, end, quoted = value
-    text = scan.data[start:end].rstrip(b".,;:?")
+    text = scan.data[start:end].rstrip(b".,;:?)" if b"(" not in scan.data[start:end] else b".,;:?")
     if shape.is_reference(text, quoted=quoted) or shape.is_placeholder(text):
         return
     if FINGERPRINT.match(text) or shape.NAMED_VALUE.match(text):
         return
-    if level == PASSWORD:
-        kinds = set(text.translate(shape.KIND))
-        has_sign = not set(text).isdisjoint(b"!@#$%^&*")
-        is_secret = len(text) >= 8 and 3 in kinds and len(kinds) >= 3
-        is_secret = is_secret and (has_sign or shape.is_wild(text))
-        is_secret = is_secret and not shape.SLUG.match(text)
-        letters = shape.letters(text[:300])
-        is_secret = is_secret or (shape.is_jumble(letters) and shape.turns(letters) >= 4)
-    else:
-        is_secret = shape.is_token(text, 20, hard=True) and text[:1] != b"/"
+    is_secret = level != PASSWORD and shape.is_token(text, 20, hard=True) and text[:1] != b"/"
+    is_secret = is_secret or (level >= SECRET and is_said and shape.is_chosen(text, plain=True))
+    is_secret = is_secret or ((level == PASSWORD or quoted) and level >= SECRET and _is_odd(text))
     if is_secret:
         scan.add(start, start + len(text), rule)
+
+
+def _is_odd(text: bytes) -> bool:
+    """Signs, figures and letters in an order that no word and no name has."""
+    kinds = set(text.translate(shape.KIND))
+    if len(text) >= 8 and 3 in kinds and len(kinds) >= 3 and not shape.SLUG.match(text):
+        has_sign = not set(text).isdisjoint(b"!@#$%^&*")
+        if has_sign or shape.is_wild(text):
+            return True
+    letters = shape.letters(text[:300])
+    return shape.is_jumble(letters) and shape.turns(letters) >= 4

@@ -252,6 +252,36 @@ def is_passphrase(value: bytes) -> bool:
     )
 
 
+CHOSEN = later(
+    rb"[!@#$%^&*]{0,2}[A-Za-z][A-Za-z0-9@$!]{2,24}(?:[-_.@!#$%^&*+]{1,2}[A-Za-z0-9@$!]{1,24}){0,3}"
+    rb"(?:(?<=[0-9])[!@#$%^&*?]{1,3}|(?<=[0-9]{2}))$"
+)
+PLAIN = later(rb"[a-z]{4,24}[0-9]{3,6}$")
+BY_NAME = later(
+    rb"(?:^|[^a-z])(?:sha|md|aes|rsa|des|pbkdf|hmac|scram|utf|base|rfc|iso|tls|ssl|ed|argon|pkcs|o?auth"
+    rb"|http|cve|crc|python|win(?:dows)?|ipv|web|gpt|log|cp|latin|v|rev|draft|x)[-_ ]?[0-9]"
+    rb"|\.[a-z]{2}|@[a-z]{2,30}$|secret|token"
+)
+"""What has figures in its name: algorithms, standards, versions, members, accounts."""
+
+
+def is_chosen(value: bytes, *, plain: bool = False) -> bool:
+    """Words with a capital or a sign that end in figures, as people make passwords.
+
+    Or one plain word with three figures or more.
+    """
+    if len(value) < 8 or is_placeholder(value) or BY_NAME.search(low := value.lower()):
+        return False
+    if not TERMS.isdisjoint(re.findall(rb"[a-z]+", low)):
+        return False
+    is_made = CHOSEN.match(value) and not set(value).isdisjoint(UNUSUAL)
+    return bool(is_made or (plain and PLAIN.match(value)))
+
+
+UNUSUAL = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ!@#$%^&*+")
+"""What sets such a password apart from a name in code."""
+
+
 def is_password(value: bytes, *, quoted: bool, certain: bool) -> bool:
     """A value a person chose, under a key that says so.
 

@@ -12,7 +12,7 @@ from forsy_retrace.redaction import rules, shape, values
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Scan
 
-PASSWORD, TOKEN, WEAK = 3, 2, 1
+PASSWORD, SECRET, TOKEN, WEAK = 4, 3, 2, 1
 
 HUMP = later(rb"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 PASS = (
@@ -54,6 +54,11 @@ def _words() -> _Words:
     )
 
 
+OF_PEOPLE = later(
+    rb"(?:secret|authtok|(?:secret|symm|encryption|signing|session|cookie)[_. -]?key)"
+    rb"[_. -]?[0-9]{0,2}$"
+)
+"""Names of secrets that people make up as they do passwords."""
 NAME_IN_CODE = later(rb"[a-z]{2,20}(?:[A-Z][a-z]{2,20}){1,3}$|[a-z]{2,20}(?:[_-][a-z]{2,20}){1,3}$")
 SESSION = later(rb"(?i)(?<!j)session_?ids?$")
 COOKIE = b"sessionid"
@@ -67,7 +72,7 @@ def names_a_session(name: bytes, value: bytes) -> bool:
 
 @lru_cache(maxsize=8192)
 def strength(name: bytes) -> int:
-    """How much a key promises a secret: PASSWORD, TOKEN, WEAK or 0."""
+    """How much a key promises a secret: PASSWORD, SECRET, TOKEN, WEAK or 0."""
     words = _words()
     bare = name.strip(b"\"'?& ")
     low = bare.lower()
@@ -89,7 +94,7 @@ def strength(name: bytes) -> int:
         return 0
     if any(match.end() >= head for match in words.seldom_secret.finditer(parts)):
         return WEAK if bare.isupper() else 0
-    return level
+    return SECRET if level == TOKEN and OF_PEOPLE.search(parts) else level
 
 
 def is_secret(text: bytes, level: int, *, quoted: bool, certain: bool) -> bool:
@@ -111,7 +116,9 @@ def is_secret(text: bytes, level: int, *, quoted: bool, certain: bool) -> bool:
     if level == PASSWORD:
         chosen = shape.is_password(text, quoted=quoted, certain=certain)
         return chosen or shape.is_passphrase(text)
-    if level == TOKEN:
+    if level == SECRET and shape.is_chosen(text, plain=quoted or certain):
+        return True
+    if level in (SECRET, TOKEN):
         return shape.is_token(text, 8 if certain or quoted else 10)
     return level == WEAK and shape.is_token(text, 16, hard=True)
 
