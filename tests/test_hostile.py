@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import time
+import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator
 from itertools import cycle
@@ -28,6 +29,7 @@ from hypothesis import strategies as st
 from forsy_retrace.builder.checks.tasks import Tasks
 from forsy_retrace.builder.judging.goal import accepts
 from forsy_retrace.builder.touched.edits import Standing
+from forsy_retrace.builder.words.cues import SENTENCE
 from forsy_retrace.cli import main
 from forsy_retrace.commands import Simple
 from forsy_retrace.show import found_problems
@@ -608,6 +610,16 @@ def test_many_edits_and_checks_take_linear_time(
         return log.bytes()
 
     assert is_linear(log, "claude-code", tmp_path, 400)
+
+
+@pytest.mark.parametrize("words", ["!?", "word ", "v1.2 ", "no, ", "'.' "])
+def test_a_long_message_takes_linear_time_and_little_memory(words: str) -> None:
+    text = words * (500_000 // len(words))
+    tracemalloc.start()
+    quickly(2, lambda: sum(len(one[0]) for one in SENTENCE.finditer(text)))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2 * len(text)
 
 
 def test_many_edits_of_one_file_take_linear_time() -> None:

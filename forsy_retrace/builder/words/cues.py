@@ -16,7 +16,8 @@ from .phrases import Span, phrases
 QUOTED = r"(?=['\"”’)]+(?:\s+[^a-z\s]|\s*$))"
 """Before a closing quote or bracket that no small letter follows."""
 SENTENCE = later(
-    rf"(?:[^.!?。！？\n]|[.!?]+(?=[^\s.!?])(?!{QUOTED}))+[.!?。！？]*(?:(?<=[.!?]){QUOTED}['\"”’)]+)?"
+    rf"(?:[^.!?。！？\n]+|(?<![.!?])[.!?]++(?=[^\s.!?])(?!{QUOTED}))++"
+    rf"[.!?。！？]*(?:(?<=[.!?]){QUOTED}['\"”’)]+)?"
 )
 """A sentence with its marks and what closes behind them; one within a name or an address ends none."""
 FENCES = later(r"```.*?(?:```|\Z)", re.S)
