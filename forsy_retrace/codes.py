@@ -2,13 +2,15 @@
 
 Python keeps the byte code of modules and compiles their patterns anew in each process: for a
 session of 1 MB those are 440, and a sixth of the whole run. The codes lie below the user's cache
-folder, under a digest of their bytes; those of another build of Python are not taken.
+folder, under a digest of their bytes; those of another build of Python are not taken, nor what
+another user of the machine could have put there.
 """
 
 import hashlib
 import importlib
 import os
 import re
+import stat
 import sys
 from array import array
 from collections.abc import Iterator
@@ -70,33 +72,55 @@ class _Codes:
         import msgspec
 
         data = msgspec.msgpack.encode((_made_by(), self.known))
-        new = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        new = self.path.with_name(f".{self.path.name}.new")  # of two runs neither need be whole
         with suppress(OSError):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            new.write_bytes(_digest(data) + data)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(new, "wb", opener=_alone) as file:
+                file.write(_digest(data) + data)
             new.replace(self.path)
 
 
 def _path() -> Path | None:
     """One file for each Python; None where there is no home to keep it in."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        home = cache if cache.is_absolute() else Path.home() / ".cache"
     except RuntimeError:
         return None
-    return cache / "forsy-retrace" / f"patterns-{sys.implementation.cache_tag}"
+    return home / "forsy-retrace" / f"patterns-{sys.implementation.cache_tag}"
 
 
 def _read(path: Path | None) -> dict[bytes, Code]:
     import msgspec
 
     try:
-        data = path.read_bytes() if path else b""
+        data = _own(path) if path else b""
         if data[:DIGEST] != _digest(data[DIGEST:]):
             return {}
         made_by, known = msgspec.msgpack.decode(data[DIGEST:], type=tuple[str, dict[bytes, Code]])
     except (OSError, msgspec.MsgspecError):
         return {}
     return known if made_by == _made_by() else {}
+
+
+def _own(path: Path) -> bytes:
+    """What a file holds that none but its owner can have written; nothing of any other."""
+    with open(path, "rb", opener=_alone) as file:
+        found = (os.stat(path.parent), os.fstat(file.fileno()))
+        is_own = stat.S_ISREG(found[1].st_mode) and all(map(_is_own, found))
+        return file.read() if is_own else b""
+
+
+def _is_own(found: os.stat_result) -> bool:
+    if sys.platform == "win32":
+        return True
+    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _alone(path: str, flags: int) -> int:
+    """Opens a file for this user alone; follows no link and waits for no pipe."""
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return os.open(path, flags, 0o600)
 
 
 def _digest(data: bytes) -> bytes:

@@ -107,6 +107,65 @@ def test_a_spoilt_file_is_not_taken(how: str, cache: Path, monkeypatch: pytest.M
     assert cache.read_bytes() == whole
 
 
+def in_reach(cache: Path) -> None:
+    cache.chmod(0o620)
+
+
+def in_a_folder_in_reach(cache: Path) -> None:
+    cache.parent.chmod(0o777)
+
+
+def linked(cache: Path) -> None:
+    cache.rename(cache.with_name("elsewhere"))
+    cache.symlink_to("elsewhere")
+
+
+def piped(cache: Path) -> None:
+    cache.unlink()
+    os.mkfifo(cache)
+
+
+def of_another(cache: Path) -> None:
+    os.chown(cache, 65534, -1)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no owners in the mode of a file")
+@pytest.mark.parametrize("put", [in_reach, in_a_folder_in_reach, linked, piped, of_another])
+def test_what_others_could_have_put_there_is_not_taken(
+    put: Callable[[Path], None], cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with codes.kept():
+        patterns.later("abc").search("")
+    if put is of_another and os.getuid():
+        pytest.skip("only root gives a file away")
+    put(cache)
+    monkeypatch.setattr(codes, "_code", refuse)
+    with codes.kept(), pytest.raises(AssertionError, match="anew"):
+        patterns.later("abc").search("")
+
+
+def test_a_file_in_reach_of_others_is_put_right(cache: Path) -> None:
+    for _ in range(2):
+        with codes.kept():
+            patterns.later("abc").search("")
+        cache.chmod(0o666)
+    with codes.kept():
+        patterns.later("abc").search("")
+    assert cache.stat().st_mode & 0o777 == 0o600
+    assert os.listdir(cache.parent) == [cache.name]
+
+
+def test_a_cache_is_no_folder_below_the_one_where_a_run_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    with codes.kept():
+        patterns.later("abc").search("")
+    assert os.listdir(tmp_path) == ["home"]
+
+
 def test_code_that_the_machine_refuses_is_compiled_anew(cache: Path) -> None:
     store = codes._Codes(cache)
     store.known = {b"text 0 abc": (32, b"\xff\xff\xff\xff", {}, 1)}
