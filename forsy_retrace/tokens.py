@@ -67,7 +67,7 @@ def count(text: str) -> int:
 
 def method() -> str:
     """How `count` counts on this machine, in words for the manifest."""
-    return ESTIMATE if ESTIMATING.get() or _encoding() is None else EXACT
+    return EXACT if not ESTIMATING.get() and _has_table() else ESTIMATE
 
 
 @contextmanager
@@ -183,17 +183,27 @@ def _pieces(text: str) -> Iterator[str]:
 @cache
 def _encoding() -> "tiktoken.Encoding | None":
     """o200k_base from a table on disk that has the hash tiktoken demands; None without one."""
-    for data in _tables():
-        if hashlib.sha256(data).hexdigest() == TABLE_SHA256:
-            import tiktoken
+    data = _table()
+    if data is None:
+        return None
+    import tiktoken
 
-            words = data.split()
-            tokens, numbers = map(binascii.a2b_base64, words[::2]), map(int, words[1::2])
-            ranks = dict(zip(tokens, numbers, strict=True))
-            return tiktoken.Encoding(
-                "o200k_base", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=SPECIAL
-            )
-    return None
+    words = data.split()
+    tokens, numbers = map(binascii.a2b_base64, words[::2]), map(int, words[1::2])
+    ranks = dict(zip(tokens, numbers, strict=True))
+    return tiktoken.Encoding(
+        "o200k_base", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=SPECIAL
+    )
+
+
+@cache
+def _has_table() -> bool:
+    return _table() is not None
+
+
+def _table() -> bytes | None:
+    held = (data for data in _tables() if hashlib.sha256(data).hexdigest() == TABLE_SHA256)
+    return next(held, None)
 
 
 def _tables() -> Iterator[bytes]:

@@ -219,6 +219,18 @@ def test_other_wishes_and_other_rules_make_every_log_new(
     assert sorted(engine.converted) == sorted(LOGS)
 
 
+def test_another_package_or_way_to_count_tokens_is_another_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = plan.fingerprint()
+    assert plan._packages()["msgspec"]
+    assert "pytest" not in plan._packages()
+    monkeypatch.setattr(plan, "_packages", lambda: {"msgspec": "0"})
+    another = plan.fingerprint()
+    monkeypatch.setattr(plan, "method", lambda: "by eye")
+    assert len({made, another, plan.fingerprint()}) == 3
+
+
 def test_a_fault_of_ours_is_a_row_that_quotes_nothing(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,9 +37,14 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
     monkeypatch.delenv("DATA_GYM_CACHE_DIR", raising=False)
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    tokens._encoding.cache_clear()
+    forget()
     yield monkeypatch
+    forget()
+
+
+def forget() -> None:
     tokens._encoding.cache_clear()
+    tokens._has_table.cache_clear()
 
 
 def table() -> bytes:
@@ -135,7 +140,7 @@ def test_a_table_in_tiktoken_s_cache_is_used(bare: pytest.MonkeyPatch, tmp_path:
     bare.setenv("DATA_GYM_CACHE_DIR", str(tmp_path))
     assert tokens.method() == tokens.EXACT
     bare.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "none"))
-    tokens._encoding.cache_clear()
+    forget()
     assert tokens.method() == tokens.ESTIMATE
 
 

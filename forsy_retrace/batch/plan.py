@@ -5,6 +5,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -14,15 +15,19 @@ from msgspec.structs import replace
 
 from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.logs import named
+from forsy_retrace.patterns import later
 from forsy_retrace.redact import mask
 from forsy_retrace.registry import bundled, home, load
 from forsy_retrace.source import Source, Unread, below, file_system, is_remote, remote_files
+from forsy_retrace.tokens import method
 
 from .engine import Engine, Lost, Progress
 from .ledger import Known, Ledger
 from .near import Near
 from .work import File, Log, Look, Seen, look
 
+USED = later(r"([\w.-]+)[^;]*(?:;\s*extra == ['\"](?:recordings|tokens|paranoid)['\"])?")
+"""A requirement of this package, or of an extra that shapes traces."""
 NAMED = 20
 """So many skipped files are named under each reason: a home folder has a hundred thousand."""
 NO_STORE = "a place of a harness that holds no file to read"
@@ -247,12 +252,28 @@ def is_of(file: File, shard: tuple[int, int]) -> bool:
 
 
 def fingerprint(plugins: Iterable[str] = ()) -> bytes:
-    """A digest of the code and the rules: another version makes every log new."""
-    found = hashlib.sha256(_own_code())
+    """A digest of all that traces come from beside the logs: another one makes every log new.
+
+    The code and the rules, the packages that they use, and how tokens are counted here.
+    """
+    found = hashlib.sha256(_own_code() + repr(_packages()).encode() + method().encode())
     for name in plugins:
         place = getattr(load(name), "__file__", None)
         found.update(name.encode() + (Path(place).read_bytes() if place else b""))
     return found.digest()
+
+
+@cache
+def _packages() -> dict[str, str]:
+    """The packages that a conversion uses, and the versions that are installed."""
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    found = {}
+    with suppress(PackageNotFoundError):
+        for used in filter(None, map(USED.fullmatch, requires("forsy-retrace") or ())):
+            with suppress(PackageNotFoundError):
+                found[used[1]] = version(used[1])
+    return found
 
 
 @cache
