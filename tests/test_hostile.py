@@ -622,6 +622,20 @@ def test_a_long_message_takes_linear_time_and_little_memory(words: str) -> None:
     assert most < 2 * len(text)
 
 
+def test_a_path_of_very_many_folders_takes_linear_time(tmp_path: Path) -> None:
+    """In the user's words, as a file, as a folder of work and in an output."""
+    path = "/a" * 40_000
+    log = small()
+    log.says(f"Fix {path}/b.py")
+    edited(log, 1, f"{path}/b.py")
+    log.calls("Bash", {"command": f"cd {path} && git diff"}, f"+++ b{path}/c.py\n+x = 1\n")
+    log.calls("Bash", {"command": f"git add {path}; git commit"}, f" create mode 100644 {path}\n")
+    log.calls("Bash", {"command": f"rm -r {path}; pytest {path}"}, "1 passed")
+    for row in log.rows:
+        row["cwd"] = path
+    quickly(6, lambda: holds(tmp_path, log.bytes()))
+
+
 def test_many_edits_of_one_file_take_linear_time() -> None:
     standing = Standing()
 

@@ -12,6 +12,8 @@ from itertools import pairwise
 from forsy_retrace.commands import Command
 from forsy_retrace.patterns import later
 
+from ..touched.paths import folders_above
+
 PROJECTS = {
     "types": later(r"(?:^|[/\\])[jt]sconfig\b[^/\\]*\.json$"),
     "lint": later(r"\.(?:slnx?|[a-z]+proj)$"),
@@ -63,10 +65,8 @@ def between_slashes(folder: str) -> str:
 
 def with_parents(path: str) -> Iterator[str]:
     """A path and the folders around it, the root as an empty text."""
-    while path:
-        yield path
-        path = "" if path in ("/", "//") else posixpath.dirname(path)
-    yield ""
+    roots = ("/", "") if path.startswith("/") else ("",)
+    return iter(dict.fromkeys((path, *folders_above(path), *roots)))
 
 
 def _by_places(

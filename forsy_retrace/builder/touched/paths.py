@@ -34,9 +34,16 @@ def shown(path: str, cwd: str | None) -> str:
     return path[len(base) + 1 :] if base and path.startswith(base + "/") else path
 
 
+DEPTH = 64
+"""Folders above a path that are looked at: a text of slashes is no path."""
+
+
 def folders_above(path: str) -> Iterator[str]:
     """The folders that a path leads through, the nearest first."""
-    while path := path.rpartition("/")[0]:
+    for _ in range(DEPTH):
+        path = path.rpartition("/")[0]
+        if not path:
+            return
         yield path
 
 

@@ -2,7 +2,6 @@
 
 import posixpath
 from collections.abc import Iterable, Mapping
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from forsy_retrace.commands import MOVES
@@ -11,7 +10,7 @@ from forsy_retrace.trace import Touch, Trace
 
 from .edits import put_back_by
 from .listings import named_in
-from .paths import absolute, base_of
+from .paths import absolute, base_of, folders_above
 from .replayed import CHANGES
 from .tracked import makers
 
@@ -42,7 +41,7 @@ def committed(by_path: dict[str, list[Touch]], trace: Trace) -> None:
         if not any(one.name == "git commit" for one in run.simples):
             continue
         names = CREATED.findall(step.printed)
-        tops = [base, *map(str, PurePosixPath(base).parents)] if base and names else []
+        tops = [base, *folders_above(base)] if base and names else []
         top = next((top for top in tops if any(f"{top}/{one}" in named for one in names)), None)
         for name in names if top is not None else ():
             touched = by_path.setdefault(path := f"{top}/{name}", [])
@@ -92,8 +91,7 @@ def gone_with_a_folder(by_path: Mapping[str, list[Touch]], trace: Trace) -> None
         if run is not None and not any(one.name in MOVES for one in run.simples):
             removed.setdefault(touch.path, []).append(touch)
     for path, touched in by_path.items() if removed else ():
-        parents = map(str, PurePosixPath(path).parents)
-        for gone in [touch for folder in parents for touch in removed.get(folder, ())]:
+        for gone in [touch for folder in folders_above(path) for touch in removed.get(folder, ())]:
             before = [t.kind for t in touched if t.step < gone.step and t.kind in CHANGES]
             again = any(t.step == gone.step for t in touched)
             if before and before[-1] not in GONE and not again:
@@ -148,6 +146,6 @@ def there_again(touches: Iterable[Touch]) -> dict[str, int]:
             gone.add(touch.path)
             back.pop(touch.path, None)
         elif gone:
-            around = {touch.path, *map(str, PurePosixPath(touch.path).parents)}
+            around = {touch.path, *folders_above(touch.path)}
             back.update(dict.fromkeys(gone & around, touch.step))
     return back
