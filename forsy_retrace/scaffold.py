@@ -51,7 +51,7 @@ def new_adapter(
         raise DiskTrouble(f"{error.strerror or 'the target'}: nothing more is written") from None
     module, log = (root / _named(plan[one], name) for one in ("module.py", "input.txt"))
     write_goldens(adapter_in(module), Case(name, log.parent))
-    return list(made)
+    return [*made, log.parent / "events.jsonl", log.parent / "trace"]
 
 
 def checkout_of(place: Path) -> Path | None:

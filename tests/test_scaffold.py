@@ -145,7 +145,10 @@ def test_what_is_there_already_is_left_alone(package: Path, checkout: Path) -> N
 def test_a_package_may_be_made_inside_a_checkout(checkout: Path) -> None:
     done = CliRunner().invoke(main, ["new-adapter", "other-log", "--package", "-o", str(checkout)])
     assert done.exit_code == 0, done.output
-    assert "forsy-retrace-other-log/pyproject.toml" in done.output
+    made = done.output.splitlines()[:-1]
+    assert all(os.path.exists(path) for path in made)
+    for path in ("pyproject.toml", "tests/fixtures/first-words/trace"):
+        assert any(one.endswith(f"forsy-retrace-other-log/{path}") for one in made)
     assert (checkout / "forsy-retrace-other-log" / "pyproject.toml").is_file()
 
 

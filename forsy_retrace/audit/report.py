@@ -10,6 +10,7 @@ import orjson
 
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.terminal import safe_line
+from forsy_retrace.trace import counted
 from forsy_retrace.version import MADE_BY
 from forsy_retrace.writers.atomic import locked, replace_file
 
@@ -129,7 +130,8 @@ def table(told: Json) -> str:
     if told["steps"] and not any(one["log_step"] for one in told["steps"]):
         parts.append("No step of the claim stands in this log: it may be of another session.")
     faults = told["faults"]
-    parts.append("Nothing speaks against this trace." if not faults else f"{faults} findings.")
+    none = "Nothing speaks against this trace."
+    parts.append(f"{counted(faults, 'finding')}." if faults else none)
     return "\n\n".join(parts)
 
 
