@@ -622,6 +622,14 @@ def test_a_long_message_takes_linear_time_and_little_memory(words: str) -> None:
     assert most < 2 * len(text)
 
 
+def test_outputs_of_very_many_blank_lines_take_linear_time(tmp_path: Path) -> None:
+    log = small()
+    edited(log, 1)
+    for command in ("go test ./...", "pytest", "npm test", "bun test", "gradle test", "cat a.go"):
+        log.calls("Bash", {"command": command}, "\n" * 30_000 + " ok")
+    quickly(6, lambda: ask("claude-code", written(tmp_path, log.bytes()), "-o", tmp_path / "out"))
+
+
 def test_a_path_of_very_many_folders_takes_linear_time(tmp_path: Path) -> None:
     """In the user's words, as a file, as a folder of work and in an output."""
     path = "/a" * 40_000

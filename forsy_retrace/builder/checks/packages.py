@@ -22,8 +22,8 @@ PROGRAM = later(r"(?m)^package main\b")
 WHOLE = later(r"[/_-](?:e2e|tests?|integration)(?:[_-][^/]*)?/$")
 """A folder of tests that run the program from without."""
 TESTED = later(
-    r"(?m)^(?:(?:ok|FAIL|(\?))\s+([\w~./-]+)(?=\s)[^\n]*?(\[no tests to run\])?"
-    r"|\s+([\w~./-]+)\s+(coverage: 0\.0% of statements))$"
+    r"(?m)^(?:(?:ok|FAIL|(\?))[ \t]+([\w~./-]+)(?=\s)[^\n]*?(\[no tests to run\])?"
+    r"|[ \t]+([\w~./-]+)[ \t]+(coverage: 0\.0% of statements))$"
 )
 """How a run of tests names a package: one that has none begins with a question mark."""
 NEEDS = later(r"(?m)^//go:build (?!(?:unix|linux|darwin|windows|cgo|race|amd64|arm64)$)(\w+)$")

@@ -21,7 +21,7 @@ from .tasks import PACKAGE as FILE
 
 Lines = tuple[str, ...]
 
-DEFINED = later(r"(?m)^\s*\"([\w:.-]+)\": ?\"((?:[^\"\\\n]|\\.)+)\",?$")
+DEFINED = later(r"(?m)^[ \t]*\"([\w:.-]+)\": ?\"((?:[^\"\\\n]|\\.)+)\",?$")
 """A script, or another value, on its line of a package's file."""
 BARE = frozenset(["run", "run-script", "-s", "--silent"])
 """Words of a line that change nothing of what a script does."""

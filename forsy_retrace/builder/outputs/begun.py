@@ -91,7 +91,7 @@ NOT_BEGUN: Mapping[str, re.Pattern[str]] = {
     "make": later(r"(?m)^make(?:\[\d+\])?: \*\*\* No rule to make target ['`][^'`\n]+'\.\s+Stop"),
     "just": later(r"[Jj]ustfile does not contain recipe|\bno task \S+ found"),
     "maven": later(r"there is no POM in this directory"),
-    "gradle": later(r"(?m)^\s*Task '[^'\n]+' not found in "),
+    "gradle": later(r"(?m)^[ \t]*Task '[^'\n]+' not found in "),
     "dotnet": later(r"error MSB1003:"),
 }
 """How a program says that it came to nothing that it could check, read off public documentation."""

@@ -60,16 +60,16 @@ RUNNERS: tuple[Row, ...] = (
     Row(
         "jest-summary",
         ("Test",),
-        _words(r"^\s*(?:Tests|Test Suites|Test Files):?\s+(?:.*\b)?[1-9]\d* failed"),
-        _words(r"^\s*(?:Tests|Test Files):?\s+.*\b\d+ passed"),
+        _words(r"^[ \t]*(?:Tests|Test Suites|Test Files):?\s+(?:.*\b)?[1-9]\d* failed"),
+        _words(r"^[ \t]*(?:Tests|Test Files):?\s+.*\b\d+ passed"),
         0.97,
     ),
-    Row("bun-summary", (" fail",), _words(r"^\s*[1-9]\d* fail$"), _words(r"^\s*0 fail$"), 0.95),
+    Row("bun-summary", (" fail",), _words(r"^[ \t]*[1-9]\d* fail$"), _words(r"^[ \t]*0 fail$"), 0.95),
     Row(
         "mocha-summary",
         ("failing", "passing"),
-        _words(r"^\s+[1-9]\d* failing$"),
-        _words(r"^\s+\d+ passing\b"),
+        _words(r"^[ \t]+[1-9]\d* failing$"),
+        _words(r"^[ \t]+\d+ passing\b"),
         0.93,
     ),
     Row(
@@ -90,7 +90,7 @@ RUNNERS: tuple[Row, ...] = (
         "cargo-summary",
         ("test result", "Finished "),
         _words(r"^test result: FAILED\."),
-        _words(r"^test result: ok\.|^\s+Finished "),
+        _words(r"^test result: ok\.|^[ \t]+Finished "),
         0.97,
     ),
     Row(

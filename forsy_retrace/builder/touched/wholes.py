@@ -28,7 +28,7 @@ MOST_LINES, MOST_BYTES = 256, 10 * 1024
 LONGEST_READ, WIDEST_READ = 2000, 2000
 """The lines, and the letters of a line, behind which Claude Code's reader once cut without a word."""
 OWN = later(
-    r"(?mi)^\s*(?:<(?:persisted-output|system-reminder)>"
+    r"(?mi)^[ \t]*(?:<(?:persisted-output|system-reminder)>"
     r"|(?:[\[(<…]|\.\.\.).*\b(?:omitted|truncated|more lines?)\b)"
 )
 """A line that may be the client's own, or of what shortens outputs for it."""
