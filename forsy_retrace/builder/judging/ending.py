@@ -6,6 +6,7 @@ from forsy_retrace.events import SHELL
 from forsy_retrace.trace import Step, Trace
 
 from ..outputs.failures import LATE
+from ..words.messages import wants_no_more
 from .admits import BLOCKED
 from .goal import accepts, finishes, goal, is_given_up
 
@@ -38,6 +39,8 @@ def _reason(steps: list[Step], done: bool) -> str:
         return "other"
     main = [s for s in steps if not s.actor.startswith("subagent")]
     last = main[-1] if main else steps[-1]
+    if last.action == "user_message" and wants_no_more(last):
+        return _reason(main[:-1], done)
     if last.action == "user_message":
         return "user_confirmed_done" if _confirms(last, main) else "user_abandoned"
     if last.action == "error":

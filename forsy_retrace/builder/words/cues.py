@@ -62,6 +62,10 @@ THANKED = later(
     r"(?i)(?:thanks|thank you|cheers|gracias|danke|merci|obrigad[oa]|спасибо|谢谢|ありがとう(?:ございます)?)[\s.!。！]*$"
 )
 """Thanks at the end."""
+BYE = later(
+    r"(?i)[\s,.!]*(?:for (?:all )?(?:your|the) help|good ?bye|bye(?:[- ]bye)?|have a (?:great|good|nice) (?:day|one|evening|weekend))[\s.!]*$"
+)
+"""What may follow them."""
 CLAUSE = later(r"[,，.。;；\n]")
 POLITE = later(r"(?i)(?:please|por favor|bitte|s'il te plaît|пожалуйста)$")
 WEAK = frozenset(
@@ -84,6 +88,7 @@ PRIORITY = (
     "symptom",
     "no",
     "yes",
+    "enough",
     "prefer",
     "forbid",
     "constrain",
@@ -138,7 +143,8 @@ def cues_of(text: str, context: Context) -> Cues:
         place="place" in found and words <= 12 and _has_options(context.last_words),
         praises=praise <= 60 and _words(said[:praise]) <= 3,
         yes_but=opens in ("yes", "praise") and EXCEPTS.search(said[:60]) is not None,
-        thanks=THANKED.search(said[-40:]) is not None,
+        thanks=THANKED.search(BYE.sub("", said[-60:])) is not None,
+        plain=found.get("praise", "good") == "good" or THANKS.match(found["praise"]) is not None,
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
         suits=SUITS.search(context.last_words[-300:]) is not None,
         leave=LEAVE.search(context.last_words[-400:]) is not None,
@@ -193,8 +199,8 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
         if is_denied or is_noun or names:
             return None
         return "correct" if kind == "still" and TO_COME.match(said, end) else kind
-    if NEGATED.search(before) or DENIED.match(said, end):
-        return "correct"
+    if not THANKS.match(phrase) and (NEGATED.search(before) or DENIED.match(said, end)):
+        return "correct"  # `no thanks` declines, and blames nothing
     is_weak = start > 3 and phrase in WEAK and len(said) > 30
     return None if is_weak or GOES_ON.match(said, end) else kind
 

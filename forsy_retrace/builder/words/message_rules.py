@@ -20,6 +20,8 @@ class Context(NamedTuple):
     """The agent's last words asked the user for something that the work needs."""
     offered: bool
     """They offered to do more than was asked."""
+    served: bool
+    """They asked whether there was anything else, as a host does."""
     last_words: str
     """What the agent said last; for a label alone, its words that list the options."""
     reply: tuple[str, str]
@@ -60,6 +62,8 @@ class Cues(NamedTuple):
     """It accepts in a word and goes on with a `but`."""
     thanks: bool
     """It ends in thanks."""
+    plain: bool
+    """It holds no praise but thanks: `I'm good` is none."""
     goes_on: bool
     """A sentence behind the praise holds none."""
     states: bool
@@ -124,6 +128,16 @@ def _asks_more(cues: Cues) -> bool:
     return "request" in cues.found or "next" in cues.found
 
 
+def _wants_no_more(cues: Cues, context: Context) -> bool:
+    """Whether it declines more, with thanks or without: that judges nothing."""
+    more = {"correct", "symptom", "again", "constrain", "request", "next", "permit"}
+    if not cues.plain or cues.words > 12 or cues.question or more & set(cues.found):
+        return False
+    if "enough" in cues.found:
+        return context.served or cues.opens == "no" or "praise" not in cues.found
+    return cues.opens == "no" and (cues.thanks or context.served)
+
+
 def _views(cues: Cues) -> bool:
     """Whether it opens with what its author thinks or would have."""
     meant = cues.opens == "clarify" and cues.found["clarify"] == "i mean"
@@ -146,6 +160,9 @@ VIEW = later(
 """How words begin that say what their author thinks, or would have."""
 PASTED = "pastes-a-failure"
 """The rule of what judges nothing in words, and shows a fault all the same."""
+
+NO_MORE = ("wants-no-more", "ends-the-talk")
+"""The rules of a goodbye, which nothing has to answer: one that the agent asked for, and others."""
 
 PERMITTED = "permits-what-was-offered"
 """The rule of an approval that speaks for what is to come, and not for what is done."""
@@ -190,6 +207,12 @@ RULES: tuple[Rule, ...] = (
          "A few words that let the work go on, and nothing more.",
          lambda c, x, via: c.opens == "permit" and _short(c) and not c.question
          and not x.asked and not x.offered and not {"request", "correct"} & set(c.found)),
+    Rule(NO_MORE[0], "answer_to_agent_question", None, 0.93,
+         "A few words that want nothing more, where the agent asked or offered something.",
+         lambda c, x, via: (x.asked or x.offered or x.served) and _wants_no_more(c, x)),
+    Rule(NO_MORE[1], "other", None, 0.93,
+         "A few words that want nothing more, where the agent asked for nothing.",
+         lambda c, x, via: x.worked and not (x.asked or x.offered or x.served) and _wants_no_more(c, x)),
     Rule("praises-only", "approval", "approval", 0.92,
          "A few words of praise, or more that end in thanks, and nothing asked.",
          lambda c, x, via: "praise" in c.found and (_short(c) or _thanks(c)) and not c.goes_on and "correct" not in c.found
