@@ -36,6 +36,7 @@ SHOWS = Shows(
         "which messages in the user's role a person typed and which a program wrote",
         "reasoning that the provider keeps encrypted",
     ),
+    tools={"execute_bash": "bash"},
     stores=("wherever the program that called the API wrote it",),
 )
 

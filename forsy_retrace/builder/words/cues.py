@@ -62,6 +62,12 @@ THANKED = later(
     r"(?i)(?:thanks|thank you|cheers|gracias|danke|merci|obrigad[oa]|спасибо|谢谢|ありがとう(?:ございます)?)[\s.!。！]*$"
 )
 """Thanks at the end."""
+GREETING = later(
+    r"(?i)\W*(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening)|hallo|guten (?:tag|morgen)"
+    r"|hola|buenos días|bonjour|salut|olá|oi|ciao|привет|здравствуйте|你好|您好|こんにちは)"
+    r"(?: (?:there|again|all|everyone))?(?:\W{1,4}how are you(?: doing)?(?: today)?)?\W*"
+)
+"""Words that greet and ask for nothing."""
 BYE = later(
     r"(?i)[\s,.!]*(?:for (?:all )?(?:your|the) help|good ?bye|bye(?:[- ]bye)?|have a (?:great|good|nice) (?:day|one|evening|weekend))[\s.!]*$"
 )
@@ -144,6 +150,7 @@ def cues_of(text: str, context: Context) -> Cues:
         praises=praise <= 60 and _words(said[:praise]) <= 3,
         yes_but=opens in ("yes", "praise") and EXCEPTS.search(said[:60]) is not None,
         thanks=THANKED.search(BYE.sub("", said[-60:])) is not None,
+        greets=GREETING.fullmatch(said) is not None,
         plain=found.get("praise", "good") == "good" or THANKS.match(found["praise"]) is not None,
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
         suits=SUITS.search(context.last_words[-300:]) is not None,

@@ -62,6 +62,8 @@ class Cues(NamedTuple):
     """It accepts in a word and goes on with a `but`."""
     thanks: bool
     """It ends in thanks."""
+    greets: bool
+    """It is a greeting and no more."""
     plain: bool
     """It holds no praise but thanks: `I'm good` is none."""
     goes_on: bool
@@ -172,6 +174,9 @@ RULES: tuple[Rule, ...] = (
     Rule("plan-taken-up", "approval", "approval", 0.98,
          "The client's turn that takes up an accepted plan.",
          lambda c, x, via: via == "plan accepted"),
+    Rule("greets", "other", None, 0.98,
+         "A greeting by itself asks for nothing.",
+         lambda c, x, via: c.greets and not x.answer),
     Rule("first-message", "direct_request", None, 0.97,
          "The first message of a session asks for something, unless it answers or rejects.",
          lambda c, x, via: x.first and not (x.answer or x.rejected)
