@@ -147,6 +147,7 @@ def cues_of(text: str, context: Context) -> Cues:
         and (words <= 30 or label.end(1) - label.start() > 3 or _is_pick(said, label[1], context))
         and lists(context.last_words, label[1]),
         place="place" in found and words <= 12 and _has_options(context.last_words),
+        title=context.asked and words <= 10 and _is_title(said, context.last_words),
         praises=praise <= 60 and _words(said[:praise]) <= 3,
         yes_but=opens in ("yes", "praise") and EXCEPTS.search(said[:60]) is not None,
         thanks=THANKED.search(BYE.sub("", said[-60:])) is not None,
@@ -377,6 +378,25 @@ def lists(text: str, label: str) -> bool:
 OPTION = later(
     r"(?m)^[ \t>]*[*_]{0,2}(?:\d{1,2}[.)]|[-*•]|(?:[Oo]ption )?[A-Ha-h1-9][.):])[*_]{0,2} *\S"
 )
+
+
+TITLE = later(
+    r"(?m)^[ \t>]*[*_]{0,2}(?:\d{1,2}[.)]|[-*•]|(?:[Oo]ption )?[A-Ha-h1-9][.):])[*_]{0,2} *"
+    r"[*_`]{0,3}(?P<title>[^*_`:\n(\u2013\u2014]{4,60})"
+)
+"""An option, as far as it names what it is."""
+CHOOSES = later(
+    r"(?i)(?:(?:let['’]?s |i['’]?d |i['’]?ll |we (?:can )?)?(?:go (?:with|for)|use|take|pick|choose|prefer|like|do) )?"
+    r"(?:the )?(?P<title>.+?)(?:,? (?:please|thanks|then))?[.! ]*"
+)
+"""How a message says which one."""
+
+
+def _is_title(said: str, listed: str) -> bool:
+    """Whether a message names one of the options listed by its title, and no more."""
+    chosen = CHOOSES.fullmatch(said)
+    titles = [one["title"].strip(" .,-?").lower() for one in TITLE.finditer(listed[-1500:])]
+    return len(titles) > 1 and chosen is not None and titles.count(chosen["title"].lower()) == 1
 
 
 def _has_options(text: str) -> bool:

@@ -56,6 +56,8 @@ class Cues(NamedTuple):
     """It opens with the label of an option: `A`, `2.`, `option 3`."""
     place: bool
     """It names one of the options by its place among them: `the second`."""
+    title: bool
+    """It names one of the options by its title, and says no more."""
     praises: bool
     """Its first words hold praise."""
     yes_but: bool
@@ -252,6 +254,9 @@ RULES: tuple[Rule, ...] = (
     Rule("picks-by-place", "selection", None, 0.85,
          "A few words that name one of the agent's options by its place: `the second`.",
          lambda c, x, via: x.worked and c.place and not c.question and (x.asked or c.words <= 5)),
+    Rule("picks-by-title", "selection", None, 0.85,
+         "It is the title of one of the options that the agent's question listed, and no more.",
+         lambda c, x, via: x.worked and c.title and not c.question),
     Rule("takes-up-an-offer", "answer_to_agent_question", None, 0.8,
          "A few words that order what the agent's last words offered.",
          lambda c, x, via: x.offered and c.takes_up and not c.question),
