@@ -21,6 +21,12 @@ MOST_PROMPT = 4000
 RESET = later(r"(?:\A|\n)Shell cwd was reset to [^\n]{1,1000}\s*\Z")
 """What Claude Code writes behind an output where the command had left the folders of the work."""
 MOST_RESET = 1100
+ENDED = later(
+    r"(?:\A|\n)(?:\[(?:(?:The )?[Cc]ommand |Current working directory: |Python interpreter: )"
+    r"[^\n]*\]\s*){1,6}\Z"
+)
+"""What OpenHands writes behind the output of a command: how it ended, and where."""
+MOST_ENDED = 2000
 STATUS = later(r"<returncode>-?\d{1,10}</returncode>\s*<output>\n?")
 """What mini-swe-agent writes above each output."""
 
@@ -53,6 +59,8 @@ def shown_of(output: str) -> str:
         behind = PROMPT.search(output, max(0, len(output) - MOST_PROMPT))
     elif "Shell cwd was " in output[-MOST_RESET:]:
         behind = RESET.search(output, max(0, len(output) - MOST_RESET))
+    elif "[Current working directory: " in output[-MOST_ENDED:]:
+        behind = ENDED.search(output, max(0, len(output) - MOST_ENDED))
     return output[: behind.start()] if behind else output
 
 

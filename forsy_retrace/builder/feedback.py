@@ -8,6 +8,7 @@ from forsy_retrace.trace import Step, Trace, put
 
 from .outcome import never_ran
 from .variants import Lines, branch_of
+from .words.closing import SERVED
 from .words.cues import LABEL, lists
 from .words.message_rules import Context
 from .words.messages import answers, read_message
@@ -126,7 +127,8 @@ class _Before:
             asked=worked is not None
             and worked.operation == "ask_user"
             and worked.action == "output",
-            offered=worked is not None and _offers(worked),
+            offered=worked is not None and _closes_by(worked, "offers-more"),
+            served=worked is not None and _closes_by(worked, SERVED),
             last_words=menu.output or "" if menu else self.words,
             reply=reply,
             cut=last is not None
@@ -143,9 +145,9 @@ class _Before:
         )
 
 
-def _offers(last: Step) -> bool:
-    """Whether an output ends in an offer to do more."""
-    return last.action == "output" and last.grounds["operation"].rule == "offers-more"
+def _closes_by(last: Step, rule: str) -> bool:
+    """Whether an output ends as that rule reads it: in an offer to do more, or a host's words."""
+    return last.action == "output" and last.grounds["operation"].rule == rule
 
 
 def _is_under_way(last: Step) -> bool:

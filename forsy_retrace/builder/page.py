@@ -189,7 +189,7 @@ RETRIES = {
 LINK = (
     *(
         _inferred(name, _sentence(test.__doc__) or RETRIES.get(name, ""), confidence)
-        for name, confidence, test in (*AGAIN, *UNTOLD)
+        for name, confidence, test, *_ in (*AGAIN, *UNTOLD)
     ),
     _derived("typed-anew", "The message that took the place of one that the user went back on."),
     _derived("regenerated", "The answer generated in place of an earlier one to the same message."),

@@ -35,6 +35,10 @@ FINISHES: dict[str, Finish] = {
     "subagenthandback": Finish(("message",)),
     "final_answer": Finish(("answer", "final_answer", "result")),
 }
+HANDS_IN = later(
+    r"\s*echo\s+(['\"]?)(?:COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT|MINI_SWE_AGENT_FINAL_OUTPUT)\1\s*(?:[&;|\n]|\Z)"
+)
+"""How a line begins that hands in to mini-swe-agent what it prints next."""
 PLAN_EXITS = ("ExitPlanMode", "exit_plan_mode")
 """Tools that offer a plan to the user."""
 AGENT_TOOLS = ("Task", "Agent")
@@ -393,6 +397,8 @@ def finish_of(like: str, sent: Any) -> Finish | None:
     name = like
     if like in SHELLS:
         line = command_of(like, sent)
+        if line and HANDS_IN.match(line[0]):
+            return FINISHES["submit"]
         name, *options = line[0].split() if line and len(line[0]) < 80 and line[0].strip() else [""]
         if any(not option.startswith("-") for option in options):
             return None

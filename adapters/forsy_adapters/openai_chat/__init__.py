@@ -13,6 +13,7 @@ from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 
 from . import log
+from .sessions import WHEN
 from .shapes import is_foreign, is_ours
 from .swe_agent import FILES, PLACE
 
@@ -29,12 +30,13 @@ SHOWS = Shows(
     harness="OpenAI-style API",
     cannot=(
         "whether a call worked, unless its result says so",
-        "when things happened, but for the time of a reply",
+        WHEN,
         PLACE,
         FILES,
         "which messages in the user's role a person typed and which a program wrote",
         "reasoning that the provider keeps encrypted",
     ),
+    tools={"execute_bash": "bash"},
     stores=("wherever the program that called the API wrote it",),
 )
 

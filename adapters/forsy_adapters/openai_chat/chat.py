@@ -5,11 +5,11 @@ from typing import Any
 
 from forsy_retrace.dialects import attachments, calls, content_text
 from forsy_retrace.events import Fact, Message, Skipped, ToolResult
-from forsy_retrace.sdk import named, strings, when
+from forsy_retrace.sdk import later, named, strings, when
 
+from . import harnesses
 from .actions import acted, moved, observed
 from .ends import finish
-from .harnesses import in_the_users_place
 from .place import Json, Place, Told, text_in
 from .speech import called, executed, idea, offered, reasoning, spoken
 from .swe_agent import SweAgent
@@ -21,11 +21,16 @@ PROMPT = ("system", "developer")
 ROLES = ("user", "tool", "function", *PROMPT, *AGENT)
 TIMES = ("timestamp", "created_at", "created")
 DEMONSTRATION = "injected: demonstration"
+DRIVERS = "injected: the driver's words"
 INJECTED = (
     "This is not the first time you try this task, all previous trails failed.",
     "Please always provide EXACTLY ONE action in triple backticks, found ",
+    "Please continue working on the task on whatever approach you think is suitable.",
+    "Please continue on whatever approach you think is suitable.",
 )
-"""Openings of what a driver writes in the user's role: ToolBench, mini-swe-agent."""
+"""Openings of what a driver writes in the user's role: ToolBench, mini-swe-agent, OpenHands."""
+SIGNAL = later(r"###[A-Z]{2,20}(?:[-_ ][A-Z]{2,20}){0,3}###\s*\Z")
+"""With which a played user tells its driver to stop, behind its words or without any (τ-bench)."""
 SHOWN_HOW = "Here is a demonstration of how to correctly accomplish this task"
 """How SWE-agent opens a demonstration in the user's role."""
 
@@ -137,10 +142,10 @@ def _human(message: Json, here: Place) -> Iterator[Told]:
         yield Told(("user", "demo"), Skipped(here.origin("user"), DEMONSTRATION))
         return
     if content_text(content).startswith(INJECTED):
-        yield Told(("user", "driver"), Skipped(here.origin("user"), "injected: the driver's words"))
+        yield Told(("user", "driver"), Skipped(here.origin("user"), DRIVERS))
         return
     where = here.deeper("content")
-    if told := in_the_users_place(content_text(content), where):
+    if told := harnesses.in_the_users_place(content_text(content), where):
         yield told
         return
     parts = content if isinstance(content, list) else []
@@ -151,10 +156,13 @@ def _human(message: Json, here: Place) -> Iterator[Told]:
                 yield from _result(part, where.deeper(index), call, "")
             case _:
                 rest.append(part)
-    text = content_text(rest if len(rest) < len(parts) else content)
+    whole = content_text(rest if len(rest) < len(parts) else content)
+    text = SIGNAL.sub("", whole).rstrip() if whole.rstrip().endswith("###") else whole
     pictures = attachments(content, where.pointer)
-    if text.strip():
-        within = len(rest) < len(parts)
+    if whole.strip() and not text.strip():
+        yield Told(("user", "driver"), Skipped(here.origin("user"), DRIVERS))
+    elif text.strip():
+        within = len(rest) < len(parts) or text != whole
         origin = where.origin("user")
         event = Message(origin, "user", text, attachments=pictures, within=within)
         yield Told(("user", text.strip()), event)
@@ -184,3 +192,4 @@ def _result(message: Json, here: Place, call: str, tool: str) -> Iterator[Told]:
         attachments=attachments(content, f"{base}/content"),
     )
     yield Told(("result", call, text.strip()), event, tool)
+    yield from moved(harnesses.folder(text), here.of(message, "content"))

@@ -1,10 +1,12 @@
-"""What Claude Code and Codex said themselves, in sessions that a converter wrote out as a chat.
+"""What Claude Code, Codex and OpenHands said themselves, in sessions written out as a chat.
 
 Such a chat keeps the harness's words and loses its flags: who spoke, and how a call ended, stands
-in the text alone. Only openings that a harness writes, and no program, are taken for its word.
+in the text alone. Only openings that a harness writes, and no program, are taken for its word, and
+the lines that OpenHands writes behind an output.
 """
 
 import re
+from itertools import takewhile
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Notice, Outcome, Skipped
@@ -25,10 +27,18 @@ SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ("interrupted-by-user", later(r"\[Request interrupted by user"), "interrupted"),
     (
         "input-refused",
-        later(r"<tool_use_error>(?:Error: )?(?:InputValidationError|No such tool available)"),
+        later(
+            r"<tool_use_error>(?:Error: )?(?:InputValidationError|No such tool available)"
+            r"|Missing required parameters for function|Parameter '[^\n]{1,80}' is not allowed"
+        ),
         "blocked",
     ),
     ("error-text", later(r"<tool_use_error>|exec_command failed for `"), "failed"),
+    (
+        "editor-error",
+        later(r"\s*ERROR:\s*\n(?:No replacement was performed|Invalid |The path |Parameter )"),
+        "failed",
+    ),
     (
         "launched-in-background",
         later(r"Async agent launched successfully|Command running in background with ID: "),
@@ -45,6 +55,18 @@ SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
         "ok",
     ),
 )
+BEHIND = later(
+    r"\[(?:(?:The )?[Cc]ommand (?:completed|finished) with exit code (?P<code>-?\d{1,10})\.?"
+    r"|(?P<late>The command timed out) after [^\n]{1,600}"
+    r"|(?P<on>The command has no new output) after [^\n]{1,600}"
+    r"|Current working directory: (?P<cwd>[^\n]{1,400}))\]\Z"
+)
+"""What OpenHands writes behind the output of a command."""
+OWN = later(
+    r"\[(?:(?:The )?[Cc]ommand |Current working directory: |Python interpreter: )[^\n]*\]\s*\Z"
+)
+MOST_LINES = 5
+TAIL = 2000
 HEAD = 4400
 """Letters in which such an opening ends."""
 STOPPED = later(r"\s*\[Request interrupted by user(?: for tool use)?\]\s*")
@@ -64,8 +86,35 @@ def verdict(text: str, base: str) -> Verdict:
             return Verdict(outcome, rule, base)
     found = CODE.match(head)
     if found is None:
-        return Verdict()
+        return _behind(text, base)
     return Verdict("ok" if int(found[1]) == 0 else "failed", "exit-code", base, int(found[1]))
+
+
+def _behind(text: str, base: str) -> Verdict:
+    """How a call ended by the lines behind its output."""
+    if not text.rstrip().endswith("]"):
+        return Verdict()
+    said = {kind: one[kind] for one in _lines_behind(text) for kind in one.groupdict() if one[kind]}
+    if "code" in said:
+        code = int(said["code"])
+        return Verdict("failed" if code else "ok", "exit-code", base, code)
+    if "late" in said:
+        return Verdict("timed_out", "timed-out", base)
+    return Verdict("launched", "still-running", base) if "on" in said else Verdict()
+
+
+def folder(text: str) -> str:
+    """The working directory that stands behind an output; empty where none does."""
+    if not text.rstrip().endswith("]"):
+        return ""
+    return next((one["cwd"] for one in _lines_behind(text) if one["cwd"]), "")
+
+
+def _lines_behind(text: str) -> list[re.Match[str]]:
+    """The lines that end a text, each of them in brackets and OpenHands' own."""
+    lines = text[-TAIL:].rstrip().rsplit("\n", MOST_LINES)[::-1]
+    own = takewhile(lambda line: OWN.match(line), lines)
+    return [found for line in own if (found := BEHIND.match(line))]
 
 
 def in_the_users_place(text: str, here: Place) -> Told | None:

@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from forsy_retrace.events import Event, Fact, Notice, Origin, SessionStart, Skipped
+from msgspec.structs import replace
+
+from forsy_retrace.events import (
+    Event,
+    Fact,
+    Message,
+    Notice,
+    Origin,
+    SessionStart,
+    Skipped,
+    ToolResult,
+)
 from forsy_retrace.sdk import compact
 from forsy_retrace.source import Record
 
@@ -14,6 +25,9 @@ from .fenced import acted
 from .pairs import paired
 from .place import Key, Place, Told
 from .talks import Talk
+
+WHEN = "when things happened, but for the time of a reply"
+"""What some of these logs tell and others do not."""
 
 
 class Session:
@@ -197,7 +211,21 @@ class Sessions:
             if ident and session.told:
                 first = session.told[0].event.origin
                 yield SessionStart(Origin(first.evidence.at(""), first.at, "system"), ident, prior)
-            yield from paired(list(acted(session.told)))
+            told = list(acted(session.told))
+            yield from paired([*told, *_timed(told)])
+
+
+def _timed(told: list[Told]) -> Iterator[Told]:
+    """That the log tells when things happened: all results have a time, or without any all asks."""
+    results = [one.event.origin for one in told if isinstance(one.event, ToolResult)]
+    asks = [
+        one.event.origin
+        for one in told
+        if isinstance(one.event, Message) and one.event.role == "user"
+    ]
+    timed = results or asks
+    if timed and all(origin.at for origin in timed):
+        yield Told(None, Fact(replace(timed[0], actor="system"), "shows", WHEN))
 
 
 def _with_words_first(sessions: list[Session]) -> list[Session]:

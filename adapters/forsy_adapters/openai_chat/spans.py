@@ -10,6 +10,7 @@ from forsy_retrace.events import Event, Fact, ToolCall, ToolResult
 from forsy_retrace.sdk import compact, named, strings, when
 
 from .answers import is_talk, read_list
+from .ends import failure
 from .place import Json, Place, Told, nothing, opened, text_in
 from .replies import about
 from .speech import called
@@ -43,8 +44,21 @@ def traces(held: Held) -> Iterator[Talk]:
             if trace.asks(one):
                 yield Talk(told, ident)
                 told = []
+        told += _ended(group)
         if told:
             yield Talk(told, ident)
+
+
+def _ended(group: Held) -> Iterator[Told]:
+    """How a run ended, which the span of its last outermost agent says when all is done."""
+    for here, one in sorted(group, key=lambda item: when(item[1].get("ended_at")) or "")[::-1]:
+        match one:
+            case {"span_data": {"type": "agent"}, "parent_id": None, "ended_at": str(at)}:
+                where = here._replace(at=when(at))
+                failed = list(failure(one, where))
+                end: Event = Fact(where.origin("system"), "run_end", {"exit_status": "completed"})
+                yield from failed or [Told(None, end)]
+                return
 
 
 def _started(item: tuple[Place, Json]) -> tuple[str, int]:
@@ -108,7 +122,8 @@ class Trace:
         else:
             yield called(Call(ident, name, sent, f"{path}/input"), where)
         output, error = data.get("output"), span.get("error")
-        if output is None and not error:
+        ended = "error" in span and when(span.get("ended_at"))
+        if output is None and not error and not ended:
             if waiting is not None:
                 yield nothing(here, "a run that told no result")
             return
@@ -116,13 +131,16 @@ class Trace:
         at = where.deeper("output") if output is not None else here.deeper("error")
         if error:
             found = Verdict("failed", "error-field", f"{here.pointer}/error")
+        elif ended and found.outcome == "unknown":
+            found = Verdict("ok", "error-field", f"{here.pointer}/error")
         at = at._replace(at=when(span.get("ended_at")))
-        text = content_text(error if output is None else output)
+        told = error if output is None else output
+        text = None if told is None else content_text(told)
         event = ToolResult(
             at.origin(), ident, text, found.outcome, found.rule, found.basis, found.exit_code
         )
         self.answered.add(ident)
-        yield Told(("result", ident, text.strip()), event, name)
+        yield Told(("result", ident, (text or "").strip()), event, name)
 
     def _generation(self, data: Json, here: Place, ended: Place) -> Iterator[Told]:
         """A model call: what was asked is the history so far, only what came back is new."""

@@ -103,6 +103,8 @@ def similar_command(old: Attempt, new: Attempt) -> bool:
     likely = old.run.main == new.run.main and _same_target(old, new)
     if not likely and not _shares_script(old.run, new.run):
         return False
+    if _run_other_programs(old.run, new.run):
+        return False
     if _wordless(old.run) == _wordless(new.run):
         return True
     soon = new.order - old.order <= SOON
@@ -207,6 +209,26 @@ def _apart(old: Command, new: Command) -> bool:
         return False
     (first, last), (start, end) = ((int(x[1]), int(x[2] or x[1])) for x in (a[0], b[0]))
     return last < start or end < first
+
+
+def _run_other_programs(old: Command, new: Command) -> bool:
+    """Whether both lines hold programs of some lines, of which few stand in both.
+
+    What programs of one language open with is alike whatever they do.
+    """
+    a, b = (
+        {line for _, text in run.inline for row in text.splitlines() if (line := row.strip())}
+        for run in (old, new)
+    )
+    a, b = ({line for line in lines if not OPENS.match(line)} for lines in (a, b))
+    return min(len(a), len(b)) >= PROGRAM and len(a & b) < FEW * min(len(a), len(b))
+
+
+OPENS = later(r"(?:import|from|use|require|package)\b|#|//|[\W_]*\Z")
+"""A line by which no program is known: what it imports, and lone brackets."""
+PROGRAM = 3
+"""Telling lines by which a program is known."""
+FEW = 0.25
 
 
 def _shares_script(old: Command, new: Command) -> bool:

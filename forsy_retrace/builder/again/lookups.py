@@ -7,7 +7,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.sdk import text_of
 
 from ..outputs.found import SEARCHES
-from .attempts import LOOKS, SOON, TELLING, WORD, Attempt, operands, searches_of, words_of
+from .attempts import LOOKS, NEARLY, SOON, TELLING, WORD, Attempt, operands, searches_of, words_of
 from .likeness import are_alike
 
 
@@ -29,8 +29,9 @@ def one_thing_changed(old: Attempt, new: Attempt) -> bool:
         if changed[0] in QUERIES:
             return before is None or _begins_alike(before, after)
         return not QUERIES.isdisjoint(keys)
+    floor = NEARLY if _is_in_words(old) else 0.6
     return bool(changed) and all(
-        are_alike(text_of(a.get(k)), text_of(b.get(k)), 0.6) for k in changed
+        are_alike(text_of(a.get(k)), text_of(b.get(k)), floor) for k in changed
     )
 
 
@@ -65,7 +66,23 @@ def looks_for_the_same(old: Attempt, new: Attempt) -> bool:
     if not old.terms or not new.terms or new.order - old.order > SOON:
         return False
     shared = old.terms & new.terms
-    return any(len(term) >= TELLING for term in shared) and len(shared) >= 0.3 * len(old.terms)
+    least = HALF if _is_in_words(old) and _is_in_words(new) else 0.3
+    return any(len(term) >= TELLING for term in shared) and len(shared) >= least * len(old.terms)
+
+
+def _is_in_words(one: Attempt) -> bool:
+    """Whether a call asks as one asks people, and not for the names and texts of files.
+
+    Such queries share words with all that the user asked for.
+    """
+    match one.step.call.input if one.step.call else None:
+        case {"query": str()}:
+            return one.step.like not in ("Grep", "Glob")
+    return False
+
+
+HALF = 0.5
+"""Which share of its words at least stands in another query for the same."""
 
 
 def searched_more_widely(old: Attempt, new: Attempt) -> bool:

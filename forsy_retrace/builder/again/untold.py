@@ -26,6 +26,8 @@ class Likely(NamedTuple):
     name: str
     confidence: float
     test: Callable[[str, str], bool]
+    timed: bool = False
+    """Whether it holds only where the times show that one followed the other shortly."""
 
 
 def untold(old: Step, new: Step) -> list[Likely]:
@@ -33,7 +35,8 @@ def untold(old: Step, new: Step) -> list[Likely]:
     if not _is_untold(old, new):
         return []
     a, b = (old.input or "").strip(), (new.input or "").strip()
-    return [rule for rule in UNTOLD if rule.test(a, b)]
+    timed = old.started_at is not None and new.started_at is not None
+    return [rule for rule in UNTOLD if (timed or not rule.timed) and rule.test(a, b)]
 
 
 def _is_untold(old: Step, new: Step) -> bool:
@@ -68,7 +71,8 @@ def is_mended(word: str, other: str) -> bool:
 
 
 def _reworded(a: str, b: str) -> bool:
-    """The same program with something changed; in the same words it is mostly no retry."""
+    """The same program with something changed, within five minutes; in the same words it is mostly
+    no retry, and without times nothing tells it from another work."""
     return (
         not NEVER_FAILS.fullmatch(a)
         and a != b
@@ -80,7 +84,7 @@ def _reworded(a: str, b: str) -> bool:
 UNTOLD: tuple[Likely, ...] = (
     Likely("sudo-added", 0.73, _sudo_added),
     Likely("first-word-mended", 0.41, _typo_mended),
-    Likely("reworded-at-once", 0.36, _reworded),
+    Likely("reworded-at-once", 0.36, _reworded, timed=True),
 )
 """The next command of a history that tells no exit status.
 

@@ -6,6 +6,7 @@ from forsy_retrace.events import SHELL
 from forsy_retrace.trace import Step, Trace
 
 from ..outputs.failures import LATE
+from ..words.messages import wants_no_more
 from .admits import BLOCKED
 from .goal import accepts, finishes, goal, is_given_up
 
@@ -28,22 +29,24 @@ def ending(trace: Trace) -> Ending:
     if steps and all(s.actor == SHELL for s in steps):
         said = UNTOLD if any(s.reasoning for s in steps) else BARE
         return Ending("other", False, said, "bare-commands")
-    reason = _reason(steps, _is_submitted(trace))
+    reason = _reason(steps, _is_done(trace))
     achieved, notes, rule = goal(trace, steps, reason)
     return Ending(reason, achieved, notes, rule)
 
 
-def _reason(steps: list[Step], submitted: bool) -> str:
+def _reason(steps: list[Step], done: bool) -> str:
     if not steps:
         return "other"
     main = [s for s in steps if not s.actor.startswith("subagent")]
     last = main[-1] if main else steps[-1]
+    if last.action == "user_message" and wants_no_more(last):
+        return _reason(main[:-1], done)
     if last.action == "user_message":
         return "user_confirmed_done" if _confirms(last, main) else "user_abandoned"
     if last.action == "error":
         return _by_error(last, main)
     if last.call is not None:
-        return _by_call(last, submitted)
+        return _by_call(last, done)
     if last.action != "output":
         return "partial_then_stopped"
     if last.operation == "ask_user" or BLOCKED.search((last.output or "")[-600:]):
@@ -77,17 +80,20 @@ def _by_error(last: Step, main: list[Step]) -> str:
     return "error_unrecoverable"
 
 
-def _is_submitted(trace: Trace) -> bool:
-    """Whether the run's own writer says that the agent handed its work in."""
+DONE = ("submitted", "completed")
+"""A run's own writer on one that the agent ended: it handed its work in, or had no more to do."""
+
+
+def _is_done(trace: Trace) -> bool:
+    """Whether the run's own writer says that the agent ended it."""
     return any(
-        isinstance(fact.value, dict)
-        and str(fact.value.get("exit_status")).casefold() == "submitted"
+        isinstance(fact.value, dict) and str(fact.value.get("exit_status")).casefold() in DONE
         for fact in trace.session.facts("run_end")
     )
 
 
-def _by_call(last: Step, submitted: bool) -> str:
-    if (submitted or finishes(last)) and last.success is not False:
+def _by_call(last: Step, done: bool) -> str:
+    if (done or finishes(last)) and last.success is not False:
         return "task_complete"
     if last.result is not None and last.result.outcome == "timed_out":
         return "timeout"

@@ -2,10 +2,12 @@
 
 A test that is to fail before the code is there, told before it runs. And, before any file was
 changed that stood there already: a bug that was to be seen, told right behind the run that showed
-it, and tests known to fail whose error was to be seen, told before the runs that showed it. Beyond
+it, tests known to fail whose error was to be seen, told before the runs that showed it, and a script
+written to show the bug, told by its words or name, and left as it was until the work began. Beyond
 words, a look whether files are gone that an earlier step had removed.
 """
 
+import posixpath
 from collections.abc import Iterator
 from itertools import takewhile
 
@@ -16,6 +18,7 @@ from ..again.attempts import attempt
 from ..outputs.begun import says_it_never_began
 from ..outputs.failures import first_error
 from ..touched.edits import edits_of
+from ..touched.paths import absolute, base_of
 from ..touched.scratch import EDITS
 from ..touched.told import GONE
 
@@ -44,6 +47,15 @@ TO_SEE_THE_ERROR = later(
     r"(?:(?!(?:if|any|no|without)\b)[\w-]{1,30} ){0,3}(?:errors?|failures?)\b"
 )
 """How an agent says that a run is to show an error which it knows of."""
+TO_SHOW_THE_BUG = later(
+    r"(?i)\b(?:reproduc(?:e|es|ing)|demonstrat(?:e|es|ing)|trigger(?:s|ing)?|show(?:s|ing)?) "
+    r"(?:the |this |that )?(?:[a-z]{1,20} )?(?:bug|issue|problem|error|failure|behaviou?r|crash)\b"
+)
+"""How an agent says what a script is for."""
+OF_THE_SCRIPT = later(
+    r"\b(?:ModuleNotFound|Import|Syntax|Indentation|Name)Error\b|(?i:no such file|not found|cannot find|can't open)"
+)
+"""How an error reads that the script itself may have."""
 STILL = later(r"(?i)\b(?:still|again|not|never|cannot|yet|unable|fail(?:ed|s)? to)\b|n['’]t\b")
 """What makes other words of them."""
 BEGINNING = 400
@@ -70,7 +82,27 @@ def meant(trace: Trace) -> frozenset[int]:
             if is_bug or (check and (_is_to_fail(step) or _failed_as_expected(check, words))):
                 found.add(step.step)
         said[step.actor] = step.reasoning or (step.output or "" if step.action == "output" else "")
-    return frozenset(found.union(_showed_the_error(trace, worked), _found_gone(trace)))
+    showed = (*_showed_the_error(trace, worked), *_reproduced(trace, worked))
+    return frozenset(found.union(showed, _found_gone(trace)))
+
+
+def _reproduced(trace: Trace, worked: int) -> Iterator[int]:
+    """Failed runs of scripts that were written to show the bug, and not mended before the work."""
+    scripts: dict[str, int] = {}
+    for touch in trace.touches:
+        if touch.kind in ("write", *EDITS) and touch.step < worked:
+            words = _said_before(trace.steps[touch.step - 1])
+            named = "repro" in posixpath.basename(touch.path).lower()
+            if touch.path in scripts or named or TO_SHOW_THE_BUG.search(words):
+                scripts[touch.path] = touch.step
+    for step in trace.steps[: worked - 1] if scripts and worked <= len(trace.steps) else ():
+        run, base = step.run if step.success is False else None, base_of(step)
+        programs = [one for one in run.simples if one.rule == "run-program"] if run else ()
+        ran = (absolute(path, base) for one in programs for path in one.reads[:1])
+        if any(scripts.get(path, worked) <= step.step for path in ran):
+            error = first_error(step)
+            if error and not OF_THE_SCRIPT.search(error):
+                yield step.step
 
 
 def _showed_the_error(trace: Trace, worked: int) -> Iterator[int]:

@@ -288,7 +288,7 @@ def _given(step: Step, later: Hindsight) -> Told | None:
 
 def _repeated(step: Step, later: Hindsight) -> Told | None:
     number = later.answers.get(step.step) or later.commits.get(step.step)
-    if number is None or step.call is None or _is_untold(step):
+    if number is None or step.call is None or _is_launched(step):
         return None
     return Told(f"The words of step {number} repeat what it showed.", (number,))
 
@@ -302,14 +302,14 @@ def _claimed(step: Step, later: Hindsight) -> Told | None:
 
 def _named(step: Step, later: Hindsight) -> Told | None:
     number = later.reported.get(step.step)
-    if number is None or _is_untold(step):
+    if number is None or _is_launched(step):
         return None
     return Told(f"The report of step {number} names the file that it read.", (number,))
 
 
 def _cited(step: Step, later: Hindsight) -> Told | None:
     number = later.cited.get(step.step)
-    if number is None or _is_untold(step):
+    if number is None or _is_launched(step):
         return None
     return Told(f"The words of step {number} name a line that it showed.", (number,))
 

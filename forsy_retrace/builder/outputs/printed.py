@@ -32,6 +32,8 @@ FOUND = ("results", "matches", "items", "hits", "files", "entries", "documents")
 """Under which of these names a tool's answer lists what was found."""
 ASKED = ("query", "q", "pattern")
 """Under which of these names it repeats what was asked for."""
+AROUND = ("htmllang", "lang", "language", "locale", "country", "region", "requestid")
+"""Under which of these names, however they are spelt, it speaks of the lookup itself."""
 PYTHONS = later(r"'|\b(?:None|True|False)\b")
 JSONS = {"'": '"', "None": "null", "True": "true", "False": "false"}
 BEHIND = later(r"\s*<system-reminder>Warning: the file exists but is shorter than [^<]*<\S+\s*")
@@ -113,7 +115,8 @@ def _is_bare(value: object, name: object = "") -> bool:
         case list():
             return not value
         case str():
-            return not value or name in ASKED or (value[0] == "{" and _lists_nothing(value))
+            aside = name in ASKED or str(name).replace("_", "").lower() in AROUND
+            return not value or aside or (value[0] == "{" and _lists_nothing(value))
     return True
 
 

@@ -9,10 +9,9 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace
 
 from ..outcome import never_ran
-from ..outputs.begun import says_it_never_began
+from ..outputs.begun import NO_SYNTAX
 from ..outputs.gaps import lost
 from ..outputs.printed import numbered, shows_none, unreached, unread
-from ..outputs.runners import read_summary
 from ..tools import path_of
 from .paths import absolute, base_of, known_places
 from .ranges import lines_shown
@@ -34,6 +33,11 @@ NO_FILE = later(r"(?i)\s*\Z|/dev/null\Z|(?:env|variable|function|alias|hklm|hkcu
 """Nothing, nowhere, and the drives of PowerShell that hold no files."""
 CLEANED = later(r"(?m)^Removing (\S.*)$")
 """How `git clean` tells what it deleted, from its folder on."""
+NOT_WRITTEN = later(
+    r"(?im)^.*(?:no such file or directory|permission denied|read-only file system"
+    r"|operation not permitted|not a directory|is a directory|no space left).*$"
+)
+"""How a system says of a file that it could not be written, or is not there."""
 Named = tuple[int, str, str]
 """A file that a line names: in which command, the file, and what that does to it."""
 
@@ -61,18 +65,22 @@ def _ran_in_part(step: Step) -> bool:
     run = step.run
     if run is None or never_ran(step):
         return False
-    return run.fixes or _failed_by_a_check(step, run) or bool(_kept(step, run, _named(step, run)))
+    named = list(_named(step, run))
+    return run.fixes or bool(_kept(step, run, named)) or any(_poured_before(step, run, named))
 
 
-def _failed_by_a_check(step: Step, run: Command) -> bool:
-    """Whether a check on the line says that it failed: then what stood before it was done."""
-    verdict = read_summary(step.printed) if _first_check(run) else None
-    return verdict is not None and not verdict.passed and not says_it_never_began(step.printed)
+def _poured_before(step: Step, run: Command, named: Iterable[Named]) -> Iterator[Named]:
+    """The files that got a here-document before another command of the line failed.
 
-
-def _first_check(run: Command) -> int:
-    """How many commands of a line stand before its first check; 0 without one."""
-    return next((at for at, simple in enumerate(run.simples) if simple.check), 0)
+    Nothing before it could stop it, and nobody complains of the file.
+    """
+    if step.output is None or NO_SYNTAX.match(step.printed):
+        return
+    before = {one.at for one in run.poured if one.at + 1 < len(run.simples)}
+    complaints = " ".join(found[0] for found in NOT_WRITTEN.finditer(step.printed))
+    for one in named:
+        if one[0] in before and posixpath.basename(one[1]) not in complaints:
+            yield one
 
 
 def _of_call(step: Step) -> Iterator[Touch]:
@@ -102,8 +110,8 @@ def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[T
     poured = {one.at: one.text for one in run.poured}
     named = list(_named(step, run))
     if step.success is False and not run.fixes:
-        kept, check = _kept(step, run, named), _first_check(run)
-        named = [one for one in named if one[1] in kept or (one[0] in poured and one[0] < check)]
+        kept, before = _kept(step, run, named), set(_poured_before(step, run, named))
+        named = [one for one in named if one[1] in kept or one in before]
     whole = {path for at, path, kind in named if at in poured and kind == "write"}
     told = {absolute(one.path, step.cwd): one for one in recorded if one.kind != "shown"}
     for change in recorded:

@@ -55,6 +55,23 @@ COURTESY = later(
     r"[^.!?。！]{0,60}[?？]?\W*$"
 )
 """What a host asks every guest."""
+MORE_OF_IT = (
+    r"(?:(?:any|some)thing (?:else|more|further)|any (?:other|more|further|additional) (?:questions?|concerns?|requests?"
+    r"|help|assistance))"
+)
+ANYTHING_ELSE = later(
+    r"(?i)(?:^|[.!?,;:\u2014]\s*)(?:and |so |now |otherwise,? |please )?(?:"
+    rf"(?:is there |will there be |(?:do you )?(?:have|need) |would you like )?(?:help with |assistance with )?{MORE_OF_IT}"
+    r"(?: (?:that )?(?:i|we) (?:can|could|may) (?:help|assist|do)(?: you)?(?: for you| with)?"
+    r"| you(?:'d| would)? (?:need|like to know|need help with|need assistance with|would like(?: to know)?))?"
+    rf"|(?:can|may|could) (?:i|we) (?:help|assist) (?:you )?with {MORE_OF_IT}"
+    r"|what else (?:can|may) i (?:do|help)(?: you)?(?: for you| with)?"
+    r"|(?:can|may) i be of (?:any )?(?:further|other|more) (?:assistance|help|service)"
+    rf"|(?:if you (?:have|need) {MORE_OF_IT}[^.!?]{{0,20}},? )(?:please )?(?:feel free to|let me know|just)[^.!?]{{0,40}}"
+    rf"|(?:feel free to|let me know)[^.!?]{{0,30}} if (?:you (?:have|need)|there(?:'s| is)) {MORE_OF_IT}[^.!?]{{0,30}}"
+    r")(?: (?:today|now|right now|for now|at (?:this|the) (?:time|moment|point)))?[.!?]?\W*$"
+)
+"""What a host asks a guest whom he has served."""
 OFFER = later(
     r"(?im)(?:^|[.!?。！？:;,\u2014\u2013-]\s+)[\s*_#•-]*(?:or,? )?"
     r"(?:(?:would you (?:also )?like|do you (?:also )?want|want)"
@@ -140,6 +157,7 @@ LOOK = later(
 WISHES = later(
     r"(?i)^\W*(?:(?:so|and|now|ok|okay|also|hm+)\W+)*(?:can|could|would|will|shall) (?:you|we)\b"
 )
+SERVED = "anything-else"
 BODY = 200
 """Characters of an answer that stands before an offer."""
 
@@ -205,6 +223,9 @@ CLOSINGS: tuple[Closing, ...] = (
     Closing("courtesy", False, 0.9,
             "What a host asks every guest, `How can I help?`, is nothing that the work needs.",
             lambda c: COURTESY.search(c.last) is not None),
+    Closing(SERVED, False, 0.9,
+            "`Anything else?`, asked of whoever was served, is nothing that the work needs.",
+            lambda c: ANYTHING_ELSE.search(c.last) is not None and not LISTED.match(c.last)),
     Closing("offers-more", False, 0.9,
             "A closing offer to do more, where the turn changed something, tells what was done, or"
             " answers a question: what was asked is delivered.",

@@ -63,6 +63,16 @@ THANKED = later(
     r"(?i)(?:thanks|thank you|cheers|gracias|danke|merci|obrigad[oa]|спасибо|谢谢|ありがとう(?:ございます)?)[\s.!。！]*$"
 )
 """Thanks at the end."""
+GREETING = later(
+    r"(?i)\W*(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening)|hallo|guten (?:tag|morgen)"
+    r"|hola|buenos días|bonjour|salut|olá|oi|ciao|привет|здравствуйте|你好|您好|こんにちは)"
+    r"(?: (?:there|again|all|everyone))?(?:\W{1,4}how are you(?: doing)?(?: today)?)?\W*"
+)
+"""Words that greet and ask for nothing."""
+BYE = later(
+    r"(?i)[\s,.!]*(?:for (?:all )?(?:your|the) help|good ?bye|bye(?:[- ]bye)?|have a (?:great|good|nice) (?:day|one|evening|weekend))[\s.!]*$"
+)
+"""What may follow them."""
 CLAUSE = later(r"[,，.。;；\n]")
 POLITE = later(r"(?i)(?:please|por favor|bitte|s'il te plaît|пожалуйста)$")
 WEAK = frozenset(
@@ -85,6 +95,7 @@ PRIORITY = (
     "symptom",
     "no",
     "yes",
+    "enough",
     "prefer",
     "forbid",
     "constrain",
@@ -137,9 +148,12 @@ def cues_of(text: str, context: Context) -> Cues:
         and (words <= 30 or label.end(1) - label.start() > 3 or _is_pick(said, label[1], context))
         and lists(context.last_words, label[1]),
         place="place" in found and words <= 12 and _has_options(context.last_words),
+        title=context.asked and words <= 10 and _is_title(said, context.last_words),
         praises=praise <= 60 and _words(said[:praise]) <= 3,
         yes_but=opens in ("yes", "praise") and EXCEPTS.search(said[:60]) is not None,
-        thanks=THANKED.search(said[-40:]) is not None,
+        thanks=THANKED.search(BYE.sub("", said[-60:])) is not None,
+        greets=GREETING.fullmatch(said) is not None,
+        plain=found.get("praise", "good") == "good" or THANKS.match(found["praise"]) is not None,
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
         suits=SUITS.search(context.last_words[-300:]) is not None,
         leave=LEAVE.search(context.last_words[-400:]) is not None,
@@ -194,8 +208,8 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
         if is_denied or is_noun or names:
             return None
         return "correct" if kind == "still" and TO_COME.match(said, end) else kind
-    if NEGATED.search(before) or DENIED.match(said, end):
-        return "correct"
+    if not THANKS.match(phrase) and (NEGATED.search(before) or DENIED.match(said, end)):
+        return "correct"  # `no thanks` declines, and blames nothing
     is_weak = start > 3 and phrase in WEAK and len(said) > 30
     return None if is_weak or GOES_ON.match(said, end) else kind
 
@@ -365,6 +379,25 @@ def lists(text: str, label: str) -> bool:
 OPTION = later(
     r"(?m)^[ \t>]*[*_]{0,2}(?:\d{1,2}[.)]|[-*•]|(?:[Oo]ption )?[A-Ha-h1-9][.):])[*_]{0,2} *\S"
 )
+
+
+TITLE = later(
+    r"(?m)^[ \t>]*[*_]{0,2}(?:\d{1,2}[.)]|[-*•]|(?:[Oo]ption )?[A-Ha-h1-9][.):])[*_]{0,2} *"
+    r"[*_`]{0,3}(?P<title>[^*_`:\n(\u2013\u2014]{4,60})"
+)
+"""An option, as far as it names what it is."""
+CHOOSES = later(
+    r"(?i)(?:(?:let['’]?s |i['’]?d |i['’]?ll |we (?:can )?)?(?:go (?:with|for)|use|take|pick|choose|prefer|like|do) )?"
+    r"(?:the )?(?P<title>.+?)(?:,? (?:please|thanks|then))?[.! ]*"
+)
+"""How a message says which one."""
+
+
+def _is_title(said: str, listed: str) -> bool:
+    """Whether a message names one of the options listed by its title, and no more."""
+    chosen = CHOOSES.fullmatch(said)
+    titles = [one["title"].strip(" .,-?").lower() for one in TITLE.finditer(listed[-1500:])]
+    return len(titles) > 1 and chosen is not None and titles.count(chosen["title"].lower()) == 1
 
 
 def _has_options(text: str) -> bool:

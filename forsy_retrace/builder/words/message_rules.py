@@ -20,6 +20,8 @@ class Context(NamedTuple):
     """The agent's last words asked the user for something that the work needs."""
     offered: bool
     """They offered to do more than was asked."""
+    served: bool
+    """They asked whether there was anything else, as a host does."""
     last_words: str
     """What the agent said last; for a label alone, its words that list the options."""
     reply: tuple[str, str]
@@ -54,12 +56,18 @@ class Cues(NamedTuple):
     """It opens with the label of an option: `A`, `2.`, `option 3`."""
     place: bool
     """It names one of the options by its place among them: `the second`."""
+    title: bool
+    """It names one of the options by its title, and says no more."""
     praises: bool
     """Its first words hold praise."""
     yes_but: bool
     """It accepts in a word and goes on with a `but`."""
     thanks: bool
     """It ends in thanks."""
+    greets: bool
+    """It is a greeting and no more."""
+    plain: bool
+    """It holds no praise but thanks: `I'm good` is none."""
     goes_on: bool
     """A sentence behind the praise holds none."""
     states: bool
@@ -124,6 +132,16 @@ def _asks_more(cues: Cues) -> bool:
     return "request" in cues.found or "next" in cues.found
 
 
+def _wants_no_more(cues: Cues, context: Context) -> bool:
+    """Whether it declines more, with thanks or without: that judges nothing."""
+    more = {"correct", "symptom", "again", "constrain", "request", "next", "permit"}
+    if not cues.plain or cues.words > 12 or cues.question or more & set(cues.found):
+        return False
+    if "enough" in cues.found:
+        return context.served or cues.opens == "no" or "praise" not in cues.found
+    return cues.opens == "no" and (cues.thanks or context.served)
+
+
 def _views(cues: Cues) -> bool:
     """Whether it opens with what its author thinks or would have."""
     meant = cues.opens == "clarify" and cues.found["clarify"] == "i mean"
@@ -147,6 +165,9 @@ VIEW = later(
 PASTED = "pastes-a-failure"
 """The rule of what judges nothing in words, and shows a fault all the same."""
 
+NO_MORE = ("wants-no-more", "ends-the-talk")
+"""The rules of a goodbye, which nothing has to answer: one that the agent asked for, and others."""
+
 PERMITTED = "permits-what-was-offered"
 """The rule of an approval that speaks for what is to come, and not for what is done."""
 
@@ -155,6 +176,9 @@ RULES: tuple[Rule, ...] = (
     Rule("plan-taken-up", "approval", "approval", 0.98,
          "The client's turn that takes up an accepted plan.",
          lambda c, x, via: via == "plan accepted"),
+    Rule("greets", "other", None, 0.98,
+         "A greeting by itself asks for nothing.",
+         lambda c, x, via: c.greets and not x.answer),
     Rule("first-message", "direct_request", None, 0.97,
          "The first message of a session asks for something, unless it answers or rejects.",
          lambda c, x, via: x.first and not (x.answer or x.rejected)
@@ -190,6 +214,12 @@ RULES: tuple[Rule, ...] = (
          "A few words that let the work go on, and nothing more.",
          lambda c, x, via: c.opens == "permit" and _short(c) and not c.question
          and not x.asked and not x.offered and not {"request", "correct"} & set(c.found)),
+    Rule(NO_MORE[0], "answer_to_agent_question", None, 0.93,
+         "A few words that want nothing more, where the agent asked or offered something.",
+         lambda c, x, via: (x.asked or x.offered or x.served) and _wants_no_more(c, x)),
+    Rule(NO_MORE[1], "other", None, 0.93,
+         "A few words that want nothing more, where the agent asked for nothing.",
+         lambda c, x, via: x.worked and not (x.asked or x.offered or x.served) and _wants_no_more(c, x)),
     Rule("praises-only", "approval", "approval", 0.92,
          "A few words of praise, or more that end in thanks, and nothing asked.",
          lambda c, x, via: "praise" in c.found and (_short(c) or _thanks(c)) and not c.goes_on and "correct" not in c.found
@@ -224,6 +254,9 @@ RULES: tuple[Rule, ...] = (
     Rule("picks-by-place", "selection", None, 0.85,
          "A few words that name one of the agent's options by its place: `the second`.",
          lambda c, x, via: x.worked and c.place and not c.question and (x.asked or c.words <= 5)),
+    Rule("picks-by-title", "selection", None, 0.85,
+         "It is the title of one of the options that the agent's question listed, and no more.",
+         lambda c, x, via: x.worked and c.title and not c.question),
     Rule("takes-up-an-offer", "answer_to_agent_question", None, 0.8,
          "A few words that order what the agent's last words offered.",
          lambda c, x, via: x.offered and c.takes_up and not c.question),

@@ -7,7 +7,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from .cues import OPENERS, SENTENCE, cues_of
-from .message_rules import PASTED, PERMITTED, RULES, Context, Cues
+from .message_rules import NO_MORE, PASTED, PERMITTED, RULES, Context, Cues
 
 FLOOR = 0.5
 """A vote below this is no reading; the role then is `other`, the feedback null."""
@@ -61,6 +61,12 @@ def answers(step: Step) -> bool:
     role = step.grounds.get("message_role")
     replies = step.message_role in ("answer_to_agent_question", "selection")
     return replies or (role is not None and role.rule == PERMITTED)
+
+
+def wants_no_more(step: Step) -> bool:
+    """Whether a message only ends the talk: nothing has to answer it."""
+    role = step.grounds.get("message_role")
+    return role is not None and role.rule in NO_MORE
 
 
 def finds_fault(step: Step) -> bool:
