@@ -64,7 +64,9 @@ RUNNERS: tuple[Row, ...] = (
         _words(r"^[ \t]*(?:Tests|Test Files):?\s+.*\b\d+ passed"),
         0.97,
     ),
-    Row("bun-summary", (" fail",), _words(r"^[ \t]*[1-9]\d* fail$"), _words(r"^[ \t]*0 fail$"), 0.95),
+    Row(
+        "bun-summary", (" fail",), _words(r"^[ \t]*[1-9]\d* fail$"), _words(r"^[ \t]*0 fail$"), 0.95
+    ),
     Row(
         "mocha-summary",
         ("failing", "passing"),
