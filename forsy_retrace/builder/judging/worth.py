@@ -323,11 +323,23 @@ MOST_SAID = 80
 """Characters of what a check was limited to that are told."""
 
 
+BY_NAME = later(r"cargo (?:t|test|nextest run)")
+"""Runners whose operands are parts of the names of tests, and no files."""
+SKIPS = frozenset(["-skip", "--skip"])
+"""Options that name what a check leaves out."""
+
+
 def _limit(step: Step) -> str:
-    """What a check's options limited it to, in its own words; empty where none did."""
+    """What tests a check chose, or what its options limited it to; empty where it did neither."""
     run = step.run
     checks = [one for one in run.simples if one.check] if run is not None else []
-    names = [v for one in checks for flag, values in one.limits if flag for v in values]
+    names = [
+        value
+        for one in checks
+        for flag, values in one.limits
+        if flag not in SKIPS and (flag or BY_NAME.fullmatch(one.name))
+        for value in values
+    ]
     said = ", ".join(dict.fromkeys(names))
     if len(said) > MOST_SAID:
         return ", limited to what it names,"
