@@ -84,7 +84,8 @@ class Rollout:
         if before and state.found.copied > 1:
             prefix = {"of": before, "records": state.found.copied - 1}
             yield Fact(state.here(unit, ""), "shared_prefix", prefix)
-        yield from state.fact(unit, "/timestamp", "began", body.get("timestamp"))
+        if unit.at:
+            yield from state.fact(unit, "/timestamp", "began", body.get("timestamp"))
         yield from state.fact(unit, "/cwd", "cwd", body.get("cwd"))
         yield from state.fact(unit, "/cli_version", "version", body.get("cli_version"))
         yield from state.fact(unit, "/originator", "entrypoint", body.get("originator"))
