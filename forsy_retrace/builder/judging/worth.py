@@ -26,6 +26,8 @@ class Told(NamedTuple):
     steps: tuple[int, ...] = ()
     """Of what was no use, the step that came in its place; of what was, those that show it."""
     shown: tuple[Evidence, ...] = ()
+    said: str = ""
+    """What a check said of it that failed over it."""
 
 
 class Rule(NamedTuple):
@@ -149,7 +151,8 @@ def _reworked(step: Step, later: Hindsight) -> Told | None:
         check = later.failed(step.step, number)
         if check is not None:
             how = f"The check in step {check.step} failed over it and step {number} reworked it."
-            return Told(how, (number,))
+            said = first_error(later.trace.steps[check.step - 1])
+            return Told(how, (number,), said=said)
     return None
 
 
