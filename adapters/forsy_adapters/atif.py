@@ -97,7 +97,7 @@ REFUSED: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 """Editors tell no exit code, and no log of this form has a flag: their own words count."""
 
-CLAUDE_CODE, OPENHANDS = "claude-code", "openhands"
+CLAUDE_CODE, OPENHANDS, TERMINUS = "claude-code", "openhands", "terminus-2"
 """How Harbor names the harnesses whose own words its trajectories keep."""
 COMPOSED: dict[str, re.Pattern[str]] = {
     CLAUDE_CODE: later(r"Executed \S{1,200} (?:toolu|call)_\w{1,80}\Z"),
@@ -122,6 +122,13 @@ NOBODYS: dict[str, tuple[str, str]] = {
     OPENHANDS: ("Please continue on whatever approach you think is", "injected: continuation"),
 }
 """How turns in the user's role begin that the harness wrote: to sum up, or for who isn't there."""
+TASK = later(
+    r"(?s)\s*You are an AI assistant tasked with solving command-line tasks\b.*?"
+    r"\nTask Description:\n(?P<task>.*\S)\s+Current terminal state:\n"
+)
+"""How Terminus 2 puts the task into its own prompt."""
+NAMELESS = later(r"[A-Z]+(?:_[A-Z]+)+\Z")
+"""What stands for an id where it was taken out: it is the same for all."""
 NO_WORDS = "null"
 """What Harbor writes for thoughts that Claude Code stored without their text."""
 
@@ -301,7 +308,8 @@ class Reader:
         if doc.place in self.read:
             return
         self.calls, self.open, self.cwd = Calls(), {}, ""
-        key = next((k for k in ("session_id", "trajectory_id") if words(doc.value.get(k))), "")
+        ids = (k for k in ("session_id", "trajectory_id") if words(doc.value.get(k)))
+        key = next((k for k in ids if not NAMELESS.match(doc.value[k])), "")
         yield SessionStart(doc.here(pointer(key) if key else ""), words(doc.value.get(key)))
         part: Doc | None = doc
         while part is not None and part.place not in self.read:
@@ -554,6 +562,8 @@ def _user(step: Json, here: Origin, harness: str) -> Event:
     if opening and text.lstrip().startswith(opening):
         return Skipped(here, reason)
     pictures = attachments(step.get("message"), here.evidence.pointer + "/message")
+    if harness == TERMINUS and (told := TASK.match(text)):
+        return Message(here.below("/message"), "user", told["task"], within=True)
     return Message(here.below("/message"), "user", text, attachments=pictures)
 
 

@@ -103,6 +103,11 @@ def _by_path(trace: Trace) -> dict[str, list[Touch]]:
     return found
 
 
+def _reads(touched: list[Touch], before: int) -> tuple[int, ...]:
+    """The steps that had read a file before another."""
+    return tuple(sorted({t.step for t in touched if t.kind == "read" and t.step < before}))
+
+
 def _read_otherwise(touched: list[Touch]) -> tuple[int, int] | None:
     """Two steps that showed a file whole, one after the other, and not the same."""
     held = [(t.step, text) for t in touched if (text := whole(t.change)) is not None]
@@ -130,6 +135,10 @@ def _artifact(
         return None
     steps = tuple(sorted({touch.step for touch in changes or used}))
     name = shown(path, cwd)
+    if [touch.kind for touch in changes] == ["committed"] and (reads := _reads(touched, *steps)):
+        what = f"Read in {_listed(reads)}, committed as new in step {steps[0]}."
+        state = f"Git lists it as new in the commit of step {steps[0]}; no step shows what made it."
+        return Artifact(name, "observed", "evidence", (*reads, *steps), what, state, "unseen")
     if not changes:
         what = f"Read as evidence in {_listed(steps)}."
         state = "Read; no change of it is recorded."

@@ -111,7 +111,8 @@ def _directive(
     if between and is_again:
         return again, (successor,)
     if not line and rule.name in NAMING:
-        return f"{what}{end}", bad.steps
+        said = f" The check said: {bad.said}" if bad.said else ""
+        return f"{what}{end}{said}", bad.steps
     how = "was done instead"
     if (other.tool, other.input) == (step.tool, step.input):
         how = "tried again"

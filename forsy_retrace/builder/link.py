@@ -377,6 +377,8 @@ class _Linker:
 
     def _received(self, step: Step, batch: list[Step]) -> Position:
         received = [one.step for one in batch]
+        if all(one.action == "output" and one.via != "notification" for one in batch):
+            return [], None, "", None  # a turn had ended: what began the next is not in the log
         if all(one.call is None for one in batch):
             reports = any(one.via == "notification" for one in batch)
             kind = "used_subagent_result" if reports else "other"

@@ -3,10 +3,12 @@
 `verify` reads the named bytes again, as their form says, and the text must stand in what they show.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from forsy_retrace.evidence import Evidence, Grade, Ground
+from forsy_retrace.patterns import later
 
 
 class Reading(NamedTuple):
@@ -19,9 +21,13 @@ class Reading(NamedTuple):
     """The text is a part of what its places show, not all of it."""
     without: str = ""
     """The key of an object that does not belong to what is read."""
+    part: re.Pattern[str] | None = None
+    """Where in a text stands what is read of it."""
 
     def of(self, value: Any) -> Any:
         """What is read of the value at a place."""
+        if self.part is not None and isinstance(value, str):
+            return "".join(self.part.findall(value))
         if not (self.without and isinstance(value, dict)):
             return value
         return {key: held for key, held in value.items() if key != self.without}
@@ -60,6 +66,13 @@ ROWS = (
         "fenced-action",
         "The fenced block that ends the agent's words and that its harness ran, or what stands before.",
         0.97,
+    ),
+    Reading(
+        "keys-pressed",
+        "The keys that were pressed up to Enter, without those that were taken back, where a turn begins behind them.",
+        0.9,
+        within=False,
+        part=later(r"\bChar\('(?:\\(?=[\\']))?(.)'\)"),
     ),
     Reading(
         "without-sources",

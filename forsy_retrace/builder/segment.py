@@ -208,6 +208,8 @@ class _Segments:
         ground = verbatim(*(here.pieces or (here.evidence,)), within=event.within)
         if shown and (not event.within or text != event.text):
             ground = derived("words-and-pictures", here.evidence)
+        elif here.reading:
+            ground = copied(here)
         elif event.via in ("command", "shell line", "answer"):
             ground = derived(event.via.replace(" ", "-"), here.evidence)
         answered = self.calls.get(event.answers or "")

@@ -53,10 +53,13 @@ def limits_of(words: tuple[str, ...], operands: list[str], check: str) -> Limits
         if value and value[0] != "-" and not value.isdigit() and value[:3] != "no:":
             chosen[flag] = (*chosen.get(flag, ()), value)
     taken = [words[at] for at in sorted(values)]
-    # Behind a `--` stand flags too, and those of `cargo test -- --nocapture` limit nothing.
+    # Behind a `--` stand flags too: those of `cargo test -- --test-threads 1` limit nothing.
     rest = tuple(
         word
         for word in operands
-        if word not in taken and word not in EVERYTHING and word[:1] != "-"
+        if word not in taken
+        and word not in EVERYTHING
+        and word[:1] != "-"
+        and not (check == "tests" and word.isdigit())
     )
     return ((("", rest),) if rest else ()) + tuple(chosen.items())

@@ -7,6 +7,7 @@ from forsy_retrace.events import Event, Fact, Message, Notice, SessionStart, Ski
 from forsy_retrace.sdk import named, text_of, words
 
 from .items import Items
+from .keys import Keys
 from .reports import Reports
 from .state import State
 from .survey import Survey
@@ -29,6 +30,7 @@ class Rollout:
         self.state = State(found)
         self.items = Items(self.state)
         self.reports = Reports(self.state, self.items)
+        self.keys = Keys(self.state)
 
     def read(self, unit: Unit) -> Iterator[Event]:
         """The events of one unit."""
@@ -40,6 +42,7 @@ class Rollout:
             case "response_item":
                 yield from self.items.read(unit)
             case "event_msg":
+                yield from self.keys.take(unit)
                 yield from self.reports.read(unit)
             case "turn_context":
                 yield from self._turn(unit)
@@ -81,7 +84,8 @@ class Rollout:
         if before and state.found.copied > 1:
             prefix = {"of": before, "records": state.found.copied - 1}
             yield Fact(state.here(unit, ""), "shared_prefix", prefix)
-        yield from state.fact(unit, "/timestamp", "began", body.get("timestamp"))
+        if unit.at:
+            yield from state.fact(unit, "/timestamp", "began", body.get("timestamp"))
         yield from state.fact(unit, "/cwd", "cwd", body.get("cwd"))
         yield from state.fact(unit, "/cli_version", "version", body.get("cli_version"))
         yield from state.fact(unit, "/originator", "entrypoint", body.get("originator"))
@@ -121,18 +125,23 @@ class Rollout:
         """The screen's own log: what the human did at it, and much that only moved pixels."""
         state, body = self.state, unit.body
         match body:
+            case {"kind": "key_event", "event": str()}:
+                self.keys.press(unit)
+                yield Skipped(state.here(unit, ""), "screen: key_event")
             case {"kind": "session_start"}:
                 state.speaks(unit, "/model", body.get("model"))
                 state.home = tuple(state.fact(unit, "/cwd", "cwd", body.get("cwd")))
                 yield from state.home
                 yield Skipped(state.here(unit, ""), "bookkeeping: settings")
             case {"kind": "op", "payload": {"type": str(op), "decision": str(decision)}}:
+                self.keys.in_dialog = False
                 inner = _inside(unit, body["payload"])
                 yield from self.reports.runs.decided(inner, decision.lower())
                 if op == "patch_approval" and not state.found.calls:
                     state.heard = True
             case {"kind": "op", "payload": {"type": "user_input" | "user_turn", "items": items}}:
                 said = "\n".join(texts(items))
+                self.keys.entered = None
                 state.heard = True
                 where = state.here(unit, "/payload/items", "user")
                 if said.strip():

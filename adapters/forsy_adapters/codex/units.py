@@ -92,8 +92,9 @@ def units(record: Record, number: int = 0) -> Iterator[Unit]:
             yield unit(kind, record.value, "")
         case {"type": str(kind)} if kind in ITEMS:
             yield unit("response_item", record.value, "")
-        case {"id": str(), "timestamp": at, "instructions": _}:
-            yield unit("session_meta", record.value, "", at)
+        case {"id": str(), "timestamp": _, "instructions": _}:
+            # Its time is the local one, and has a `Z` all the same.
+            yield unit("session_meta", record.value, "")
         case {"record_type": str(kind)}:
             yield unit(f"record {kind}", record.value, "")
         case {"prompt": str()}:

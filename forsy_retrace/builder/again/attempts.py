@@ -51,6 +51,8 @@ class Attempt(NamedTuple):
     """Whether it is an edit of an earlier turn than the last, which a correction may mean."""
     away: bool = False
     """Whether all edits were stashed away when it ran."""
+    left: frozenset[str] = frozenset()
+    """The lines that it was to put in and that attempts which worked left out, if any did so."""
 
 
 def attempt(step: Step, order: int, check: Check | None) -> Attempt:

@@ -15,7 +15,7 @@ from forsy_retrace.trace import Check, Step
 from ..outcome import never_ran
 from ..outputs.printed import unread
 from ..touched.fixers import Stash, around_its_check
-from ..touched.replaced import replacements
+from ..touched.replaced import lines_put, replacements
 from .attempts import LOOKS, SOON, TELLING, Attempt, attempt
 from .commands import are_elsewhere
 from .files import is_moot
@@ -28,6 +28,10 @@ MOST_VOTES = 12
 """How many votes are kept for one step."""
 COMMON = 0.15
 """A term that stands in a larger share of an actor's lookups tells nothing."""
+
+
+ITS_OWN = 20
+"""Characters of a line that hardly stands in two edits by chance."""
 
 
 class Again(NamedTuple):
@@ -68,7 +72,7 @@ class Retries:
             self.open.append(new)
             del self.open[:-WINDOW]
         else:
-            self.open = [old for old, rules in judged if not rules and not is_moot(old, new)]
+            self.open = [left for old, rules in judged if (left := _left(old, new, rules))]
             if _hides(new) and any(rules and old.check for old, rules in judged):
                 self.open.append(new._replace(hidden=True))
         again = _latest([(old, rules) for old, rules in reversed(judged) if rules])
@@ -140,7 +144,21 @@ def _rules(old: Attempt, new: Attempt) -> list[Rule]:
     soon = new.order - old.order <= SOON
     if old.check and new.check and (old.check.summary or not soon) and are_elsewhere(old, new):
         return []
+    if old.left and old.left.isdisjoint(lines_put(replacements(new.step))):
+        return []
     return [rule for rule in RULES if rule.test(old, new)]
+
+
+def _left(old: Attempt, new: Attempt, rules: list[Rule]) -> Attempt | None:
+    """What an attempt that worked leaves of a failure: of an edit of several texts those it left out."""
+    if not rules:
+        return None if is_moot(old, new) else old
+    if old.step.success is not False or not new.step.success or old.side != "change":
+        return None
+    done = lines_put(replacements(new.step))
+    wanted = old.left or lines_put(replacements(old.step))
+    left = frozenset(line for line in wanted - done if len(line) >= ITS_OWN)
+    return old._replace(left=left) if left and wanted & done else None
 
 
 def _latest(recognised: list[tuple[Attempt, list[Rule]]]) -> Again | None:

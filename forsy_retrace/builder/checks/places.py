@@ -164,6 +164,8 @@ def _by_go(kind: str, run: Command, place: str, takes: Takes) -> Looks | None:
     if not GO.match(run.main) or "$" in base:
         return None
     found = [one.covers for one in run.simples if one.check == kind and GO.match(one.name)]
+    if kind == "run":
+        found = [one.reads for one in run.simples if one.name == "go run"]
     covers = sum(found, ()) if all(found) else ()
     named = [one for one in covers if one.startswith("./")]
     if (not named and any("/" in one for one in covers)) or not (named or base):

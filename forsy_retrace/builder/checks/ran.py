@@ -82,7 +82,7 @@ BUILDS_AND_RUNS = frozenset(["cargo run", "cargo r", "dotnet run", "go run"])
 
 
 def builds_and_runs(simple: Simple) -> bool:
-    """Whether a command builds a project and runs it, and not a program that it names by a file."""
+    """Whether a command builds a project and runs it: no program of one file or from elsewhere."""
     return simple.name in BUILDS_AND_RUNS and not any(
-        posixpath.splitext(read)[1] for read in simple.reads
+        posixpath.splitext(read)[1] or "@" in read for read in simple.reads
     )

@@ -1,6 +1,7 @@
 """Which failures were the point, by the agent's own words?
 
-A test that is to fail before the code is there, told before it runs. And, before any file was
+A test that is to fail before the code is there, told before it runs; a check that is to find
+nothing, since what it would find is left out, told so too. And, before any file was
 changed that stood there already: a bug that was to be seen, told right behind the run that showed
 it, tests known to fail whose error was to be seen, told before the runs that showed it, and a script
 written to show the bug, told by its words or name, and left as it was until the work began. Beyond
@@ -8,6 +9,7 @@ words, a look whether files are gone that an earlier step had removed.
 """
 
 import posixpath
+import re
 from collections.abc import Iterator
 from itertools import takewhile
 
@@ -31,6 +33,17 @@ TO_FAIL = later(
 )
 """How an agent says that a test is to fail before the code is there."""
 
+LEFT_OUT = later(
+    r"(?i)\b(?:verify|confirm|check|ensure|make sure)\b(?:"
+    r"(?:(?!\b(?:if|whether|not?|never)\b|n['’]t\b)[^.\n]){0,60}\b(?:excluded|left out|ignored)\b"
+    r"|(?:(?!\b(?:if|whether)\b)[^.\n]){0,60}(?:\bnot|n['’]t) (?:\w{1,20}ly )?(?:be )?"
+    r"(?:pick(?:ed)? up|included?)\b)"
+)
+"""How an agent says that a check is to leave something out."""
+NONE_LEFT = later(
+    r"(?m)matched no packages|no files were processed|^no test(?:s| files) found", re.I
+)
+"""How a runner says that nothing was left to check."""
 NO_TEST = later(r"(?i)\[setup failed\]|collected 0 items|no tests (?:ran|found|to run)|\bcd: ")
 """How a runner, or the shell before it, says that it came to no test."""
 MOST_OF_A_FAILURE = 2000
@@ -140,7 +153,10 @@ ASKS_IF_THERE = frozenset(["ls", "stat", "file", "echo"])
 
 
 def _is_to_fail(step: Step) -> bool:
-    return not _never_began(step) and TO_FAIL.search(_said_before(step)) is not None
+    said = _said_before(step)
+    if _never_began(step):
+        return bool(NONE_LEFT.search(step.printed) and LEFT_OUT.search(said))
+    return TO_FAIL.search(said) is not None
 
 
 def _failed_as_expected(check: Check, said: str) -> bool:

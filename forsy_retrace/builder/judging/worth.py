@@ -26,6 +26,8 @@ class Told(NamedTuple):
     steps: tuple[int, ...] = ()
     """Of what was no use, the step that came in its place; of what was, those that show it."""
     shown: tuple[Evidence, ...] = ()
+    said: str = ""
+    """What a check said of it that failed over it."""
 
 
 class Rule(NamedTuple):
@@ -149,7 +151,8 @@ def _reworked(step: Step, later: Hindsight) -> Told | None:
         check = later.failed(step.step, number)
         if check is not None:
             how = f"The check in step {check.step} failed over it and step {number} reworked it."
-            return Told(how, (number,))
+            said = first_error(later.trace.steps[check.step - 1])
+            return Told(how, (number,), said=said)
     return None
 
 
@@ -323,11 +326,23 @@ MOST_SAID = 80
 """Characters of what a check was limited to that are told."""
 
 
+BY_NAME = later(r"cargo (?:t|test|nextest run)")
+"""Runners whose operands are parts of the names of tests, and no files."""
+SKIPS = frozenset(["-skip", "--skip"])
+"""Options that name what a check leaves out."""
+
+
 def _limit(step: Step) -> str:
-    """What a check's options limited it to, in its own words; empty where none did."""
+    """What tests a check chose, or what its options limited it to; empty where it did neither."""
     run = step.run
     checks = [one for one in run.simples if one.check] if run is not None else []
-    names = [v for one in checks for flag, values in one.limits if flag for v in values]
+    names = [
+        value
+        for one in checks
+        for flag, values in one.limits
+        if flag not in SKIPS and (flag or BY_NAME.fullmatch(one.name))
+        for value in values
+    ]
     said = ", ".join(dict.fromkeys(names))
     if len(said) > MOST_SAID:
         return ", limited to what it names,"

@@ -5,6 +5,7 @@ end. Of several files that a line reads, only those were seen whose place the ou
 the first before a cut, the last behind one, and what the line announces (`echo '== b.py =='`).
 """
 
+import re
 from collections import Counter
 from typing import NamedTuple
 
@@ -72,10 +73,27 @@ def is_cut(text: str) -> bool:
     return _cut(text) is not None
 
 
+def whole_lines(text: str) -> str:
+    """An output without the line that its harness cut through, before its mark or around it."""
+    if (found := _mark(text)) is None:
+        return text
+    mark, _ = found
+    head, _, _ = text[: mark.start()].rstrip("\n").rpartition("\n")
+    _, _, tail = text[mark.end() :].partition("\n")
+    return f"{head}\n{tail}"
+
+
 def _cut(text: str) -> Cut | None:
+    found = _mark(text)
+    return found[1] if found else None
+
+
+def _mark(text: str) -> tuple[re.Match[str], Cut] | None:
+    """Where an output says that it was cut, and what is left of it."""
     if not any(words in text for words in SAID):
         return None
-    return next((cut for mark, cut in CUTS if mark.search(text)), None)
+    marks = ((mark.search(text), cut) for mark, cut in CUTS)
+    return next(((mark, cut) for mark, cut in marks if mark is not None), None)
 
 
 def _places(run: Command) -> list[int]:

@@ -8,6 +8,7 @@ from forsy_retrace.commands import MOVES
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Touch, Trace
 
+from ..outputs.gaps import whole_lines
 from .edits import put_back_by
 from .listings import named_in
 from .paths import absolute, base_of, folders_above
@@ -40,7 +41,7 @@ def committed(by_path: dict[str, list[Touch]], trace: Trace) -> None:
         named.update(absolute(word, base) for word in added)
         if not any(one.name == "git commit" for one in run.simples):
             continue
-        names = CREATED.findall(step.printed)
+        names = CREATED.findall(whole_lines(step.printed))
         tops = [base, *folders_above(base)] if base and names else []
         top = next((top for top in tops if any(f"{top}/{one}" in named for one in names)), None)
         for name in names if top is not None else ():

@@ -158,6 +158,8 @@ def cues_of(text: str, context: Context) -> Cues:
         suits=SUITS.search(context.last_words[-300:]) is not None,
         leave=LEAVE.search(context.last_words[-400:]) is not None,
         conceded=any(map(CONCEDES.match, context.reply)),
+        invited=INVITES.search(context.last_words[-300:]) is not None,
+        answers=ANSWERS.search(said) is not None,
         states=STATES.match(said) is not None and not found.keys() & STEERS,
         printed=failure is not None,
         wordless=pasted and OWN_WORDS.search(text) is None,
@@ -341,6 +343,14 @@ CONCEDES = later(
     r"|(?:['\u2019]ve| have) (?:now )?(?:changed|corrected|fixed|removed|reverted|updated))\b)"
 )
 """How words begin that own up to a fault. `Good catch, let me check` has yet to look for one."""
+INVITES = later(
+    r"(?i)\bwhat (?:would you like|do you want) (?:me )?to (?:clarify|discuss|change|adjust|revise)\b[^?\n]{0,80}\?"
+)
+"""How an agent asks what the user would have clarified or changed."""
+ANSWERS = later(
+    r"(?i)\b(?:to answer|in answer to|answering) (?:your|the|that) (?:\w+ )?questions?\b"
+)
+"""How words say that they answer."""
 STATES = later(
     r"(?is)(?!.*\b(?:should|must|needs?|want|ought)\b)(?:(?:and|btw|by the way|oh|so)\W+)?(?:"
     r"(?:my (?!bet|concern|guess|idea|opinion|point|preference|question|suggestion|take|worry)|our |there\b)"

@@ -86,6 +86,10 @@ class Cues(NamedTuple):
     """The agent's last words ask leave for a step, or offer one."""
     conceded: bool
     """The agent's words behind it own up to a fault."""
+    invited: bool
+    """The agent's last words ask what the user would have clarified or changed."""
+    answers: bool
+    """It says itself that it answers."""
 
 
 Test = Callable[[Cues, Context, str], bool]
@@ -265,6 +269,12 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.asked and c.words <= 25 and not c.question and not _wrong(c, x)
          and c.opens != "constrain" and not (c.orders and c.words > 12)
          and not c.found.get("request", "").startswith(("can you", "could you"))),
+    Rule("says-that-it-answers", "answer_to_agent_question", None, 0.85,
+         "Behind the agent's question or offer it says that it answers: `to answer your question`.",
+         lambda c, x, via: (x.asked or x.offered) and c.answers),
+    Rule("takes-up-an-invitation", "answer_to_agent_question", None, 0.7,
+         "The agent's last words ask what the user would have clarified or changed, and it tells that, and asks nothing.",
+         lambda c, x, via: x.asked and c.invited and not c.question and not _wrong(c, x)),
     Rule("answers-with-a-view", "answer_to_agent_question", "new_instruction", 0.66,
          "Behind the agent's question or offer it opens with what the user thinks or wants, at any length.",
          lambda c, x, via: (x.asked or x.offered) and _views(c) and not _wrong(c, x)),

@@ -78,7 +78,8 @@ def finds_fault(step: Step) -> bool:
 def _passage(text: str, kind: str, cues: Cues) -> str | None:
     """The shortest verbatim passage that carries the judgement: the sentence with its phrase.
 
-    Where nothing tells which one of many does, none.
+    What stands behind it between fences is no part of it. Where nothing tells which one of many
+    does, none.
     """
     stripped = text.strip()
     if not stripped:
@@ -89,7 +90,8 @@ def _passage(text: str, kind: str, cues: Cues) -> str | None:
             continue
         for sentence in SENTENCE.finditer(text):
             if phrase in sentence[0].lower().replace("\u2019", "'"):
-                return sentence[0].strip()
+                before = sentence[0].partition("```")[0].strip()
+                return before or sentence[0].strip()
     said = (sentence[0].strip() for sentence in SENTENCE.finditer(stripped))
     sentences = [sentence for sentence in said if not OPENERS.fullmatch(sentence)]
     if kind == "new_instruction" and len(sentences) > 1 and _only_praises(sentences[0], cues):
