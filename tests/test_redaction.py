@@ -204,6 +204,27 @@ UNDER_A_KEY = [
 ]
 
 HARMLESS = [
+    '<v-text-field v-model="form.password" :rules="passwordRules" type="password" />',
+    '"<v-text-field v-model=\\"form.password\\" :rules=\\"passwordRules\\" />"',
+    "Sec-WebSocket-Key: " + "6PBblw" * 3 + "A1fQ==",
+    '"hashed_secret": "' + "2a4f6fd3cb" * 4 + '", "is_verified": false',
+    "DB_PASSWORD=vault:secret/data/db#password",
+    "  encryptedData:\n    password: AgB" + "yf53Dc690bCQNltiG6he" * 8,
+    "runner@fv-az123-456:~/work$ env",
+    "+470031675486-" + "vz5wq1" * 5 + ".apps.googleusercontent.com",
+    "commands identified by `code` are jumps",
+    'METHOD can be "md5", "password", "scram-sha-256"',
+    "('crc-16-buypass', 'Crc16Buypass')",
+    '"AggregationAuthorization": "af318b77aaceeeaa"',
+    "file_secret_settings: PydanticBaseSettingsSource",
+    '"result_key": "ServerlessV2PlatformVersions"',
+    "--change-token 8f14e45f-ceea-467f-9b2a-8f14e45fceea --force",
+    '"IdempotencyToken": "8f14e45f-ceea-467f-9b2a-8f14e45fceea"',
+    "x/a.py,sha256=" + "qaN7x2Lk9Tz" + "-fw_" + "htIgAbCdEfGhIjKlMnOpQrStUv12,123",
+    "golang.org/x/a v0.1.0 h1:" + "Zk3xQ9b7LwT8" + "+u+" + "eyqUyEU51Bc8wXa2Kf9=",
+    "{\\\\rtf1 \\\\sb60\\\\sa150 text}",
+    "#define TLS1_CK_PSK_WITH_RC4_128_SHA  0x0300008A",
+    "m3OTPJHgoXb1Tq8mVn2LcR ch_1p9YqOtPk3Zw7mNx4Lb",
     "password = get_password()",
     "from google.protobuf.internal import builder",
     "private_key = ed25519.Ed25519PrivateKey.from_private_bytes(secret)",
@@ -1019,6 +1040,10 @@ def test_a_private_key_is_masked_whole_and_in_part(form: str) -> None:
         ("https://eth-mainnet.g.alchemy.com/v2/{}", "g.alchemy.com/v2/"),
         ("https://mainnet.infura.io/v3/{}", "infura.io/v3/"),
         ("otpauth://totp/Acme:bob?secret={}&issuer=Acme", "&issuer=Acme"),
+        ("$ cat ~/.git-credentials\nhttps://ci:{}@git.acme.dev", "https://ci:"),
+        ("jdbc:sqlserver://db:1433;user=sa;password={}@33;x=1", "//db:1433;user=sa;password="),
+        ("SENTRY_DSN=https://{}@o33.ingest.sentry.io/8324912", "@o33.ingest.sentry.io/8324912"),
+        ('KEY="-----BEGIN PRIVATE KEY-----\\n{}\\n-----END PRIVATE KEY-----"', "BEGIN PRIVATE KEY"),
     ],
 )
 def test_a_header_or_an_address_keeps_what_is_no_secret_in_it(text: str, kept: str) -> None:

@@ -39,6 +39,7 @@ COOKIE_SECRET = later(
     rb"|passw|sso|id_?token|\.asp|connect\.|__host|__secure|clearance|access|refresh"
 )
 USERINFO = later(rb"([^\s/@:\"'`<>\\?#,(){}]{0,100}):([^\s\"'`<>\\/]{1,300})@[A-Za-z0-9\[$%{_-]")
+PORT = later(rb"[0-9]{2,5};")
 BEFORE_NETWORK = later(rb"(?:^|[\s\"'`=])[\w.-]{1,60}:([^\s\"'`]{3,80})$")
 FILE_END = later(rb"\.[a-z]")
 LINK = later(rb"[A-Za-z0-9_=-]{20,200}")
@@ -101,6 +102,8 @@ def _authorization(scan: Scan, start: int, end: int) -> None:
     if head is None:
         return
     scheme = (head[1] or b"").lower()
+    if not scheme and start and data[start - 1 : start].isalpha():
+        return  # AggregationAuthorization is no header
     if scheme not in (b"basic", b"bearer") and PARAMETERS.match(data, head.end()):
         response = RESPONSE.match(data, head.end()) if scheme == b"digest" else None
         if response:
@@ -180,6 +183,8 @@ def _userinfo(scan: Scan, start: int, end: int) -> None:
             scan.add(alone.start(1), alone.end(1), "url-token")
         return
     password = match[2]
+    if PORT.match(password):
+        return  # sqlserver://db:1433;password=…
     if (
         password[:1] in b"$<{%*["
         and (password[:1] != b"%" or not re.match(rb"%[0-9A-Fa-f]{2}", password))
@@ -281,7 +286,7 @@ def _vendor(scan: Scan, start: int, end: int) -> None:
     if run is None or run.start() > gap.end() or b"\n" in data[end : run.start()]:
         return
     text = run[0].rstrip(b".=-/")
-    if _public_id().match(text) or shape.NAMED_VALUE.match(text):
+    if _public_id().match(text) or shape.NAMED_VALUE.match(text) or text[:2] == b"//":
         return
     between = low[end : run.start()]
     if b"[credential_" in between or (run.start() and data[run.start() - 1] in b"/#@"):

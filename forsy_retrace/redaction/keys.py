@@ -77,6 +77,7 @@ ATTRIBUTES = later(rb"(?: [\w:.-]{1,30}=\"[^\"\n]{0,120}\"){1,4}>")
 ITS_VALUE = later(rb"[^<>\n]{0,160}?\bvalue=")
 IS_TYPE = later(rb"\btype=[\"']$")
 ATTRIBUTE = later(rb"\b(?:name|key)=[\"']$")
+NEXT_ATTRIBUTE = later(rb"[A-Za-z][A-Za-z:.-]{0,40}=\\{0,8}[\"'][\w\[{]")
 CLOSING = later(rb"\\{0,8}[\"'`]")
 PLACEHOLDER = later(rb"credential_[0-9]{1,9}")
 CONNECTION = later(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
@@ -227,9 +228,11 @@ def _begin(data: bytes, place: int, sign: bytes) -> int | None:
 
 
 def _compares(data: bytes, sign: bytes, value: values.Value) -> bool:
-    """A comparison, or a row of signs; what is quoted is a value all the same."""
+    """A comparison, a row of signs, an attribute; what is quoted is a value all the same."""
     if value.quoted:
         return False
+    if data[value.end - 1] == 0x3D and NEXT_ATTRIBUTE.match(data, value.start):
+        return True
     is_comparison = sign in (b"==", b"===", b"!=", b"!==")
     return is_comparison or data.count(b"=", value.start, value.end) > 3
 

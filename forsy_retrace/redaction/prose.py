@@ -54,7 +54,7 @@ FROM = later(rb"(?:^|[\s(])from ([^\s()]{6,80}) to $")
 FROM_TO = later(rb"(?:[^\n:=]{1,40}? )?from ([^\s()]{6,80}) to ")
 TO = later(rb"(?:(?:of|for) [^\n:=]{1,40}? )?to:?[ \t]{1,3}")
 ACCOUNT = later(
-    rb"(?:(?:\s{1,2}(?:is|are|as|user))?:?\s{1,2}|[^\n:()/]{1,40}\()[\w.@+\\-]{2,60}(?:\s?/\s?|\s?\|\s?|:|\s(?:with|and)\s)"
+    rb"(?:(?:\s{1,2}(?:is|are|as|user))?:?\s{1,2}|[^\n:()/]{1,40}\()[\w.@+\\-]{2,60}(?:\s?/\s?|\s?\|\s?|:(?!//)|\s(?:with|and)\s)"
 )
 CHANGED = later(rb"(?:(?:was|is|has been|got) )?(?:(?:re)?set|changed|switched|rotated|updated)\b")
 FINGERPRINT = later(rb"(?:0x)?[0-9A-F]{16}(?:[0-9A-F]{24})?$")
@@ -245,7 +245,7 @@ def stands_out(
     text = scan.data[start:end].rstrip(b".,;:?)" if b"(" not in scan.data[start:end] else b".,;:?")
     if shape.is_reference(text, quoted=quoted) or shape.is_placeholder(text):
         return
-    if FINGERPRINT.match(text) or shape.NAMED_VALUE.match(text):
+    if FINGERPRINT.match(text) or shape.NAMED_VALUE.match(text) or shape.NUMBER.match(text):
         return
     is_secret = level != PASSWORD and shape.is_token(text, 20, hard=True) and text[:1] != b"/"
     is_secret = is_secret or (level >= SECRET and is_said and shape.is_chosen(text, plain=True))

@@ -65,10 +65,13 @@ NUMBER = later(
 )
 WILD = later(rb"[^\s()\[\]{}\"'`<>$]{8,400}")
 ESCAPES = later(rb"(?:\\\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|[nrt0])){1,80}")
+HUMP = later(rb"[A-Z][a-z]{3,20}")
 IDEOGRAPHS = later(rb"[\xe0-\xef]")
-# A hash with its name, a name of a resource of Amazon's, a version of a secret.
+# A hash with its name, a name of a resource of Amazon's, a version of a secret, what other rules
+# read line by line, what was sealed for one cluster.
 LABEL = later(
     rb"(?:sha(?:1|224|256|384|512)|md5|crc32c?)[-:=]|arn:aws|[a-z0-9-]{1,80}:(?:latest|[0-9]{1,3})$"
+    rb"|-----BEGIN |Ag[A-D][A-Za-z0-9+/]{120}"
 )
 PUBLIC_KEY = (b"AAAAB3NzaC1", b"AAAAC3NzaC1", b"AAAAE2VjZHNh", b"MIIBIj")
 STRUCTURE = later(rb"(?:\[\s{0,8})?\{\s{0,40}\\{0,8}[\"'][^\"'\\\n]{1,80}\\{0,8}[\"']\s{0,8}:")
@@ -187,6 +190,12 @@ def classes(value: bytes) -> int:
     return len(kinds)
 
 
+def is_camel(value: bytes) -> bool:
+    """A name of code whose words begin with capitals, with few other signs: Crc16BuypassTable."""
+    words = HUMP.findall(value[:100])
+    return len(words) > 1 and sum(map(len, words)) * 10 >= len(value) * 7
+
+
 def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
     """A value that was made by a machine: digits and letters without the order of words."""
     value = value[:300]
@@ -200,7 +209,7 @@ def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
         return False
     if UUID.fullmatch(value):
         return True
-    if b"\\x" in value or b"\\u" in value:
+    if b"\\x" in value or b"\\u" in value or is_camel(value):
         return False
     enough = 12 if len(kinds) > 1 else 16
     if 3 not in kinds and not hard and len(value) >= enough and is_jumble(value):
@@ -230,10 +239,10 @@ def is_slug(value: bytes) -> bool:
 
 PASSPHRASE = later(rb"[a-z]{2,24}(?:[-_.][a-z]{2,24}){0,5}[-_.]?[0-9]{1,6}$")
 TERMS = frozenset(
-    b"char chars check confirm current change changed code default email entry env error field"
-    b" file fix flow forgot form group hash hashed hint id input invalid item key label length"
+    b"aes char chars check confirm current change changed code default email entry env error field"
+    b" crc file fix flow forgot form group hash hashed hint id input invalid item key label length"
     b" level line link login max min missing mode name new no number old option page part"
-    b" password phase policy prompt ref required reset retry row rule salt section set size"
+    b" password phase policy prompt ref required reset retry row rule salt scram section set size"
     b" slot status step strength task test text token type update user valid value var version"
     b" view weak word".split()
 )

@@ -19,6 +19,8 @@ BREAK = later(rb"\\?\r?\n[ \t]{0,8}(?:[>|+] ?)?|\"" + BETWEEN + rb"\"|'" + BETWE
 BREAKS = frozenset((b"\\", b"\r", b"\n", b'"', b"'"))
 RUN = later(rb"[A-Za-z0-9_+/=.%-]{1,400}")
 AFTER_PART = later(rb"[\s\"'`,;)<\\]|$")
+JOINTS = b"+/_-"
+"""Signs of base64, which the letters of a hash may stand behind."""
 WIDTH = 60
 MOST_LINES = 20
 HEX = "[a-f0-9]"
@@ -94,6 +96,8 @@ class _Token:
         if self.edge and start and data[start - 1] in ALNUM:
             return
         if not data.startswith(self.start, start):
+            return
+        if self.edge and start and data[start - 1] in JOINTS and _is_inside_a_run(data, start):
             return
         if self.edge and start and data[start - 1] == 0x0A and self._is_inside_a_block(data, start):
             return
@@ -180,6 +184,13 @@ class _Token:
             and shape.turns(part) * 4 >= len(part)
             and AFTER_PART.match(data, rest.end()) is not None
         )
+
+
+def _is_inside_a_run(data: bytes, start: int) -> bool:
+    """Letters and digits in no order stand right before the sign before a token."""
+    run = data[max(0, start - 11) : start - 1]
+    kinds = set(run.translate(shape.KIND))
+    return kinds == {1, 2, 3} and len(run) == 10 and shape.turns(run) >= 4
 
 
 def _is_a_part(part: bytes) -> bool:
