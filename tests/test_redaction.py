@@ -873,12 +873,57 @@ def test_the_token_of_a_link_is_masked(path: str) -> None:
         "aws ssm get-parameter --name /x --with-decryption --output text",
         "vault kv get -field=password secret/shop",
         "doppler secrets get DB_PASS --plain",
+        "bin/rails secret",
+        "php artisan key:generate --show",
+        "cat config/master.key",
+        "cat /var/lib/jenkins/secrets/initialAdminPassword",
+        "cat ~/.vault-token",
+        "head -1 password.txt",
+        "cat auth.txt\nops",
+        "wg genkey",
+        "wg genkey | tee private.key",
+        "openssl rand -hex 32 | sudo tee /etc/zabbix/psk",
+        "aws ecr get-login-password --region eu-west-1",
+        "az acr credential show -n shop --query 'passwords[0].value' -o tsv",
+        "az storage account keys list -n shop --query '[0].value' --output tsv",
+        "op item get db --fields password --reveal",
+        "bw get password db",
+        "gopass show -o prod/db",
+        "keyring get system ops",
+        "secret-tool lookup service db",
+        "yq .db.password values.yaml",
+        "jq -r .password creds.json",
+        "curl -s https://x.example/t | jq -r '.access_token'",
+        "grep DB_PASS .env | cut -d= -f2",
+        "es\nPassword for the [elastic] user reset.\nNew value: ",
+        "hashcat --show h.txt\nb6aecdd17a9c06f42a378abb218e0a73:",
+        "kubectl -n kube-system create token admin",
+        "consul keygen",
     ],
 )
 def test_what_such_a_command_prints_is_secret(command: str) -> None:
     secret = some(32)
-    assert mask(f"$ {command}\n{secret}\n$") == f"$ {command}\n[CREDENTIAL_1]\n$"
-    assert mask(f"$ {command}\n{secret} more\n$").endswith(f"{secret} more\n$")
+    command += "" if command.endswith((": ", ":")) else "\n"
+    assert mask(f"$ {command}{secret}\n$") == f"$ {command}[CREDENTIAL_1]\n$"
+    if command.endswith("\n"):
+        assert mask(f"$ {command}{secret} more\n$").endswith(f"{secret} more\n$")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "$ cat /etc/passwd\nroot:x:0:0:root:/root:/bin/bash\n",
+        "$ cat src/token\nfrom os import path\n",
+        "$ cat id_ed25519.key\nThe-Key-2024-of-Nobody\n",
+        "$ jq '.tokens' usage.json\n15214\n",
+        "$ grep -rn API_KEY src | cut -d: -f1\nsrc/settings.py\n",
+        "$ grep MAX_TOKENS .env | cut -d= -f2\n4096\n",
+        "$ az aks list --query '[].keyVault' -o tsv\nshop-production-1\n",
+        "$ kubectl create token --help\nRequest a service account token.\n",
+    ],
+)
+def test_what_a_command_prints_is_no_secret_where_it_does_not_look_so(said: str) -> None:
+    assert mask(said) is said
 
 
 @pytest.mark.parametrize(

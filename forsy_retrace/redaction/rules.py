@@ -89,7 +89,18 @@ def tokens() -> tuple[Token, ...]:
 
 @cache
 def commands() -> tuple[Command, ...]:
-    return tuple(msgspec.convert(load("commands.toml")["rows"], list[Command]))
+    file = load("commands.toml")
+    rows = (
+        msgspec.convert({**row, "on": on}, Command)
+        for row in file["rows"]
+        for on in ([row["on"]] if isinstance(row["on"], str) else row["on"])
+    )
+    prints = (
+        Command("prints-" + part, on, r"[^\n|;&>]{0,160}\r?\n", part=part)
+        for part, literals in file["prints"].items()
+        for on in literals
+    )
+    return (*rows, *prints)
 
 
 def vet(pattern: str) -> str:
