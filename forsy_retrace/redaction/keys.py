@@ -23,7 +23,7 @@ TAIL = later(
     rb"|[Aa]s [Ss]tring))?[ \t]{0,40}"
     rb"(=>|:=|(?:[?+.]|\|\||\?\?)=|<-|={1,3}|!={1,2}|=~|:|\xe6\x98\xaf|\xe4\xb8\xba|\xe3\x81\xaf"
     rb"|(?<=[ \t])(?:\||\xe2\x94\x82)(?=[ \t])"
-    rb"|</(?:t[dh]|key|name)>\s{0,40}<(?:t[dh]|string|value)>)"
+    rb"|</(?:t[dh]|key|name)>\s{0,40}<(?:t[dh]|string|value)>(?:<string>)?)"
     rb"(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}"
     rb"|(,|;(?=[\w\"]))[ \t]{0,40}|(>)|([ \t]{1,40})|(\r?\n))"
 )
@@ -52,8 +52,8 @@ AROUND = later(
     rb"|[\w$.]{1,80} {0,2}(?:\|\||\?\?|\bor\b)|\{\{ ?[\w.]{1,60} ?\| ?default\()[ \t]{0,4}"
 )
 PAIR = later(
-    rb"\s{0,40}[,}]?\s{0,40}\\{0,8}[\"']?(?:value|secret|content|Value|default"
-    rb"|val)\\{0,8}[\"']?\s{0,8}[:=]\s{0,8}"
+    rb"\s{0,40}[,}]?\s{0,40}\\{0,8}[\"']?(?:[A-Za-z_]{0,16}[vV]alue|secret"
+    rb"|content|default|val)\\{0,8}[\"']?\s{0,8}[:=]\s{0,8}"
 )
 TAKEN_OUT = later(rb"(?:\A|\n)-[^-]")
 """A line that a diff takes out: no flag begins it."""
@@ -71,7 +71,7 @@ OBJECT = later(
     rb"(?:\\{0,8}[\"'][^\"'\\\n]{0,80}\\{0,8}[\"']|[\w.-]{1,20})\s{0,40},){0,4}?"
     rb"\s{0,40}\\{0,8}[\"'](?:value|S|stringValue)\\{0,8}[\"']\s{0,8}:\s{0,8}"
 )
-INNER = later(rb"\s{0,40}<[vV]alue>")
+INNER = later(rb"\s{0,40}(?:<[vV]alue>|<!\[CDATA\[)")
 APP_PASSWORD = later(rb"([a-z]{4}(?: [a-z]{4}){3})[ \t]{0,4}(?:[\r\n\"'`<,;]|$)")
 ATTRIBUTES = later(rb"(?: [\w:.-]{1,30}=\"[^\"\n]{0,120}\"){1,4}>")
 ITS_VALUE = later(rb"[^<>\n]{0,160}?\bvalue=")
@@ -344,8 +344,10 @@ def _listed(scan: Scan, place: int, level: int) -> None:
 def _element(scan: Scan, place: int, level: int, *, certain: bool) -> None:
     inner = INNER.match(scan.data, place)
     place = inner.end() if inner else place
-    end = scan.data.find(b"<", place, place + 1000)
-    if end > place and scan.data[end + 1 : end + 2] == b"/":
+    is_raw = inner is not None and inner[0].endswith(b"[")
+    closing = b"]]></" if is_raw else b"<"
+    end = scan.data.find(closing, place, place + 1000)
+    if end > place and (is_raw or scan.data[end + 1 : end + 2] == b"/"):
         text = scan.data[place:end]
         if b"\n" not in text:
             value = values.Value(place, end, True)

@@ -62,7 +62,7 @@ class Command(msgspec.Struct, frozen=True):
         flags = [f"-(?:{self.short}){between}"] if self.short else []
         flags += [f"-{{1,2}}(?:{self.long}){SEPARATOR}"] if self.long else []
         arguments = f"{ARGUMENTS}(?:{'|'.join(flags)})" if flags else ""
-        quotes = r"""[\\"']{0,3}""" if self.user else ""
+        quotes = r"""(?P<quote>[\\"']{0,3})""" if self.user else ""
         return f"{self.lead}{arguments}{quotes}{self.user}"
 
     @property
