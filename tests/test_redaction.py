@@ -245,6 +245,20 @@ UNDER_A_KEY = [
 ]
 
 HARMLESS = [
+    "All gates pass:\n- **Build succeeds** - as it should\n- TypeScript5-clean\n",
+    "passwords:\n  - Must be long\n  - `zod` checks them\n",
+    "the `password` is `required` and the `token` is `expired`",
+    "set `token` to `null`; `secret` to `process.env.SECRET`",
+    'password = "the word" + " and more of it"',
+    'tokens = ["Hello", "World2000", "foo-bar-baz"]',
+    "api_keys:\n  - name: first\n  - name: second\n",
+    "secretPath: '/var/lib/app/releases/20240102030405/config'",
+    '"password": "Required!", "confirm": "Password!"',
+    "define('DB_PASSWORD', '');",
+    "https://x.example/?page=2&code=42&sid=none",
+    "routing_key: orders.created.v2",
+    "прочти ключ API: позже",
+    "tokens = ['ghp_', 'gho_', 'github_pat_', 'glpat-']",
     "curl -u $USER https://x.example/a",
     "veracrypt --text --mount v.hc /mnt",
     "qpdf --encrypt '' '' 256 -- a.pdf b.pdf",
@@ -783,6 +797,90 @@ def test_a_token_broken_over_many_lines_or_texts_is_masked_to_its_end() -> None:
         assert mask(f"jwt = '{text}'\nnext one") == "jwt = '[CREDENTIAL_1]'\nnext one"
 
 
+@pytest.mark.parametrize(
+    "split",
+    [
+        "'gh' + 'p_{}' + '{}'",
+        '"ghp_" + "{}{}"',
+        '"ghp_{}" .. "{}"',
+        'x = "ghp_{}" & "{}"',
+        "''.join(['ghp_{}', '{}'])",
+        "t = 'ghp_{}'\nt += '{}'",
+        '"ghp_{}" + `\n  "{}"',
+        "see ghp_{}=\n{} there",
+    ],
+)
+def test_a_token_that_code_or_mail_has_split_is_masked_in_both(split: str) -> None:
+    parts = some(18) + "1a", some(15) + "2b"
+    split = split.replace("'gh' + 'p_", "'ghp_")
+    masked = mask(split.format(*parts))
+    assert not any(part[-6:] in masked for part in parts)
+    listed = 'keys = {"a": "sk' + f'_test_{some(24)}", "retries": 3}}'
+    assert '"retries": 3' in mask(listed)
+
+
+@pytest.mark.parametrize(
+    ("code", "secret"),
+    [
+        ('client_secret = "{}" + "{}"', ("71530314-1aba-4b72", "-b19e-bc53233837e8")),
+        ('$db_password = "{}" . "{}";', ("lobst", "er1173")),
+        ('PASSWORD = (\n  "{}"\n  "{}"\n)', ("Tig3", "r_903")),
+    ],
+)
+def test_a_value_of_several_literals_is_judged_as_one(code: str, secret: tuple[str, str]) -> None:
+    masked = mask(code.format(*secret))
+    assert masked == code.format("[CREDENTIAL_1]", "[CREDENTIAL_2]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I set `API_KEY` to `{}`",
+        "The `DB_PASSWORD` is `{}`",
+        "set NEXTAUTH_SECRET to {} please",
+        "use {} as the password\nok",
+        '"use {} as the password"',
+        "https://x.example/a?q=X&appid={}",
+        "https://x.example/a?sid={}&b=1",
+        'passwords = ["{}"]',
+        'api_keys = ["{}", "b"]',
+        "api_keys:\n  - {}\nnames:\n  - b",
+        "define('PUSHER_APP_SECRET', '{}');",
+        "routing_key: {}",
+        "app.tomtom.key={}",
+        "密钥：{}",
+        "令牌: {}",
+        "API-Schlüssel: {}",
+        "clé API : {}",
+        "chave de API: {}",
+        "chiave_api={}",
+        "klucz API: {}",
+        "geheime sleutel: {}",
+        "ключ API: {}",
+        "Токен: {}",
+        "APIキー: {}",
+        "API 키: {}",
+    ],
+)
+def test_a_secret_is_known_by_its_name_in_other_words_and_places(text: str) -> None:
+    secret = some(12) + some(16, HEX) + "3a2" if "routing" not in text else some(32, HEX)
+    assert mask(text.format(secret)) == text.format("[CREDENTIAL_1]")
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("SILICONFLOW_API_KEY={}", "sk-" + "qzxkvjwpqhfgxbntzkqwjvhxmcpzqkdf" + "wjxvbnhqkzxwvjpq"),
+        ('{{"SecretAccessKey": "{}"}}', "/evy/GZFus4YEev5y96P" + "y9kHKVRfYR2erZK5qXZk"),
+        ('"password": "{}"', "Sun" + "shine!"),
+        ("app_pswd: {}", "Hunter" + "!23"),
+        ("Parola d'ordine: {}", "Coffee" + "@66"),
+    ],
+)
+def test_a_value_is_a_secret_though_it_looks_like_words_or_a_path(text: str, secret: str) -> None:
+    assert mask(text.format(secret)) == text.format("[CREDENTIAL_1]")
+
+
 @pytest.mark.parametrize("between", ["'\n    '", "' +\n  '", "'\n  + '", "' . \n '", "' \\\n '"])
 def test_a_value_that_code_writes_over_lines_is_masked_to_its_end(between: str) -> None:
     parts = [some(20) for _ in range(3)]
@@ -1259,6 +1357,12 @@ def test_a_private_key_in_wrapped_base64_is_masked_whole(width: int, indent: str
     assert not any(line in masked for line in lines)
     assert masked.startswith("key: |\n")
     assert masked.endswith("kind: Secret\n")
+
+
+def test_base64_ends_with_its_signs() -> None:
+    line = base64.b64encode(b"password=" + some(31).encode()).decode()
+    assert line.endswith("==")
+    assert mask(f"{line}\n{'QUJD' * 14}\n") == f"[CREDENTIAL_1]\n{'QUJD' * 14}\n"
 
 
 def test_a_line_of_a_key_that_is_known_is_masked_where_it_stands_alone() -> None:

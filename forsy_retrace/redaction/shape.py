@@ -65,6 +65,9 @@ NUMBER = later(
 )
 WILD = later(rb"[^\s()\[\]{}\"'`<>$]{8,400}")
 ESCAPES = later(rb"(?:\\\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|[nrt0])){1,80}")
+# What a vendor puts before its tokens: sk-…
+BRAND = later(rb"^[a-z]{2,4}[-_]")
+BASE64 = later(rb"[A-Za-z0-9+/]{32,200}={0,2}$")
 HUMP = later(rb"[A-Z][a-z]{3,20}")
 IDEOGRAPHS = later(rb"[\xe0-\xef]")
 # A hash with its name, a name of a resource of Amazon's, a version of a secret, what other rules
@@ -164,7 +167,7 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
             )
             or (b"{" in value and re.search(rb"\$\{|\{[a-z_.]{2,40}\}", value))
             or re.match(rb"(?:%(?:\([\w]{1,40}\))?[sdr][:/@.-]?){1,4}$|%[A-Z_]{2,40}%$", value)
-            or PATH.match(value)
+            or (PATH.match(value) and not is_base64(value))
             or URL.match(value)
             or STRUCTURE.match(value)
         )
@@ -175,6 +178,16 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
         or PATH.match(value)
         or URL.match(value)
         or TIME.match(value)
+    )
+
+
+def is_base64(value: bytes) -> bool:
+    """A key that begins with one of the signs of base64, as a path does."""
+    return (
+        value[:1] == b"/"
+        and BASE64.match(value) is not None
+        and set(value.translate(KIND)) >= {1, 2, 3}
+        and turns(value) * 3 >= len(value)
     )
 
 
@@ -212,7 +225,7 @@ def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
     if b"\\x" in value or b"\\u" in value or is_camel(value):
         return False
     enough = 12 if len(kinds) > 1 else 16
-    if 3 not in kinds and not hard and len(value) >= enough and is_jumble(value):
+    if 3 not in kinds and not hard and len(value) >= enough and is_jumble(BRAND.sub(b"", value)):
         return True
     if is_slug(value):
         return False
@@ -287,6 +300,13 @@ def is_chosen(value: bytes, *, plain: bool = False) -> bool:
     return bool(is_made or (plain and PLAIN.match(value)))
 
 
+EXCLAIMED = later(rb"[A-Z][a-z]{4,20}[!@#$]$")
+EXCLAMATIONS = frozenset(
+    b"password passwords required mandatory incorrect invalid missing mismatch forgotten changed"
+    b" updated success successful failed failure unknown accepted rejected expired protected"
+    b" generated copied hidden welcome warning attention please passwort".split()
+)
+"""What is said of a password with such a sign."""
 UNUSUAL = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ!@#$%^&*+")
 """What sets such a password apart from a name in code."""
 
@@ -321,6 +341,8 @@ def is_password(value: bytes, *, quoted: bool, certain: bool) -> bool:
         )
     if certain or (len(value) >= 8 and is_mixed(value)):
         return True
+    if EXCLAIMED.match(value) and len(value) >= 8 and TERMS.isdisjoint((value[:-1].lower(),)):
+        return value[:-1].lower() not in EXCLAMATIONS
     if WORD.match(value):
         # Two capitals apart, as in "SunsetRiverMoon": not in prose, often in names of classes.
         return is_jumble(value.rstrip(b";,.:!?"))

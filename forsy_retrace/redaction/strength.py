@@ -17,7 +17,7 @@ PASSWORD, SECRET, TOKEN, WEAK = 4, 3, 2, 1
 HUMP = later(rb"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 PASS = (
     rb"(?:^|[^a-z]|[a-z0-9])pass(?:$|[_. -]?(?:w(?:or|d|rd)|phrase|code|key|wort)"
-    rb"|[_.-]?[0-9]{1,2}$)|(?:^|[^a-z])passe$|pwd|(?:^|_|db|bind|root|user|admin)pw(?:$|[^a-z])|psk|secret_word"
+    rb"|[_.-]?[0-9]{1,2}$)|(?:^|[^a-z])passe$|pwd|pswd|pwrd|(?:^|[^a-z])psw(?:$|[^a-z])|(?:^|_|db|bind|root|user|admin)pw(?:$|[^a-z])|psk|secret_word"
 )
 
 
@@ -42,7 +42,8 @@ def _words() -> _Words:
     longest = sorted(rules.words("keys", "token"), key=lambda word: (-len(word), word))
     tokens = [word.strip(b"\"'?&=").split(b" ") for word in longest]
     password = b"|".join((PASS, rb"(?:^|[^a-z])(?:" + latin + rb")", *others))
-    token = b"|".join(b"[_. -]?".join(map(re.escape, parts)) for parts in tokens)
+    abroad_too = map(re.escape, sorted(rules.words("keys", "token_abroad")))
+    token = b"|".join((*(b"[_. -]?".join(map(re.escape, one)) for one in tokens), *abroad_too))
     return _Words(
         later(password),
         later(token),

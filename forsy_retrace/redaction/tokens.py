@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
 ALNUM = shape.ALNUM
 # A long token is broken over two lines by terminals and by mail, and over two texts in code.
-BETWEEN = rb" ?[+.]? ?\\?\r?\n?[ \t]{0,40}"
+BETWEEN = (
+    rb"(?: ?(?:\.\.|[+.&,])? ?[\\`]?\r?\n?[ \t]{0,40}"
+    rb"|;?\r?\n[ \t]{0,40}[\w.$]{1,40} ?(?:\+|\.|&)= ?)"
+)
 BREAK = later(rb"\\?\r?\n[ \t]{0,8}(?:[>|+] ?)?|\"" + BETWEEN + rb"\"|'" + BETWEEN + rb"'")
 BREAKS = frozenset((b"\\", b"\r", b"\n", b'"', b"'"))
+QUOTES = b'"', b"'"
 RUN = later(rb"[A-Za-z0-9_+/=.%-]{1,400}")
 AFTER_PART = later(rb"[\s\"'`,;)<\\]|$")
 JOINTS = b"+/_-"
@@ -149,12 +153,17 @@ class _Token:
         if data[here : here + 1] not in BREAKS:
             return stop
         text = data[end:here]
+        if stop == end and text.endswith(b"=") and data[here] != 0x22:
+            text = text[:-1]  # a line of quoted-printable mail goes on
         for _ in range(MOST_LINES):
             gap = BREAK.match(data, here)
-            rest = RUN.match(data, gap.end()) if gap and (text or end - start >= 6) else None
+            is_begun = text or end - start >= 6 or data[here : here + 1] in QUOTES
+            rest = RUN.match(data, gap.end()) if gap and is_begun else None
             if gap is None or rest is None:
                 return stop
             part = rest[0]
+            if b"," in gap[0] and not (_is_a_part(part) and data[start - 2 : start - 1] == b"["):
+                return stop  # the next item of a list, but in ["…", "…"].join("")
             if stop > end and not self._goes_on(data, start, stop, rest):
                 return stop
             text, before = text + part, len(text)
