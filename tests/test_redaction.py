@@ -66,6 +66,88 @@ TOKENS: dict[str, Callable[[], str]] = {
     "azure": lambda: some(3) + "8Q" + "~" + some(34),
 }
 
+OF_A_FORM: dict[str, str] = {
+    "aikido-ci": "AIK_CI_{24A}",
+    "aikido-secret": "AIK_SECRET_{64A}",
+    "alibaba-temporary": "STS.N{24A}",
+    "alibaba-session": "CAIS{300A}",
+    "authress-client": "sc_{12b}.{5b}.acc-{14b}.{60A}",
+    "aws-older": "A3TX{16T}",
+    "aws-registry": "eyJwYXlsb2FkIjoi{900A}{900A}{400A}==",
+    "backblaze": "K001{27A}",
+    "brave": "BSA{27A}",
+    "buildkite-access": "bkaa_{60A}",
+    "canva": "cnvca{51A}",
+    "ceph": "AQ{36A}==",
+    "cloudflare-tunnel": "eyJhIjoi{120A}",
+    "cockroach": "CCDB1_{22A}_{40A}",
+    "configcat": "configcat-sdk-1/{22A}/{22A}",
+    "context7": "ctx7sk-{8x}-{4x}-{4x}-{4x}-{12x}",
+    "daytona": "dtn_{64x}",
+    "deepl": "{8x}-{4x}-{4x}-{4x}-{12x}:fx",
+    "dingtalk": "SEC{64x}",
+    "docker-swarm": "SWMTKN-1-{50b}-{25b}",
+    "exoscale": "EXO{26A}",
+    "figma-user": "figu_{40A}",
+    "gitlab-runner-registered": "glrtr-{20A}",
+    "google-code": "4/0A{70A}",
+    "intra-42": "s-s4t2af-{64x}",
+    "k3s": "K10{64x}::server:{32x}",
+    "kaggle": "KGAT_{32x}",
+    "linkedin": "WPL_AP1.{16A}.{8A}==",
+    "llama-cloud": "llx-{48A}",
+    "matrix": "syt_{12A}_{20a}_{6A}",
+    "mercadopago": "APP_USR-{16d}-{6d}-{32x}-{9d}",
+    "nats-user": "SUA{55T}",
+    "neptune": "eyJhcGlfYWRkcmVzcyI6{120A}",
+    "newrelic-license": "eu01xx{30x}NRAL",
+    "ntfy": "tk_{29A}",
+    "onesignal": "os_v2_app_{103t}",
+    "ory": "ory_st_{32A}",
+    "plaid-report": "asset-report-production-{8x}-{4x}-{4x}-{4x}-{12x}",
+    "porkbun": "sk1_{64x}",
+    "qstash": "eyJVc2VySUQiOi{80A}",
+    "runpod": "rpa_{40B}{6A}",
+    "salesforce-refresh": "5Aep861{90A}",
+    "salesforce-session": "00D{12A}!AQ{90A}",
+    "shopify-theme": "shptka_{32x}",
+    "slack-enterprise": "xoxe-{12d}-{12d}-{12d}-{30A}",
+    "slack-refresh": "xoxr-{12A}",
+    "socket": "sktsec_{44A}",
+    "stripe-restricted": "rk_prod_{24A}",
+    "things-network": "NNSXS.{39T}.{52T}",
+    "trello": "ATTA{72x}",
+    "trigger-development": "tr_dev_{20A}",
+    "twilio-key": "SK{32X}",
+    "twitch-chat": "oauth:{30b}",
+    "upcloud": "ucat_01{24B}",
+    "chromatic": "chpt_{15x}",
+    "launchdarkly-mobile": "mob-{8x}-{4x}-{4x}-{4x}-{12x}",
+    "percy": "web_{64x}",
+    "pubnub": "sec-c-{48A}",
+    "secret-key-dashes": "sk-{14A}-{14A}_{12A}",
+    "turnstile": "0x4AAAAAAA{25A}",
+    "twitter-bearer": "AAAAAAAAAAAAAAAAAAAAAD{24A}%2B{24A}%3D{24A}",
+    "unleash": "default:production.{56x}",
+    "vercel": "vcp_{27A}-{14A}_{13A}",
+    "vercel-gateway": "vck_{56A}",
+    "woocommerce-secret": "cs_{40x}",
+    "xai": "xai-{40A}-{39A}",
+    "xata": "xau_{40A}",
+}
+"""Tokens by their literals: a number of letters of which kind."""
+LETTERS = {
+    "A": ALNUM,
+    "B": string.ascii_uppercase + string.digits,
+    "T": string.ascii_uppercase + "234567",
+    "X": "0123456789ABCDEF",
+    "a": string.ascii_letters,
+    "b": string.ascii_lowercase + string.digits,
+    "d": "123456789",
+    "t": string.ascii_lowercase + "234567",
+    "x": HEX,
+}
+
 AROUND = [
     "{}",
     "DEBUG=1\\n{}\\nPORT=80",
@@ -245,6 +327,15 @@ UNDER_A_KEY = [
 ]
 
 HARMLESS = [
+    "sk-cube-grid-animation-delay sk_X509V3_EXT_METHOD_new_reserve(cmp)",
+    "nx run web_app:production.build",
+    "the format_0123456789_s1 of it",
+    "SUAVE SOAP SAALE and the scale of SCANNING",
+    "memory_at_the_time_of_the_first_write_2 = 0",
+    "TEST-2024-06-01 and TEST-1234567890123456",
+    "oauth:read_write_everything_in_the_org",
+    "task_0123456789_of_the_row and tk_label_of_the_window_below",
+    "BSA-compliant and BSAccessibilityElementOfTheWindow",
     "All gates pass:\n- **Build succeeds** - as it should\n- TypeScript5-clean\n",
     "passwords:\n  - Must be long\n  - `zod` checks them\n",
     "the `password` is `required` and the `token` is `expired`",
@@ -489,6 +580,16 @@ def test_a_token_is_masked_whatever_stands_beside_it(vendor: str, around: str) -
     assert token not in masked
     assert token[-12:] not in masked
     assert "[CREDENTIAL_1]" in masked
+
+
+@pytest.mark.parametrize("vendor", OF_A_FORM)
+@pytest.mark.parametrize("around", ["see {} there", '["{}"]', "\x1b[32m{}\x1b[0m"])
+def test_a_token_is_known_by_its_form_alone(vendor: str, around: str) -> None:
+    parts = re.split(r"\{(\d+)(\w)\}", OF_A_FORM[vendor])
+    letters = zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
+    token = parts[0] + "".join(some(int(n), LETTERS[kind]) + then for n, kind, then in letters)
+    masked = mask(around.format(token))
+    assert not any(token[at : at + 12] in masked for at in range(len(token) - 11))
 
 
 @pytest.mark.parametrize("vendor", ["github", "anthropic", "openai", "stripe", "jwt", "vault"])

@@ -73,7 +73,8 @@ class _Command:
     def __init__(self, row: rules.Command) -> None:
         self.id, self.part, self.low, self.stop = row.id, row.part, row.low, row.stop.encode()
         is_list = row.part in ("codes", "accounts", "phrase-line")
-        self.below = CODES if is_list else BELOW if OVER_LINES.search(row.lead) else 0
+        is_over_lines = OVER_LINES.search(row.lead) or OVER_LINES.search(row.left)
+        self.below = CODES if is_list else BELOW if is_over_lines else 0
         self.lead = rules.bounded(row.to_value)
         self.left = rules.bounded(f"(?:{row.before})$", re.IGNORECASE) if row.before else None
 

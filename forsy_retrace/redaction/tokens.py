@@ -27,7 +27,7 @@ JOINTS = b"+/_-"
 """Signs of base64, which the letters of a hash may stand behind."""
 WIDTH = 60
 MOST_LINES = 20
-HEX = "[a-f0-9]"
+HEX = "[a-f0-9]", "[a-fA-F0-9]"
 DIGITS = [b"%x" % digit for digit in range(16)]
 """A short start is looked for with the digit that has to follow: `ac` alone stands everywhere."""
 
