@@ -66,6 +66,88 @@ TOKENS: dict[str, Callable[[], str]] = {
     "azure": lambda: some(3) + "8Q" + "~" + some(34),
 }
 
+OF_A_FORM: dict[str, str] = {
+    "aikido-ci": "AIK_CI_{24A}",
+    "aikido-secret": "AIK_SECRET_{64A}",
+    "alibaba-temporary": "STS.N{24A}",
+    "alibaba-session": "CAIS{300A}",
+    "authress-client": "sc_{12b}.{5b}.acc-{14b}.{60A}",
+    "aws-older": "A3TX{16T}",
+    "aws-registry": "eyJwYXlsb2FkIjoi{900A}{900A}{400A}==",
+    "backblaze": "K001{27A}",
+    "brave": "BSA{27A}",
+    "buildkite-access": "bkaa_{60A}",
+    "canva": "cnvca{51A}",
+    "ceph": "AQ{36A}==",
+    "cloudflare-tunnel": "eyJhIjoi{120A}",
+    "cockroach": "CCDB1_{22A}_{40A}",
+    "configcat": "configcat-sdk-1/{22A}/{22A}",
+    "context7": "ctx7sk-{8x}-{4x}-{4x}-{4x}-{12x}",
+    "daytona": "dtn_{64x}",
+    "deepl": "{8x}-{4x}-{4x}-{4x}-{12x}:fx",
+    "dingtalk": "SEC{64x}",
+    "docker-swarm": "SWMTKN-1-{50b}-{25b}",
+    "exoscale": "EXO{26A}",
+    "figma-user": "figu_{40A}",
+    "gitlab-runner-registered": "glrtr-{20A}",
+    "google-code": "4/0A{70A}",
+    "intra-42": "s-s4t2af-{64x}",
+    "k3s": "K10{64x}::server:{32x}",
+    "kaggle": "KGAT_{32x}",
+    "linkedin": "WPL_AP1.{16A}.{8A}==",
+    "llama-cloud": "llx-{48A}",
+    "matrix": "syt_{12A}_{20a}_{6A}",
+    "mercadopago": "APP_USR-{16d}-{6d}-{32x}-{9d}",
+    "nats-user": "SUA{55T}",
+    "neptune": "eyJhcGlfYWRkcmVzcyI6{120A}",
+    "newrelic-license": "eu01xx{30x}NRAL",
+    "ntfy": "tk_{29A}",
+    "onesignal": "os_v2_app_{103t}",
+    "ory": "ory_st_{32A}",
+    "plaid-report": "asset-report-production-{8x}-{4x}-{4x}-{4x}-{12x}",
+    "porkbun": "sk1_{64x}",
+    "qstash": "eyJVc2VySUQiOi{80A}",
+    "runpod": "rpa_{40B}{6A}",
+    "salesforce-refresh": "5Aep861{90A}",
+    "salesforce-session": "00D{12A}!AQ{90A}",
+    "shopify-theme": "shptka_{32x}",
+    "slack-enterprise": "xoxe-{12d}-{12d}-{12d}-{30A}",
+    "slack-refresh": "xoxr-{12A}",
+    "socket": "sktsec_{44A}",
+    "stripe-restricted": "rk_prod_{24A}",
+    "things-network": "NNSXS.{39T}.{52T}",
+    "trello": "ATTA{72x}",
+    "trigger-development": "tr_dev_{20A}",
+    "twilio-key": "SK{32X}",
+    "twitch-chat": "oauth:{30b}",
+    "upcloud": "ucat_01{24B}",
+    "chromatic": "chpt_{15x}",
+    "launchdarkly-mobile": "mob-{8x}-{4x}-{4x}-{4x}-{12x}",
+    "percy": "web_{64x}",
+    "pubnub": "sec-c-{48A}",
+    "secret-key-dashes": "sk-{14A}-{14A}_{12A}",
+    "turnstile": "0x4AAAAAAA{25A}",
+    "twitter-bearer": "AAAAAAAAAAAAAAAAAAAAAD{24A}%2B{24A}%3D{24A}",
+    "unleash": "default:production.{56x}",
+    "vercel": "vcp_{27A}-{14A}_{13A}",
+    "vercel-gateway": "vck_{56A}",
+    "woocommerce-secret": "cs_{40x}",
+    "xai": "xai-{40A}-{39A}",
+    "xata": "xau_{40A}",
+}
+"""Tokens by their literals: a number of letters of which kind."""
+LETTERS = {
+    "A": ALNUM,
+    "B": string.ascii_uppercase + string.digits,
+    "T": string.ascii_uppercase + "234567",
+    "X": "0123456789ABCDEF",
+    "a": string.ascii_letters,
+    "b": string.ascii_lowercase + string.digits,
+    "d": "123456789",
+    "t": string.ascii_lowercase + "234567",
+    "x": HEX,
+}
+
 AROUND = [
     "{}",
     "DEBUG=1\\n{}\\nPORT=80",
@@ -80,6 +162,47 @@ AROUND = [
 ]
 
 UNDER_A_KEY = [
+    ("swaks --to a@b.example -au bob -ap '{}'", "-au bob -ap '"),
+    ("veracrypt -t -p '{}' --mount v.hc /mnt", "--mount v.hc"),
+    ("qpdf --encrypt u2 {} 256 -- a.pdf b.pdf", "256 -- a.pdf"),
+    ("mcrcon -H h.example -p {} list", "list"),
+    ("caddy hash-password --plaintext '{}'", "--plaintext '"),
+    ("networksetup -setairportnetwork en0 'The Office' {}", "en0 'The Office' "),
+    ("ab -A ops:{} https://x.example/", "-A ops:"),
+    ("secretsdump.py 'ACME/ops:{}@h.example'", "@h.example"),
+    ("reg add HKLM\\a /v DefaultPassword /t REG_SZ /d {} /f", "/t REG_SZ /d "),
+    ("    DefaultPassword    REG_SZ    {}", "REG_SZ    "),
+    ("/msg NickServ IDENTIFY {}", "IDENTIFY "),
+    ("echo '{}' | pass insert -e prod/db", "| pass insert -e"),
+    ("echo '{}' > .vault_pass", "> .vault_pass"),
+    ("echo -n 'ops:{}' | base64", "'ops:"),
+    ("\\set pw '{}'", "set pw '"),
+    ('curl --form "key=DB_PASS" --form "value={}" https://x.example', "https://x.example"),
+    ("ftp -n f.example <<EOF\nuser ops {}\nput a\nEOF", "user ops "),
+    ("vpnuser\tl2tpd\t{}\t*", "vpnuser\tl2tpd\t"),
+    ('"isp-user" * "{}" *', '"isp-user" * "'),
+    ("stats auth admin:{}", "stats auth admin:"),
+    ("cache_peer p.example parent 3128 0 login=proxy:{}", "login=proxy:"),
+    ("user=turn:{}\nrealm=x.example", "user=turn:"),
+    ("rootpw --plaintext {}", "rootpw --plaintext "),
+    ("chpasswd:\n  list: |\n    ops:{}\n", "    ops:"),
+    ("chpasswd <<EOF\nops:{}\nEOF", "ops:"),
+    ("radius-server key {}", "radius-server key "),
+    ("WIFI:T:WPA;S:Office;P:{};;", "S:Office;P:"),
+    ('BUNDLE_GEMS__X__EXAMPLE="ci:{}"', '="ci:'),
+    ("wsrep_sst_auth=sst:{}", "wsrep_sst_auth="),
+    ('{{password, "{}"}}', "{password, "),
+    ("sip:1001:{}@sip.x.example", "sip:1001:"),
+    ("<password><![CDATA[{}]]></password>", "<![CDATA["),
+    ("<name>password</name><value><string>{}</string>", "<string>"),
+    ('{{"ParameterKey": "MasterUserPassword", "ParameterValue": "{}"}}', '"ParameterValue"'),
+    ('{{"id": "https://kv.vault.azure.net/secrets/db/1", "value": "{}"}}', "/secrets/db/1"),
+    ('{{"method":"login","params":["ops","{}"]}}', '["ops","'),
+    ('conn.simple_bind_s("cn=admin,dc=acme", "{}")', '"cn=admin,dc=acme"'),
+    ("FTP('ftp.x.example', 'ops', '{}')", "'ops', '"),
+    ('AES.new(b"{}", AES.MODE_CBC, iv)', "AES.MODE_CBC"),
+    ('WiFi.begin("Office", "{}");', '"Office", "'),
+    ("cy.get('[name=password]').type('{}{{enter}}')", "{enter}"),
     ("DB_PASSWORD={}", "DB_PASSWORD="),
     ('"password": "{}", "port": 1', '"port": 1'),
     ("mysql -u root -p{} app -e 'select 1'", "app -e 'select 1'"),
@@ -204,6 +327,66 @@ UNDER_A_KEY = [
 ]
 
 HARMLESS = [
+    "sk-cube-grid-animation-delay sk_X509V3_EXT_METHOD_new_reserve(cmp)",
+    "nx run web_app:production.build",
+    "the format_0123456789_s1 of it",
+    "SUAVE SOAP SAALE and the scale of SCANNING",
+    "memory_at_the_time_of_the_first_write_2 = 0",
+    "TEST-2024-06-01 and TEST-1234567890123456",
+    "oauth:read_write_everything_in_the_org",
+    "task_0123456789_of_the_row and tk_label_of_the_window_below",
+    "BSA-compliant and BSAccessibilityElementOfTheWindow",
+    "All gates pass:\n- **Build succeeds** - as it should\n- TypeScript5-clean\n",
+    "passwords:\n  - Must be long\n  - `zod` checks them\n",
+    "the `password` is `required` and the `token` is `expired`",
+    "set `token` to `null`; `secret` to `process.env.SECRET`",
+    'password = "the word" + " and more of it"',
+    'tokens = ["Hello", "World2000", "foo-bar-baz"]',
+    "api_keys:\n  - name: first\n  - name: second\n",
+    "secretPath: '/var/lib/app/releases/20240102030405/config'",
+    '"password": "Required!", "confirm": "Password!"',
+    "define('DB_PASSWORD', '');",
+    "https://x.example/?page=2&code=42&sid=none",
+    "routing_key: orders.created.v2",
+    "прочти ключ API: позже",
+    "tokens = ['ghp_', 'gho_', 'github_pat_', 'glpat-']",
+    "curl -u $USER https://x.example/a",
+    "veracrypt --text --mount v.hc /mnt",
+    "qpdf --encrypt '' '' 256 -- a.pdf b.pdf",
+    "print('-' * 40)\n\"a\" * 3",
+    "user=1000:1000\nenv=TZ:UTC",
+    "chpasswd:\n  expire: false\n",
+    "erlang {password, Password}",
+    "the wifi: P is for the parent",
+    '{"method":"login","params":[]}',
+    "const { password, email } = form; secret, token",
+    "dig example.com MX +short -t txt",
+    "the setup key: some keys need more work then",
+    "keypair: [1, 2, 3]",
+    "echo 'see the readme' > token.txt",
+    "echo 'hello:world' | base64",
+    '<value name="a"><![CDATA[some text]]></value>',
+    '<v-text-field v-model="form.password" :rules="passwordRules" type="password" />',
+    '"<v-text-field v-model=\\"form.password\\" :rules=\\"passwordRules\\" />"',
+    "Sec-WebSocket-Key: " + "6PBblw" * 3 + "A1fQ==",
+    '"hashed_secret": "' + "2a4f6fd3cb" * 4 + '", "is_verified": false',
+    "DB_PASSWORD=vault:secret/data/db#password",
+    "  encryptedData:\n    password: AgB" + "yf53Dc690bCQNltiG6he" * 8,
+    "runner@fv-az123-456:~/work$ env",
+    "+470031675486-" + "vz5wq1" * 5 + ".apps.googleusercontent.com",
+    "commands identified by `code` are jumps",
+    'METHOD can be "md5", "password", "scram-sha-256"',
+    "('crc-16-buypass', 'Crc16Buypass')",
+    '"AggregationAuthorization": "af318b77aaceeeaa"',
+    "file_secret_settings: PydanticBaseSettingsSource",
+    '"result_key": "ServerlessV2PlatformVersions"',
+    "--change-token 8f14e45f-ceea-467f-9b2a-8f14e45fceea --force",
+    '"IdempotencyToken": "8f14e45f-ceea-467f-9b2a-8f14e45fceea"',
+    "x/a.py,sha256=" + "qaN7x2Lk9Tz" + "-fw_" + "htIgAbCdEfGhIjKlMnOpQrStUv12,123",
+    "golang.org/x/a v0.1.0 h1:" + "Zk3xQ9b7LwT8" + "+u+" + "eyqUyEU51Bc8wXa2Kf9=",
+    "{\\\\rtf1 \\\\pard2\\\\cellx150 text}",
+    "#define TLS1_CK_PSK_WITH_RC4_128_SHA  0x0300008A",
+    "m3OTPJHgoXb1Tq8mVn2LcR ch_1p9YqOtPk3Zw7mNx4Lb",
     "password = get_password()",
     "from google.protobuf.internal import builder",
     "private_key = ed25519.Ed25519PrivateKey.from_private_bytes(secret)",
@@ -397,6 +580,16 @@ def test_a_token_is_masked_whatever_stands_beside_it(vendor: str, around: str) -
     assert token not in masked
     assert token[-12:] not in masked
     assert "[CREDENTIAL_1]" in masked
+
+
+@pytest.mark.parametrize("vendor", OF_A_FORM)
+@pytest.mark.parametrize("around", ["see {} there", '["{}"]', "\x1b[32m{}\x1b[0m"])
+def test_a_token_is_known_by_its_form_alone(vendor: str, around: str) -> None:
+    parts = re.split(r"\{(\d+)(\w)\}", OF_A_FORM[vendor])
+    letters = zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
+    token = parts[0] + "".join(some(int(n), LETTERS[kind]) + then for n, kind, then in letters)
+    masked = mask(around.format(token))
+    assert not any(token[at : at + 12] in masked for at in range(len(token) - 11))
 
 
 @pytest.mark.parametrize("vendor", ["github", "anthropic", "openai", "stripe", "jwt", "vault"])
@@ -705,6 +898,90 @@ def test_a_token_broken_over_many_lines_or_texts_is_masked_to_its_end() -> None:
         assert mask(f"jwt = '{text}'\nnext one") == "jwt = '[CREDENTIAL_1]'\nnext one"
 
 
+@pytest.mark.parametrize(
+    "split",
+    [
+        "'gh' + 'p_{}' + '{}'",
+        '"ghp_" + "{}{}"',
+        '"ghp_{}" .. "{}"',
+        'x = "ghp_{}" & "{}"',
+        "''.join(['ghp_{}', '{}'])",
+        "t = 'ghp_{}'\nt += '{}'",
+        '"ghp_{}" + `\n  "{}"',
+        "see ghp_{}=\n{} there",
+    ],
+)
+def test_a_token_that_code_or_mail_has_split_is_masked_in_both(split: str) -> None:
+    parts = some(18) + "1a", some(15) + "2b"
+    split = split.replace("'gh' + 'p_", "'ghp_")
+    masked = mask(split.format(*parts))
+    assert not any(part[-6:] in masked for part in parts)
+    listed = 'keys = {"a": "sk' + f'_test_{some(24)}", "retries": 3}}'
+    assert '"retries": 3' in mask(listed)
+
+
+@pytest.mark.parametrize(
+    ("code", "secret"),
+    [
+        ('client_secret = "{}" + "{}"', ("71530314-1aba-4b72", "-b19e-bc53233837e8")),
+        ('$db_password = "{}" . "{}";', ("lobst", "er1173")),
+        ('PASSWORD = (\n  "{}"\n  "{}"\n)', ("Tig3", "r_903")),
+    ],
+)
+def test_a_value_of_several_literals_is_judged_as_one(code: str, secret: tuple[str, str]) -> None:
+    masked = mask(code.format(*secret))
+    assert masked == code.format("[CREDENTIAL_1]", "[CREDENTIAL_2]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I set `API_KEY` to `{}`",
+        "The `DB_PASSWORD` is `{}`",
+        "set NEXTAUTH_SECRET to {} please",
+        "use {} as the password\nok",
+        '"use {} as the password"',
+        "https://x.example/a?q=X&appid={}",
+        "https://x.example/a?sid={}&b=1",
+        'passwords = ["{}"]',
+        'api_keys = ["{}", "b"]',
+        "api_keys:\n  - {}\nnames:\n  - b",
+        "define('PUSHER_APP_SECRET', '{}');",
+        "routing_key: {}",
+        "app.tomtom.key={}",
+        "密钥：{}",
+        "令牌: {}",
+        "API-Schlüssel: {}",
+        "clé API : {}",
+        "chave de API: {}",
+        "chiave_api={}",
+        "klucz API: {}",
+        "geheime sleutel: {}",
+        "ключ API: {}",
+        "Токен: {}",
+        "APIキー: {}",
+        "API 키: {}",
+    ],
+)
+def test_a_secret_is_known_by_its_name_in_other_words_and_places(text: str) -> None:
+    secret = some(12) + some(16, HEX) + "3a2" if "routing" not in text else some(32, HEX)
+    assert mask(text.format(secret)) == text.format("[CREDENTIAL_1]")
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("SILICONFLOW_API_KEY={}", "sk-" + "qzxkvjwpqhfgxbntzkqwjvhxmcpzqkdf" + "wjxvbnhqkzxwvjpq"),
+        ('{{"SecretAccessKey": "{}"}}', "/evy/GZFus4YEev5y96P" + "y9kHKVRfYR2erZK5qXZk"),
+        ('"password": "{}"', "Sun" + "shine!"),
+        ("app_pswd: {}", "Hunter" + "!23"),
+        ("Parola d'ordine: {}", "Coffee" + "@66"),
+    ],
+)
+def test_a_value_is_a_secret_though_it_looks_like_words_or_a_path(text: str, secret: str) -> None:
+    assert mask(text.format(secret)) == text.format("[CREDENTIAL_1]")
+
+
 @pytest.mark.parametrize("between", ["'\n    '", "' +\n  '", "'\n  + '", "' . \n '", "' \\\n '"])
 def test_a_value_that_code_writes_over_lines_is_masked_to_its_end(between: str) -> None:
     parts = [some(20) for _ in range(3)]
@@ -852,12 +1129,57 @@ def test_the_token_of_a_link_is_masked(path: str) -> None:
         "aws ssm get-parameter --name /x --with-decryption --output text",
         "vault kv get -field=password secret/shop",
         "doppler secrets get DB_PASS --plain",
+        "bin/rails secret",
+        "php artisan key:generate --show",
+        "cat config/master.key",
+        "cat /var/lib/jenkins/secrets/initialAdminPassword",
+        "cat ~/.vault-token",
+        "head -1 password.txt",
+        "cat auth.txt\nops",
+        "wg genkey",
+        "wg genkey | tee private.key",
+        "openssl rand -hex 32 | sudo tee /etc/zabbix/psk",
+        "aws ecr get-login-password --region eu-west-1",
+        "az acr credential show -n shop --query 'passwords[0].value' -o tsv",
+        "az storage account keys list -n shop --query '[0].value' --output tsv",
+        "op item get db --fields password --reveal",
+        "bw get password db",
+        "gopass show -o prod/db",
+        "keyring get system ops",
+        "secret-tool lookup service db",
+        "yq .db.password values.yaml",
+        "jq -r .password creds.json",
+        "curl -s https://x.example/t | jq -r '.access_token'",
+        "grep DB_PASS .env | cut -d= -f2",
+        "es\nPassword for the [elastic] user reset.\nNew value: ",
+        "hashcat --show h.txt\nb6aecdd17a9c06f42a378abb218e0a73:",
+        "kubectl -n kube-system create token admin",
+        "consul keygen",
     ],
 )
 def test_what_such_a_command_prints_is_secret(command: str) -> None:
     secret = some(32)
-    assert mask(f"$ {command}\n{secret}\n$") == f"$ {command}\n[CREDENTIAL_1]\n$"
-    assert mask(f"$ {command}\n{secret} more\n$").endswith(f"{secret} more\n$")
+    command += "" if command.endswith((": ", ":")) else "\n"
+    assert mask(f"$ {command}{secret}\n$") == f"$ {command}[CREDENTIAL_1]\n$"
+    if command.endswith("\n"):
+        assert mask(f"$ {command}{secret} more\n$").endswith(f"{secret} more\n$")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "$ cat /etc/passwd\nroot:x:0:0:root:/root:/bin/bash\n",
+        "$ cat src/token\nfrom os import path\n",
+        "$ cat id_ed25519.key\nThe-Key-2024-of-Nobody\n",
+        "$ jq '.tokens' usage.json\n15214\n",
+        "$ grep -rn API_KEY src | cut -d: -f1\nsrc/settings.py\n",
+        "$ grep MAX_TOKENS .env | cut -d= -f2\n4096\n",
+        "$ az aks list --query '[].keyVault' -o tsv\nshop-production-1\n",
+        "$ kubectl create token --help\nRequest a service account token.\n",
+    ],
+)
+def test_what_a_command_prints_is_no_secret_where_it_does_not_look_so(said: str) -> None:
+    assert mask(said) is said
 
 
 @pytest.mark.parametrize(
@@ -872,10 +1194,47 @@ def test_what_such_a_command_prints_is_secret(command: str) -> None:
         "RestClient('MA1', '{}')",
         "statsig.initialize('{}')",
         "Fernet('{}')",
+        "vault operator unseal {}",
+        "cypress run --record --key {}",
+        "bash <(curl -s https://codecov.io/bash) -t {}",
+        "wg set wg0 private-key <(echo {})",
+        "nsupdate -y hmac-sha256:ddns:{} < u.txt",
+        'proxy_set_header Authorization "Basic {}";',
+        "set passwd ENC {}",
+        "tacacs server T1\n key 7 {}",
+        'api:\n  encryption:\n    key: "{}"',
+        '[{{"keyName": "key1", "permissions": "FULL", "value": "{}"}}]',
+        '{{"name": "Cookie", "value": "sid={}"}}',
+        'tweepy.OAuthHandler("Qutf", "{}")',
+        'pyotp.TOTP("{}").now()',
+        'bitcoin-cli importprivkey "{}"',
+        "dumpprivkey 1A1z\n{}",
+        "Administrator:500:" + "aad3b435b51404ef" * 2 + ":{}:::",
+        "<RSAKeyValue><Exponent>AQAB</Exponent><P>{}</P></RSAKeyValue>",
     ],
 )
 def test_a_token_is_known_by_what_asks_for_it(text: str) -> None:
     secret = "secret" + "-" + some(43) if "statsig" in text else some(32)
+    assert mask(text.format(secret)) == text.format("[CREDENTIAL_1]")
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ('curl -u "editor:{}" https://x.example', "S8y1 Exnc HAo9 E9mk pmHQ vPSt"),
+        ("Can't scan? Enter this setup key: {}", "NHN5 JPEN X4CB UADT IZXJ GITH XHBL R4OZ"),
+        ("keypair: {}", str([(7 * n * n + 13) % 256 for n in range(64)])),
+        ('w3.eth.account.from_key("0x{}")', "68501a73e600fb19" * 4),
+        (
+            "username a secret 9 {}",
+            "$9$" + "aTNXeF5ZgZya3Y" + "$" + "mzYvwDGpYsu" * 3 + "Z9Wzlp8FRl",
+        ),
+        ('- "basicauth.users=ops:{}"', "$$apr1$$" + "4XVjU7wO" + "$$" + "9QGnPFNngS4L7Qv7bXerTV"),
+        ("altool --upload-app -f a.ipa -u b -p {}", "mfap-ivug" + "-qojz-svut"),
+        ("Secret ID    = {}", "549265e8-3cca-41ca" + "-8ce8-f0b4746f34a9"),
+    ],
+)
+def test_a_secret_of_its_own_form_is_masked_whole(text: str, secret: str) -> None:
     assert mask(text.format(secret)) == text.format("[CREDENTIAL_1]")
 
 
@@ -1019,6 +1378,10 @@ def test_a_private_key_is_masked_whole_and_in_part(form: str) -> None:
         ("https://eth-mainnet.g.alchemy.com/v2/{}", "g.alchemy.com/v2/"),
         ("https://mainnet.infura.io/v3/{}", "infura.io/v3/"),
         ("otpauth://totp/Acme:bob?secret={}&issuer=Acme", "&issuer=Acme"),
+        ("$ cat ~/.git-credentials\nhttps://ci:{}@git.acme.dev", "https://ci:"),
+        ("jdbc:sqlserver://db:1433;user=sa;password={}@33;x=1", "//db:1433;user=sa;password="),
+        ("SENTRY_DSN=https://{}@o33.ingest.sentry.io/8324912", "@o33.ingest.sentry.io/8324912"),
+        ('KEY="-----BEGIN PRIVATE KEY-----\\n{}\\n-----END PRIVATE KEY-----"', "BEGIN PRIVATE KEY"),
     ],
 )
 def test_a_header_or_an_address_keeps_what_is_no_secret_in_it(text: str, kept: str) -> None:
@@ -1095,6 +1458,12 @@ def test_a_private_key_in_wrapped_base64_is_masked_whole(width: int, indent: str
     assert not any(line in masked for line in lines)
     assert masked.startswith("key: |\n")
     assert masked.endswith("kind: Secret\n")
+
+
+def test_base64_ends_with_its_signs() -> None:
+    line = base64.b64encode(b"password=" + some(31).encode()).decode()
+    assert line.endswith("==")
+    assert mask(f"{line}\n{'QUJD' * 14}\n") == f"[CREDENTIAL_1]\n{'QUJD' * 14}\n"
 
 
 def test_a_line_of_a_key_that_is_known_is_masked_where_it_stands_alone() -> None:

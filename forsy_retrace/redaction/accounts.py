@@ -31,8 +31,8 @@ PROMPT = later(
     rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,62})(?::[ ]?[~/][^\s$#%]{0,200}[ ]?[$#]"
     rb"|[ ][^\s$#%]{1,100}[ ]?[%$#][ \n]|\][$#])"
 )
-CONTAINER = later(rb"[0-9a-f]{12}|[a-z0-9]{1,12}")
-"""The name that Docker gives a machine, or a short word, which tells nothing of itself."""
+CONTAINER = later(rb"[0-9a-f]{12}|[a-z0-9]{1,12}|fv-az[0-9-]{1,20}")
+"""A machine's name by Docker or by GitHub, or a short word: it tells nothing of itself."""
 REMOTE = later(rb"\b(?:ssh-copy-id|(?:ssh|scp|sftp|rsync|mosh)(?![\w-]))[^\n|;&]{0,200}$")
 AT_HOST = later(rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,120})")
 OWNER = later(

@@ -20,6 +20,14 @@ PIPED = later(
     rb"(?:\\\\?n)?\"|'%s(?:\\\\?n)?')[ \t]{1,4})?"
     rb"(?:\"([^\"\n]{3,200})\"|'([^'\n]{3,200})'|([^\s|\"']{3,200}))[ \t]{0,4}\|[^|\n]{0,80}$"
 )
+WRITTEN = later(
+    rb"((?:echo|printf)[ \t]{1,4}(?:-[a-zA-Z]{1,3}[ \t]{1,4})?[\"'])[^\"'\n]{3,100}[\"']$"
+)
+SECRET_FILE = later(
+    rb"[\w./~${}-]{0,80}(?:passw(?:or)?d|passphrase|vault_pass|_pass|\.pass|secret|token|\.key)"
+    rb"(?:\.txt)?(?:[\s;&|\"']|$)"
+)
+ACCOUNT_NAME = later(rb"[\w.@+-]{1,60}")
 PAIR = later(rb"[ \t]{0,8}(?:\\\n[ \t]{0,8})?[\"']?(?:([\w.-]{1,80})=|[^\s=|;&\"']{1,200}[\"']?)")
 PAIRS = 30
 # Windows' switches, addresses without a name, ports: no value of a flag that asks for a secret.
@@ -31,6 +39,11 @@ CODE = later(
 )
 CODES = 20
 PHRASE = later(rb"[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}")
+BASE32 = later(rb"[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?: [a-z2-7]{4}){3,15}")
+BYTES = later(rb"\[\s{0,20}[0-9]{1,3}(?:,\s{0,20}[0-9]{1,3}){15,127},?\s{0,20}\]")
+WHOLE = {"phrase": PHRASE, "base32": BASE32, "bytes": BYTES}
+"""Secrets with blanks in them, by their part."""
+ACCOUNT = later(rb"[ \t]{0,40}[\w.@-]{1,60}:([^\s:]{3,80})[ \t]{0,4}(?:\r?\n|$)")
 PHRASE_LINE = later(rb"[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}(?=[ \t]{0,8}(?:[\r\n\"']|$))")
 
 OVER_LINES = later(r"\\[ns](?![^\[\]]*\])")
@@ -45,6 +58,9 @@ LONGEST = 200
 def rows() -> Iterator[tuple[bytes, Rule]]:
     for row in rules.commands():
         yield row.on.encode(), _Command(row)
+    for quote in (b"'", b'"'):
+        yield quote + b" > ", _written
+    yield b"| base64", _encoded
     for consumer in rules.load("commands.toml")["stdin"]:
         yield consumer.encode(), _piped
 
@@ -56,8 +72,9 @@ class _Command:
 
     def __init__(self, row: rules.Command) -> None:
         self.id, self.part, self.low, self.stop = row.id, row.part, row.low, row.stop.encode()
-        is_list = row.part in ("codes", "phrase-line")
-        self.below = CODES if is_list else BELOW if OVER_LINES.search(row.lead) else 0
+        is_list = row.part in ("codes", "accounts", "phrase-line")
+        is_over_lines = OVER_LINES.search(row.lead) or OVER_LINES.search(row.left)
+        self.below = CODES if is_list else BELOW if is_over_lines else 0
         self.lead = rules.bounded(row.to_value)
         self.left = rules.bounded(f"(?:{row.before})$", re.IGNORECASE) if row.before else None
 
@@ -77,9 +94,12 @@ class _Command:
             if self._follows(data, start):
                 self._codes(scan, place)
             return
+        if self.part == "accounts":
+            self._accounts(scan, place)
+            return
         if lead[0].endswith(b"\n"):
             place = margins.text_begins(data, start, place)
-        value = values.read(data, place)
+        value = self._in_quotes(data, lead) or values.read(data, place)
         if value is None:
             return
         if self.part == "phrase-line":
@@ -88,9 +108,10 @@ class _Command:
             if words and self._follows(data, start):
                 scan.add(words.start(), words.end(), self.id)
             return
-        if self.part == "phrase":
-            words = PHRASE.match(data, place)
-            if words and self._follows(data, start):
+        if self.part in WHOLE:
+            words = WHOLE[self.part].match(data, place)
+            has_figures = words and not shape.DIGIT.isdisjoint(words[0])
+            if words and (has_figures or self.part == "phrase") and self._follows(data, start):
                 scan.add(place, words.end(), self.id)
             return
         if lead[0].endswith(b"\n") and not values.ends_line(data, value):
@@ -102,6 +123,16 @@ class _Command:
             if not self._follows(data, start):
                 return
             scan.add(value.start, value.end, self.id)
+
+    def _in_quotes(self, data: bytes, lead: re.Match[bytes]) -> values.Value | None:
+        """The rest of an argument in quotes that begins with the user."""
+        quote = lead.groupdict().get("quote")
+        if not quote:
+            return None
+        start = lead.end()
+        end = data.find(quote, start, start + LONGEST)
+        line = data.find(b"\n", start, end)
+        return values.Value(start, end, True) if start < end and line < 0 else None
 
     def _follows(self, data: bytes, start: int) -> bool:
         """What has to stand before the literal does; looked at last, for it takes longest."""
@@ -158,6 +189,16 @@ class _Command:
             for begin, end in found:
                 scan.add(begin, end, self.id)
 
+    def _accounts(self, scan: Scan, place: int) -> None:
+        """The passwords of lines that hold nothing but an account and its password."""
+        for _ in range(CODES):
+            line = ACCOUNT.match(scan.data, place)
+            if line is None:
+                return
+            if self._is_secret(line[1], False):
+                scan.add(*line.span(1), self.id)
+            place = line.end()
+
     def _pairs(self, scan: Scan, place: int) -> None:
         """The KEY=VALUE words of the command."""
         for _ in range(PAIRS):
@@ -183,6 +224,30 @@ def _lines(data: bytes, place: int) -> Iterator[int]:
         if end < 0:
             return
         place = end + 1
+
+
+def _written(scan: Scan, start: int, end: int) -> None:
+    """`echo 'X' > .vault_pass`"""
+    written = WRITTEN.search(scan.data, max(0, start - LEFT), start + 1)
+    if written and SECRET_FILE.match(scan.low, end):
+        begin = written.end(1)
+        if shape.is_password(scan.data[begin:start], quoted=True, certain=False):
+            scan.add(begin, start, "written-secret")
+
+
+def _encoded(scan: Scan, start: int, end: int) -> None:
+    """`echo -n 'user:X' | base64`"""
+    match = PIPED.search(scan.data, max(0, start - LEFT), start + 1)
+    if match is None:
+        return
+    group = match.lastindex or 1
+    name, colon, rest = match[group].partition(b":")
+    if (
+        colon
+        and ACCOUNT_NAME.fullmatch(name)
+        and shape.is_password(rest, quoted=True, certain=False)
+    ):
+        scan.add(match.start(group) + len(name) + 1, match.end(group), "piped-secret")
 
 
 def _piped(scan: Scan, start: int, end: int) -> None:

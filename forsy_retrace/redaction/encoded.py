@@ -114,6 +114,8 @@ def _lines_below(data: bytes, begin: int, stop: int) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     width = stop - begin
     while width >= NARROWEST and stop - begin == width and len(found) < LINES:
+        if data[stop - 1] == 0x3D:
+            break  # base64 ends here
         gap = BREAK.match(data, stop)
         if gap is None:
             break

@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
@@ -27,7 +27,10 @@ PARAMETERS = later(
 )
 RESPONSE = later(rb"[^\n]{0,600}?\bresponse=\\{0,8}[\"']?([0-9a-f]{32,64})")
 BEARER = later(rb"[\"'`]?[ \t]{1,3}[\"'`]?([A-Za-z0-9_.~+/=|:-]{12,999})")
-COOKIE_HEADER = later(rb"s?2?\\{0,8}[\"'`]?[ \t]{0,2}[:=,][ \t]{0,3}[bf]?\\{0,8}[\"'`]?")
+COOKIE_HEADER = later(
+    rb"s?2?\\{0,8}[\"'`]?(?:,\s{0,40}\"value\"\s{0,3}:|[ \t]{0,2}[:=,])[ \t]{0,3}[bf]?"
+    rb"\\{0,8}[\"'`]?"
+)
 COOKIE_PAIR = later(rb"[; \t]{0,4}([\w.%!$#&*+^|~-]{1,80})=([^;\s\"'\\,]{0,1999})")
 COOKIE_PLAIN = later(
     rb"(?:path|domain|expires|max-age|samesite|version|theme|lang|locale|language|tz|timezone"
@@ -39,6 +42,7 @@ COOKIE_SECRET = later(
     rb"|passw|sso|id_?token|\.asp|connect\.|__host|__secure|clearance|access|refresh"
 )
 USERINFO = later(rb"([^\s/@:\"'`<>\\?#,(){}]{0,100}):([^\s\"'`<>\\/]{1,300})@[A-Za-z0-9\[$%{_-]")
+PORT = later(rb"[0-9]{2,5};")
 BEFORE_NETWORK = later(rb"(?:^|[\s\"'`=])[\w.-]{1,60}:([^\s\"'`]{3,80})$")
 FILE_END = later(rb"\.[a-z]")
 LINK = later(rb"[A-Za-z0-9_=-]{20,200}")
@@ -56,6 +60,7 @@ K8S_LINE = later(
 )
 KEY_SIZE = 3000
 JWK = later(rb"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]{0,4}:[ \t]{0,4}\"([A-Za-z0-9_-]{20,999})\"")
+RSA_KEY = later(rb"<(?:D|P|Q|DP|DQ|InverseQ)>\s{0,20}([A-Za-z0-9+/=]{20,999})\s{0,20}</")
 VENDOR_GAP = later(rb"[^\n]{0,90}")
 RUN = later(rb"[A-Za-z0-9_+/=.~-]{20,200}")
 ASSIGNED = later(rb"[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?")
@@ -85,7 +90,8 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"@unix(", _before_network
     yield b'"auth"', _docker_auth
     yield b"_auth", _docker_auth
-    yield b'"kty"', _jwk
+    yield b'"kty"', partial(_members, JWK)
+    yield b"<rsakeyvalue>", partial(_members, RSA_KEY)
 
 
 def vendor_rows() -> Iterator[tuple[bytes, Rule]]:
@@ -101,6 +107,8 @@ def _authorization(scan: Scan, start: int, end: int) -> None:
     if head is None:
         return
     scheme = (head[1] or b"").lower()
+    if not scheme and start and data[start - 1 : start].isalpha():
+        return  # AggregationAuthorization is no header
     if scheme not in (b"basic", b"bearer") and PARAMETERS.match(data, head.end()):
         response = RESPONSE.match(data, head.end()) if scheme == b"digest" else None
         if response:
@@ -180,6 +188,8 @@ def _userinfo(scan: Scan, start: int, end: int) -> None:
             scan.add(alone.start(1), alone.end(1), "url-token")
         return
     password = match[2]
+    if PORT.match(password):
+        return  # sqlserver://db:1433;password=…
     if (
         password[:1] in b"$<{%*["
         and (password[:1] != b"%" or not re.match(rb"%[0-9A-Fa-f]{2}", password))
@@ -227,11 +237,11 @@ def _is_user_and_password(text: bytes) -> bool:
     return b":" in plain[1:] and plain.isascii() and b"\n" not in plain
 
 
-def _jwk(scan: Scan, start: int, end: int) -> None:
-    """The private members of a JSON web key."""
+def _members(members: re.Pattern[bytes], scan: Scan, start: int, end: int) -> None:
+    """The private members of a JSON web key or of one in XML."""
     begin = max(0, start - KEY_SIZE, scan.jwk)
     scan.jwk = min(len(scan.data), end + KEY_SIZE)
-    for match in JWK.finditer(scan.data, begin, scan.jwk):
+    for match in members.finditer(scan.data, begin, scan.jwk):
         scan.add(match.start(1), match.end(1), "jwk")
 
 
@@ -281,7 +291,7 @@ def _vendor(scan: Scan, start: int, end: int) -> None:
     if run is None or run.start() > gap.end() or b"\n" in data[end : run.start()]:
         return
     text = run[0].rstrip(b".=-/")
-    if _public_id().match(text) or shape.NAMED_VALUE.match(text):
+    if _public_id().match(text) or shape.NAMED_VALUE.match(text) or text[:2] == b"//":
         return
     between = low[end : run.start()]
     if b"[credential_" in between or (run.start() and data[run.start() - 1] in b"/#@"):

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import columns, prose, rules, shape, values
-from forsy_retrace.redaction.strength import PASSWORD, WEAK, judge, names_a_session, strength
+from forsy_retrace.redaction.strength import (
+    PASSWORD,
+    WEAK,
+    is_secret,
+    judge,
+    names_a_session,
+    strength,
+)
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
@@ -23,7 +30,7 @@ TAIL = later(
     rb"|[Aa]s [Ss]tring))?[ \t]{0,40}"
     rb"(=>|:=|(?:[?+.]|\|\||\?\?)=|<-|={1,3}|!={1,2}|=~|:|\xe6\x98\xaf|\xe4\xb8\xba|\xe3\x81\xaf"
     rb"|(?<=[ \t])(?:\||\xe2\x94\x82)(?=[ \t])"
-    rb"|</(?:t[dh]|key|name)>\s{0,40}<(?:t[dh]|string|value)>)"
+    rb"|</(?:t[dh]|key|name)>\s{0,40}<(?:t[dh]|string|value)>(?:<string>)?)"
     rb"(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}"
     rb"|(,|;(?=[\w\"]))[ \t]{0,40}|(>)|([ \t]{1,40})|(\r?\n))"
 )
@@ -38,8 +45,8 @@ FOLDER = later(rb"~?(?:/[\w.@+-]{1,80}){1,20}/?$|~$|/$")
 IN_BRACES = later(rb"\{((?:[^{}\n]|\}\}){4,80})\}(?:[;\"']|$)")
 QUOTE = later(rb"(?<!\\)\"")
 LITERAL_AFTER = later(
-    rb"\\{0,8}[\"'`][ \t]{0,8}(?:[+.&\\]|\.\.)?[ \t]{0,4}\r?\n[ \t]{0,60}(?:[+.&]|\.\.)?[ \t]{0,4}"
-    rb"(?=[bru]?[\"'`])"
+    rb"\\{0,8}[\"'`][ \t]{0,8}(?:(?:[+.&\\]|\.\.)?[ \t]{0,4}`?\r?\n[ \t]{0,60}(?:[+.&]|\.\.)?"
+    rb"|(?:[+.&]|\.\.))[ \t]{0,4}(?=[bru]?\\{0,8}[\"'`])"
 )
 NEXT_LINE = later(
     rb"\([ \t]{0,4}(?=[bru]?[\"'])"
@@ -52,8 +59,8 @@ AROUND = later(
     rb"|[\w$.]{1,80} {0,2}(?:\|\||\?\?|\bor\b)|\{\{ ?[\w.]{1,60} ?\| ?default\()[ \t]{0,4}"
 )
 PAIR = later(
-    rb"\s{0,40}[,}]?\s{0,40}\\{0,8}[\"']?(?:value|secret|content|Value|default"
-    rb"|val)\\{0,8}[\"']?\s{0,8}[:=]\s{0,8}"
+    rb"\s{0,40}[,}]?\s{0,40}\\{0,8}[\"']?(?:[A-Za-z_]{0,16}[vV]alue|secret"
+    rb"|content|default|val)\\{0,8}[\"']?\s{0,8}[:=]\s{0,8}"
 )
 TAKEN_OUT = later(rb"(?:\A|\n)-[^-]")
 """A line that a diff takes out: no flag begins it."""
@@ -71,12 +78,17 @@ OBJECT = later(
     rb"(?:\\{0,8}[\"'][^\"'\\\n]{0,80}\\{0,8}[\"']|[\w.-]{1,20})\s{0,40},){0,4}?"
     rb"\s{0,40}\\{0,8}[\"'](?:value|S|stringValue)\\{0,8}[\"']\s{0,8}:\s{0,8}"
 )
-INNER = later(rb"\s{0,40}<[vV]alue>")
+INNER = later(rb"\s{0,40}(?:<[vV]alue>|<!\[CDATA\[)")
 APP_PASSWORD = later(rb"([a-z]{4}(?: [a-z]{4}){3})[ \t]{0,4}(?:[\r\n\"'`<,;]|$)")
 ATTRIBUTES = later(rb"(?: [\w:.-]{1,30}=\"[^\"\n]{0,120}\"){1,4}>")
 ITS_VALUE = later(rb"[^<>\n]{0,160}?\bvalue=")
 IS_TYPE = later(rb"\btype=[\"']$")
 ATTRIBUTE = later(rb"\b(?:name|key)=[\"']$")
+NEXT_ATTRIBUTE = later(rb"[A-Za-z][A-Za-z:.-]{0,40}=\\{0,8}[\"'][\w\[{]")
+# A list, and what stands before each of its items.
+LIST = later(rb"\[\s{0,40}[bru]?[\"']|[ \t]{0,4}\r?\n[ \t]{0,40}- ")
+ITEM = later(rb"(?:\[|,)?\s{0,40}(?:(?:- )|(?=[bru]?[\"']))")
+DEFINED = later(rb"\b(?:define|env|getenv|environ\.get|putenv)\([ \t]{0,4}[\"']$")
 CLOSING = later(rb"\\{0,8}[\"'`]")
 PLACEHOLDER = later(rb"credential_[0-9]{1,9}")
 CONNECTION = later(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
@@ -93,7 +105,7 @@ SEPARATORS = (b"", b"_", b"-", b".", b" ")
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:
-    for group in ("password", "password_abroad", "weak"):
+    for group in ("password", "password_abroad", "token_abroad", "weak"):
         for word in rules.words("keys", group):
             yield word, _key_value
     for word in rules.words("keys", "token"):
@@ -126,6 +138,8 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
             sign = data[name_end : name_end + 3]
     before = data[max(0, start - REACH) : start]
     left = start - (len(before) - len(before.rstrip(NAME)))
+    if data[start] in b"?&":
+        left = start + 1  # what stands before it is another parameter's
     left += TAKEN_OUT.match(data, max(0, left - 1)) is not None
     if left and data[left - 1] == 0x5B and PLACEHOLDER.fullmatch(scan.low, left, name_end):
         return  # [CREDENTIAL_1] is no key
@@ -148,7 +162,7 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         scan.named = name_end
         _assigned(scan, left, name_end, place, sign, level)
     elif tail[4] and closed and left and data[left - 1] in values.QUOTES:
-        _listed(scan, place, level)
+        _listed(scan, left, place, level)
     elif tail[5] and left and data[left - 1] in b"<:":
         _element(scan, place, level, certain=True)
     elif tail[5] and closed and ATTRIBUTE.search(data, max(0, left - 8), left):
@@ -161,8 +175,11 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
             _element(scan, attributes.end(), level, certain=True)
             return
         prose.after_space(scan, left, name_end, place, level)
+    elif tail[6] and level != WEAK and data[left] != 0x2D:
+        prose.said_after(scan, left, place, level)
     elif tail[7] and level != WEAK:
         _pair(scan, left, name_end, level)
+        prose.named_before(scan, left, level)
     if closed and level != WEAK:
         _pair(scan, left, name_end, level)
 
@@ -187,6 +204,8 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
         return
     in_url = data[left - 1 : left] in (b"?", b"&") and left > 0
     name = data[left:name_end]
+    if level != WEAK and name.lower() != b"pass" and LIST.match(data, begin):
+        _items(scan, begin, level)
     value = values.read(data, begin, in_url=in_url, in_form=not name.isupper())
     if value is None or data[begin : begin + 1] == b"(":
         _on_the_next_line(scan, begin, level)
@@ -207,9 +226,7 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
     if level == PASSWORD and not value.quoted:
         words = APP_PASSWORD.match(data, value.start)
         value = value._replace(end=words.end(1)) if words else value
-    if judge(scan, value, level, certain=certain, rule="key-value"):
-        _next_literals(scan, value)
-    else:
+    if not _judge_whole(scan, value, level, certain=certain, rule="key-value"):
         _inside(scan, value, level)
 
 
@@ -227,9 +244,11 @@ def _begin(data: bytes, place: int, sign: bytes) -> int | None:
 
 
 def _compares(data: bytes, sign: bytes, value: values.Value) -> bool:
-    """A comparison, or a row of signs; what is quoted is a value all the same."""
+    """A comparison, a row of signs, an attribute; what is quoted is a value all the same."""
     if value.quoted:
         return False
+    if data[value.end - 1] == 0x3D and NEXT_ATTRIBUTE.match(data, value.start):
+        return True
     is_comparison = sign in (b"==", b"===", b"!=", b"!==")
     return is_comparison or data.count(b"=", value.start, value.end) > 3
 
@@ -302,20 +321,33 @@ def _on_the_next_line(scan: Scan, place: int, level: int) -> None:
         return
     if value.quoted:
         is_reference = shape.REFERENCE.match(scan.data[value.start : value.end])
-        if not is_reference and judge(scan, value, level, certain=False, rule="next-line"):
-            _next_literals(scan, value)
+        if not is_reference:
+            _judge_whole(scan, value, level, certain=False, rule="next-line")
     else:
         prose.stands_out(scan, value, level, rule="next-line")
 
 
-def _next_literals(scan: Scan, value: values.Value) -> None:
-    """The further parts of a value that code has written over several lines."""
+def _judge_whole(scan: Scan, value: values.Value, level: int, *, certain: bool, rule: str) -> bool:
+    """Adds the value and the further literals that code joins to it, if they are a secret."""
+    parts = [value, *_next_literals(scan.data, value)]
+    whole = b"".join(scan.data[part.start : part.end] for part in parts)
+    is_whole = len(parts) > 1 and is_secret(whole, level, quoted=True, certain=certain)
+    if not is_whole and not judge(scan, value, level, certain=certain, rule=rule):
+        return False
+    for part in parts:
+        if is_whole or shape.is_token(scan.data[part.start : part.end]):
+            scan.add(part.start, part.end, rule)
+    return True
+
+
+def _next_literals(data: bytes, value: values.Value) -> Iterator[values.Value]:
+    """The further parts of a value that code has written as several literals."""
     for _ in range(PARTS):
-        gap = LITERAL_AFTER.match(scan.data, value.end) if value.quoted else None
-        part = values.read(scan.data, gap.end()) if gap else None
-        if part is None or not shape.is_token(scan.data[part.start : part.end]):
+        gap = LITERAL_AFTER.match(data, value.end) if value.quoted else None
+        part = values.read(data, gap.end()) if gap else None
+        if part is None:
             return
-        scan.add(part.start, part.end, "next-literal")
+        yield part
         value = part
 
 
@@ -328,21 +360,39 @@ def _inside(scan: Scan, value: values.Value, level: int) -> None:
             judge(scan, inner, level, certain=False, rule="literal-inside")
 
 
-def _listed(scan: Scan, place: int, level: int) -> None:
+def _listed(scan: Scan, left: int, place: int, level: int) -> None:
     value = values.read(scan.data, place)
     if value and value.quoted and level != WEAK:
         text = scan.data[value.start : value.end]
         if text[:1] == b"-":
             return  # the next flag of a command
-        if level == PASSWORD or shape.is_token(text, 16, hard=True):
-            judge(scan, value, level, certain=False, rule="key-list")
+        is_defined = DEFINED.search(scan.data, max(0, left - 24), left) is not None
+        if is_defined or level == PASSWORD or shape.is_token(text, 16, hard=True):
+            is_certain = is_defined and level != PASSWORD
+            judge(scan, value, level, certain=is_certain, rule="key-list")
+
+
+def _items(scan: Scan, place: int, level: int) -> None:
+    """The items of a list."""
+    for _ in range(PARTS):
+        gap = ITEM.match(scan.data, place)
+        value = values.read(scan.data, gap.end()) if gap else None
+        if gap is None or value is None or not (value.quoted or b"-" in gap[0]):
+            return
+        if level == PASSWORD and not value.quoted:
+            prose.stands_out(scan, value, level, rule="item")
+        elif level == PASSWORD or shape.is_token(scan.data[value.start : value.end], 16, hard=True):
+            judge(scan, value, level, certain=False, rule="item")
+        place = value.end + value.quoted
 
 
 def _element(scan: Scan, place: int, level: int, *, certain: bool) -> None:
     inner = INNER.match(scan.data, place)
     place = inner.end() if inner else place
-    end = scan.data.find(b"<", place, place + 1000)
-    if end > place and scan.data[end + 1 : end + 2] == b"/":
+    is_raw = inner is not None and inner[0].endswith(b"[")
+    closing = b"]]></" if is_raw else b"<"
+    end = scan.data.find(closing, place, place + 1000)
+    if end > place and (is_raw or scan.data[end + 1 : end + 2] == b"/"):
         text = scan.data[place:end]
         if b"\n" not in text:
             value = values.Value(place, end, True)

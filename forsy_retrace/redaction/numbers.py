@@ -92,6 +92,7 @@ def _ends(data: bytes, end: int) -> bool:
         after[:1].isalnum()
         or after[:1] in (b"_", b"%", b"*", b":")
         or (after[:1] in (b".", b"-", b"/", b",") and after[1:].isdigit())
+        or (after[:1] == b"-" and after[1:].isalpha())
     )
 
 

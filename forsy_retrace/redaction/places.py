@@ -53,7 +53,11 @@ SINGLE = later(
     rb"(?:[A-Za-z0-9-]{1,61}[A-Za-z0-9]))(?::\d{2,5})?(?:[/?\s\"'`,)>\]]|$)"
 )
 UNC = later(rb"(?:\\{2}|\\{4}|\\{8})([A-Za-z0-9][A-Za-z0-9._-]{3,62})\\{1,4}[A-Za-z$][\w$ -]{1,60}")
-ESCAPE_LIKE = later(rb"[uUxN0-9][0-9a-fA-F]{0,8}(?:$|-)|u?[0-9a-fA-F]{2,8}$")
+ESCAPE_LIKE = later(
+    rb"[uUxN0-9][0-9a-fA-F]{0,8}(?:$|-)|u?[0-9a-fA-F]{2,8}$"
+    rb"|(?:rtf|ansicpg|deff|deflang|pard|cellx|trowd)[0-9]{1,5}$"
+)
+"""What may stand behind two backslashes: an escape's digits, a word of rich text."""
 CUSTOMER_VALUE = later(
     rb"(?:[_ -]?(?:id|ids|no|n?nr|num|number|n?nummer|code|ref|uuid|key))?\\{0,3}[\"'`]?"
     rb"[ \t]{0,4}"

@@ -45,7 +45,7 @@ NAMED_BEFORE = later(
 GOES_ON = later(rb"[ \t]{1,4}(?:for|to|in|on|of|at|and|or|now|there|here|when|if|so|but|then)\b")
 OF_A_NAME = shape.ALNUM | frozenset(b"_.$@/?&")
 NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
-WORD_END = later(rb"(\w{0,60})(?:(\? |'s )|[.!,;)\s]|$)")
+WORD_END = later(rb"(\w{0,60})(?:(\? |'s )|[.!,;)\s\"'`]|$)")
 PREPOSITION = later(PREPOSITIONS)
 # One more word before the colon: contraseña nueva: …
 WORD = later(rb"[\w\x80-\xff]{2,40} ?: ")
@@ -54,7 +54,7 @@ FROM = later(rb"(?:^|[\s(])from ([^\s()]{6,80}) to $")
 FROM_TO = later(rb"(?:[^\n:=]{1,40}? )?from ([^\s()]{6,80}) to ")
 TO = later(rb"(?:(?:of|for) [^\n:=]{1,40}? )?to:?[ \t]{1,3}")
 ACCOUNT = later(
-    rb"(?:(?:\s{1,2}(?:is|are|as|user))?:?\s{1,2}|[^\n:()/]{1,40}\()[\w.@+\\-]{2,60}(?:\s?/\s?|\s?\|\s?|:|\s(?:with|and)\s)"
+    rb"(?:(?:\s{1,2}(?:is|are|as|user))?:?\s{1,2}|[^\n:()/]{1,40}\()[\w.@+\\-]{2,60}(?:\s?/\s?|\s?\|\s?|:(?!//)|\s(?:with|and)\s)"
 )
 CHANGED = later(rb"(?:(?:was|is|has been|got) )?(?:(?:re)?set|changed|switched|rotated|updated)\b")
 FINGERPRINT = later(rb"(?:0x)?[0-9A-F]{16}(?:[0-9A-F]{24})?$")
@@ -132,34 +132,44 @@ def after_space(scan: Scan, left: int, name_end: int, place: int, level: int) ->
     if level == WEAK:
         return
     if GOES_ON.match(data, name_end):
-        _before(scan, left, level)
+        named_before(scan, left, level)
+    if said_after(scan, left, place, level):
+        return
+    named = WORD.match(data, place) if level == PASSWORD else None
+    if named:
+        _stands_after(scan, named.end(), level)
+    else:
+        _right_after(scan, left, name_end, place, level)
+
+
+def said_after(scan: Scan, left: int, place: int, level: int) -> bool:
+    """Whether words such as `is` or `to` follow; adds what stands behind them."""
+    data = scan.data
     both = _from_to(scan, left, place)
     if both:
         stands_out(scan, values.Value(*both.span(1), False), level, rule="said-before")
-    said = both or IS.match(data, place)
-    if said is None and level == PASSWORD:
-        named = WORD.match(data, place)
-        if named:
-            _stands_after(scan, named.end(), level)
-            return
-    changed = TO.match(data, place) if said is None else None
-    if changed and CHANGE.search(scan.low, max(0, left - REACH), left):
-        said = changed
+    said = both or _to(scan, left, place) or IS.match(data, place)
     if said is None:
-        _right_after(scan, left, name_end, place, level)
-        return
+        return False
     place = said.end()
     if PREPOSITION.match(said[0]):
         while data[place : place + 1] in (b" ", b"\t"):
             place += 1
     value = values.read(data, place)
     if value is None:
-        return
+        return True
     is_loose = said is both or said[0] == b"(" or b"\n" in said[0] or said[0].endswith(b"- ")
     if is_loose or CLAUSE.match(said[0]):
         stands_out(scan, value, level, rule="said")
-        return
-    _said(scan, value, level)
+    else:
+        _said(scan, value, level)
+    return True
+
+
+def _to(scan: Scan, left: int, place: int) -> re.Match[bytes] | None:
+    """The words of a change: `set the secret of x to …`."""
+    changed = TO.match(scan.data, place)
+    return changed if changed and CHANGE.search(scan.low, max(0, left - REACH), left) else None
 
 
 def _from_to(scan: Scan, left: int, place: int) -> re.Match[bytes] | None:
@@ -199,7 +209,7 @@ def at_the_end(scan: Scan, start: int, end: int) -> None:
     left = start - (len(before) - len(before.rstrip(NAME)))
     level = strength(data[left : word.end(1)])
     if level > WEAK:
-        _before(scan, left, level)
+        named_before(scan, left, level)
         if is_asked:
             _stands_after(scan, word.end(), level)
 
@@ -209,7 +219,7 @@ def _may_name(scan: Scan, left: int) -> bool:
     return b" (" in window or b" as " in window or b" is " in window
 
 
-def _before(scan: Scan, left: int, level: int) -> None:
+def named_before(scan: Scan, left: int, level: int) -> None:
     """What a sentence names before the word: `use … as the password`, `… (the root password)`."""
     match = None
     if _may_name(scan, left):
@@ -245,7 +255,7 @@ def stands_out(
     text = scan.data[start:end].rstrip(b".,;:?)" if b"(" not in scan.data[start:end] else b".,;:?")
     if shape.is_reference(text, quoted=quoted) or shape.is_placeholder(text):
         return
-    if FINGERPRINT.match(text) or shape.NAMED_VALUE.match(text):
+    if FINGERPRINT.match(text) or shape.NAMED_VALUE.match(text) or shape.NUMBER.match(text):
         return
     is_secret = level != PASSWORD and shape.is_token(text, 20, hard=True) and text[:1] != b"/"
     is_secret = is_secret or (level >= SECRET and is_said and shape.is_chosen(text, plain=True))

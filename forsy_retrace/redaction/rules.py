@@ -62,7 +62,7 @@ class Command(msgspec.Struct, frozen=True):
         flags = [f"-(?:{self.short}){between}"] if self.short else []
         flags += [f"-{{1,2}}(?:{self.long}){SEPARATOR}"] if self.long else []
         arguments = f"{ARGUMENTS}(?:{'|'.join(flags)})" if flags else ""
-        quotes = r"""[\\"']{0,3}""" if self.user else ""
+        quotes = r"""(?P<quote>[\\"']{0,3})""" if self.user else ""
         return f"{self.lead}{arguments}{quotes}{self.user}"
 
     @property
@@ -89,7 +89,18 @@ def tokens() -> tuple[Token, ...]:
 
 @cache
 def commands() -> tuple[Command, ...]:
-    return tuple(msgspec.convert(load("commands.toml")["rows"], list[Command]))
+    file = load("commands.toml")
+    rows = (
+        msgspec.convert({**row, "on": on}, Command)
+        for row in file["rows"]
+        for on in ([row["on"]] if isinstance(row["on"], str) else row["on"])
+    )
+    prints = (
+        Command("prints-" + part, on, r"[^\n|;&>]{0,160}\r?\n", part=part)
+        for part, literals in file["prints"].items()
+        for on in literals
+    )
+    return (*rows, *prints)
 
 
 def vet(pattern: str) -> str:

@@ -65,10 +65,16 @@ NUMBER = later(
 )
 WILD = later(rb"[^\s()\[\]{}\"'`<>$]{8,400}")
 ESCAPES = later(rb"(?:\\\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|[nrt0])){1,80}")
+# What a vendor puts before its tokens: sk-…
+BRAND = later(rb"^[a-z]{2,4}[-_]")
+BASE64 = later(rb"[A-Za-z0-9+/]{32,200}={0,2}$")
+HUMP = later(rb"[A-Z][a-z]{3,20}")
 IDEOGRAPHS = later(rb"[\xe0-\xef]")
-# A hash with its name, a name of a resource of Amazon's, a version of a secret.
+# A hash with its name, a name of a resource of Amazon's, a version of a secret, what other rules
+# read line by line, what was sealed for one cluster.
 LABEL = later(
     rb"(?:sha(?:1|224|256|384|512)|md5|crc32c?)[-:=]|arn:aws|[a-z0-9-]{1,80}:(?:latest|[0-9]{1,3})$"
+    rb"|-----BEGIN |Ag[A-D][A-Za-z0-9+/]{120}"
 )
 PUBLIC_KEY = (b"AAAAB3NzaC1", b"AAAAC3NzaC1", b"AAAAE2VjZHNh", b"MIIBIj")
 STRUCTURE = later(rb"(?:\[\s{0,8})?\{\s{0,40}\\{0,8}[\"'][^\"'\\\n]{1,80}\\{0,8}[\"']\s{0,8}:")
@@ -161,7 +167,7 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
             )
             or (b"{" in value and re.search(rb"\$\{|\{[a-z_.]{2,40}\}", value))
             or re.match(rb"(?:%(?:\([\w]{1,40}\))?[sdr][:/@.-]?){1,4}$|%[A-Z_]{2,40}%$", value)
-            or PATH.match(value)
+            or (PATH.match(value) and not is_base64(value))
             or URL.match(value)
             or STRUCTURE.match(value)
         )
@@ -172,6 +178,16 @@ def is_reference(value: bytes, *, quoted: bool) -> bool:
         or PATH.match(value)
         or URL.match(value)
         or TIME.match(value)
+    )
+
+
+def is_base64(value: bytes) -> bool:
+    """A key that begins with one of the signs of base64, as a path does."""
+    return (
+        value[:1] == b"/"
+        and BASE64.match(value) is not None
+        and set(value.translate(KIND)) >= {1, 2, 3}
+        and turns(value) * 3 >= len(value)
     )
 
 
@@ -187,6 +203,12 @@ def classes(value: bytes) -> int:
     return len(kinds)
 
 
+def is_camel(value: bytes) -> bool:
+    """A name of code whose words begin with capitals, with few other signs: Crc16BuypassTable."""
+    words = HUMP.findall(value[:100])
+    return len(words) > 1 and sum(map(len, words)) * 10 >= len(value) * 7
+
+
 def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
     """A value that was made by a machine: digits and letters without the order of words."""
     value = value[:300]
@@ -200,10 +222,10 @@ def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
         return False
     if UUID.fullmatch(value):
         return True
-    if b"\\x" in value or b"\\u" in value:
+    if b"\\x" in value or b"\\u" in value or is_camel(value):
         return False
     enough = 12 if len(kinds) > 1 else 16
-    if 3 not in kinds and not hard and len(value) >= enough and is_jumble(value):
+    if 3 not in kinds and not hard and len(value) >= enough and is_jumble(BRAND.sub(b"", value)):
         return True
     if is_slug(value):
         return False
@@ -230,10 +252,10 @@ def is_slug(value: bytes) -> bool:
 
 PASSPHRASE = later(rb"[a-z]{2,24}(?:[-_.][a-z]{2,24}){0,5}[-_.]?[0-9]{1,6}$")
 TERMS = frozenset(
-    b"char chars check confirm current change changed code default email entry env error field"
-    b" file fix flow forgot form group hash hashed hint id input invalid item key label length"
+    b"aes char chars check confirm current change changed code default email entry env error field"
+    b" crc file fix flow forgot form group hash hashed hint id input invalid item key label length"
     b" level line link login max min missing mode name new no number old option page part"
-    b" password phase policy prompt ref required reset retry row rule salt section set size"
+    b" password phase policy prompt ref required reset retry row rule salt scram section set size"
     b" slot status step strength task test text token type update user valid value var version"
     b" view weak word".split()
 )
@@ -278,6 +300,13 @@ def is_chosen(value: bytes, *, plain: bool = False) -> bool:
     return bool(is_made or (plain and PLAIN.match(value)))
 
 
+EXCLAIMED = later(rb"[A-Z][a-z]{4,20}[!@#$]$")
+EXCLAMATIONS = frozenset(
+    b"password passwords required mandatory incorrect invalid missing mismatch forgotten changed"
+    b" updated success successful failed failure unknown accepted rejected expired protected"
+    b" generated copied hidden welcome warning attention please passwort".split()
+)
+"""What is said of a password with such a sign."""
 UNUSUAL = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ!@#$%^&*+")
 """What sets such a password apart from a name in code."""
 
@@ -312,6 +341,8 @@ def is_password(value: bytes, *, quoted: bool, certain: bool) -> bool:
         )
     if certain or (len(value) >= 8 and is_mixed(value)):
         return True
+    if EXCLAIMED.match(value) and len(value) >= 8 and TERMS.isdisjoint((value[:-1].lower(),)):
+        return value[:-1].lower() not in EXCLAMATIONS
     if WORD.match(value):
         # Two capitals apart, as in "SunsetRiverMoon": not in prose, often in names of classes.
         return is_jumble(value.rstrip(b";,.:!?"))

@@ -17,7 +17,7 @@ PASSWORD, SECRET, TOKEN, WEAK = 4, 3, 2, 1
 HUMP = later(rb"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 PASS = (
     rb"(?:^|[^a-z]|[a-z0-9])pass(?:$|[_. -]?(?:w(?:or|d|rd)|phrase|code|key|wort)"
-    rb"|[_.-]?[0-9]{1,2}$)|(?:^|[^a-z])passe$|pwd|(?:^|_|db|bind|root|user|admin)pw(?:$|[^a-z])|psk|secret_word"
+    rb"|[_.-]?[0-9]{1,2}$)|(?:^|[^a-z])passe$|pwd|pswd|pwrd|(?:^|[^a-z])psw(?:$|[^a-z])|(?:^|_|db|bind|root|user|admin)pw(?:$|[^a-z])|psk|secret_word"
 )
 
 
@@ -42,7 +42,8 @@ def _words() -> _Words:
     longest = sorted(rules.words("keys", "token"), key=lambda word: (-len(word), word))
     tokens = [word.strip(b"\"'?&=").split(b" ") for word in longest]
     password = b"|".join((PASS, rb"(?:^|[^a-z])(?:" + latin + rb")", *others))
-    token = b"|".join(b"[_. -]?".join(map(re.escape, parts)) for parts in tokens)
+    abroad_too = map(re.escape, sorted(rules.words("keys", "token_abroad")))
+    token = b"|".join((*(b"[_. -]?".join(map(re.escape, one)) for one in tokens), *abroad_too))
     return _Words(
         later(password),
         later(token),
@@ -59,6 +60,8 @@ OF_PEOPLE = later(
     rb"[_. -]?[0-9]{0,2}$"
 )
 """Names of secrets that people make up as they do passwords."""
+WITH_USER = later(rb"[a-z][a-z0-9+.-]{1,20}://[^\s/@]{1,300}@")
+"""An address whose user and password are read by its own rule."""
 NAME_IN_CODE = later(rb"[a-z]{2,20}(?:[A-Z][a-z]{2,20}){1,3}$|[a-z]{2,20}(?:[_-][a-z]{2,20}){1,3}$")
 SESSION = later(rb"(?i)(?<!j)session_?ids?$")
 COOKIE = b"sessionid"
@@ -89,7 +92,10 @@ def strength(name: bytes) -> int:
     else:
         return 0
     heads = (words.password, words.token, words.keys)
-    head = max((match.end() for one in heads for match in one.finditer(parts)), default=0)
+    found = [match for one in heads for match in one.finditer(parts)]
+    head = max((match.end() for match in found), default=0)
+    if all(len(match[0]) < 5 for match in found) and shape.is_token(bare, 16, hard=True):
+        return 0  # three letters are found in any long id
     if any(match.end() >= head for match in words.not_secret.finditer(parts)):
         return 0
     if any(match.end() >= head for match in words.seldom_secret.finditer(parts)):
@@ -108,6 +114,7 @@ def is_secret(text: bytes, level: int, *, quoted: bool, certain: bool) -> bool:
     if shape.is_reference(text, quoted=quoted or certain) and (
         level == PASSWORD
         or not certain
+        or WITH_USER.match(text)
         or text[:1] in b"$<{%"
         or shape.LABEL.match(text)
         or not shape.is_token(text, 24, hard=True)

@@ -14,14 +14,20 @@ if TYPE_CHECKING:
 
 ALNUM = shape.ALNUM
 # A long token is broken over two lines by terminals and by mail, and over two texts in code.
-BETWEEN = rb" ?[+.]? ?\\?\r?\n?[ \t]{0,40}"
+BETWEEN = (
+    rb"(?: ?(?:\.\.|[+.&,])? ?[\\`]?\r?\n?[ \t]{0,40}"
+    rb"|;?\r?\n[ \t]{0,40}[\w.$]{1,40} ?(?:\+|\.|&)= ?)"
+)
 BREAK = later(rb"\\?\r?\n[ \t]{0,8}(?:[>|+] ?)?|\"" + BETWEEN + rb"\"|'" + BETWEEN + rb"'")
 BREAKS = frozenset((b"\\", b"\r", b"\n", b'"', b"'"))
+QUOTES = b'"', b"'"
 RUN = later(rb"[A-Za-z0-9_+/=.%-]{1,400}")
 AFTER_PART = later(rb"[\s\"'`,;)<\\]|$")
+JOINTS = b"+/_-"
+"""Signs of base64, which the letters of a hash may stand behind."""
 WIDTH = 60
 MOST_LINES = 20
-HEX = "[a-f0-9]"
+HEX = "[a-f0-9]", "[a-fA-F0-9]"
 DIGITS = [b"%x" % digit for digit in range(16)]
 """A short start is looked for with the digit that has to follow: `ac` alone stands everywhere."""
 
@@ -95,6 +101,8 @@ class _Token:
             return
         if not data.startswith(self.start, start):
             return
+        if self.edge and start and data[start - 1] in JOINTS and _is_inside_a_run(data, start):
+            return
         if self.edge and start and data[start - 1] == 0x0A and self._is_inside_a_block(data, start):
             return
         end = start + len(self.start)
@@ -145,12 +153,17 @@ class _Token:
         if data[here : here + 1] not in BREAKS:
             return stop
         text = data[end:here]
+        if stop == end and text.endswith(b"=") and data[here] != 0x22:
+            text = text[:-1]  # a line of quoted-printable mail goes on
         for _ in range(MOST_LINES):
             gap = BREAK.match(data, here)
-            rest = RUN.match(data, gap.end()) if gap and (text or end - start >= 6) else None
+            is_begun = text or end - start >= 6 or data[here : here + 1] in QUOTES
+            rest = RUN.match(data, gap.end()) if gap and is_begun else None
             if gap is None or rest is None:
                 return stop
             part = rest[0]
+            if b"," in gap[0] and not (_is_a_part(part) and data[start - 2 : start - 1] == b"["):
+                return stop  # the next item of a list, but in ["…", "…"].join("")
             if stop > end and not self._goes_on(data, start, stop, rest):
                 return stop
             text, before = text + part, len(text)
@@ -180,6 +193,13 @@ class _Token:
             and shape.turns(part) * 4 >= len(part)
             and AFTER_PART.match(data, rest.end()) is not None
         )
+
+
+def _is_inside_a_run(data: bytes, start: int) -> bool:
+    """Letters and digits in no order stand right before the sign before a token."""
+    run = data[max(0, start - 11) : start - 1]
+    kinds = set(run.translate(shape.KIND))
+    return kinds == {1, 2, 3} and len(run) == 10 and shape.turns(run) >= 4
 
 
 def _is_a_part(part: bytes) -> bool:
