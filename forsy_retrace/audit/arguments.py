@@ -59,10 +59,16 @@ def compared(claim: str, sent: Any, shown: str, places: Places) -> Sent:
     whole = likeness(claim, shown, places)
     if whole != "other":
         return Sent(whole)
-    arguments = named(sent) or named(parsed(shown))
-    if not arguments:
+    held = [one for one in (named(sent), named(parsed(shown))) if one]
+    if not held:
         way = _value(claim, shown, places)
         return Sent(_bare(claim, shown, places) if way == "other" else way)
+    # A client may have put others in the place of those that the agent sent, which are shown.
+    found = [_compared(claim, arguments, places) for arguments in held]
+    return next((one for one in found if one.way != "other"), found[0])
+
+
+def _compared(claim: str, arguments: Mapping[str, str], places: Places) -> Sent:
     said = parsed(claim)
     if isinstance(said, dict) and said:
         return _by_name(named(said), arguments, places)
