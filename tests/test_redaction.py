@@ -2112,7 +2112,8 @@ def test_what_stands_far_before_on_a_long_line_is_not_read_again(piece: str) -> 
         return time.process_time() - start
 
     seconds(1000)
-    assert min(seconds(800_000) for _ in range(3)) < 12 * min(seconds(100_000) for _ in range(3))
+    # A neighbour on the machine may slow a round; what grows as the square never takes so little.
+    assert any(seconds(800_000) < 12 * seconds(100_000) for _ in range(5))
 
 
 @pytest.mark.slow
