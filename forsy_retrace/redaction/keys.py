@@ -140,7 +140,8 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
     left = start - (len(before) - len(before.rstrip(NAME)))
     if data[start] in b"?&":
         left = start + 1  # what stands before it is another parameter's
-    left += TAKEN_OUT.match(data, max(0, left - 1)) is not None
+    if data[left] == 0x2D:
+        left += TAKEN_OUT.match(data, max(0, left - 1)) is not None
     if left and data[left - 1] == 0x5B and PLACEHOLDER.fullmatch(scan.low, left, name_end):
         return  # [CREDENTIAL_1] is no key
     level = strength(data[left:name_end])
