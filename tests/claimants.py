@@ -52,6 +52,7 @@ def _in_other_words(step: Json, rng: Random, trace: Json) -> Json:
         step[name] = rng.choice([_second, _minute, _kept, _nothing])(step[name]) or None
     if step["tool"] is not None:
         step["tool"] = rng.choice(["", "functions."]) + step["tool"]
+    if step["tool"] is not None and step["input"] is not None:
         step["input"] = rng.choice([_kept, _reformatted, _without_how, _alone])(step["input"])
         step["input"] = _relative(step["input"], trace)
     if step["output"] is not None:

@@ -19,6 +19,8 @@ SLOW = settings(
     max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 SEEDS = some.integers(0, 2**32)
+TWO_FOLDERS = next(log for log in CASES if log.parent.name == "subagent-inline-blocks")
+"""A session that goes on in a folder below its first one."""
 SENT_OTHERWISE = next(log for log in CASES if log.parent.name == "sent-in-other-words")
 """Its client put other arguments in the place of those that the agent sent."""
 
@@ -35,6 +37,7 @@ def test_a_trace_of_the_log_itself_is_confirmed(log: Path) -> None:
 @SLOW
 @given(log=some.sampled_from(CASES), seed=SEEDS)
 @example(log=SENT_OTHERWISE, seed=1)
+@example(log=TWO_FOLDERS, seed=2)
 def test_an_honest_trace_in_other_words_has_no_faults(log: Path, seed: int) -> None:
     assert faults(audited(honest(told(log), Random(seed)), log)) == []
 

@@ -75,7 +75,13 @@ class Logged:
         """How a claimed input stands to this step's."""
         if claim.input is None:
             return Sent("silent")
-        return compared(claim.input, self.sent, self.step.input or "", self.places)
+        shown = self.step.input or ""
+        found = compared(claim.input, self.sent, shown, self.places)
+        if found.way != "other" or len(self.places) < 2:
+            return found
+        # Below one folder a path may be told from the other that holds it.
+        others = (compared(claim.input, self.sent, shown, (place,)) for place in self.places)
+        return next((one for one in others if one.way != "other"), found)
 
     def output_as(self, claim: str | None, parts: bool = True) -> Way:
         """How a claimed output stands to this step's; `parts`: also as a part without a mark."""
