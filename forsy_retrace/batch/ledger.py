@@ -159,7 +159,7 @@ class Ledger:
         row = self._row(
             "SELECT adapter, why, companions, asked, near FROM seen"
             " WHERE file = ? AND mark = ? AND made = ?",
-            (self.key(file.uri), _mark(file), made),
+            (self.key(file.uri), file.state, made),
         )
         if row is None:
             return None
@@ -181,7 +181,7 @@ class Ledger:
         rows = [
             (
                 self.key(file.uri),
-                _mark(file),
+                file.state,
                 made,
                 known.adapter,
                 known.why,
@@ -196,7 +196,7 @@ class Ledger:
 
     def _sealed(self, file: File, data: bytes) -> bytes:
         """Bytes that only who knows the file's address can read; the same call opens them."""
-        lead = f"{file.uri}\0{_mark(file)}\0".encode("utf-8", "surrogateescape")
+        lead = f"{file.uri}\0{file.state}\0".encode("utf-8", "surrogateescape")
         veil = b"".join(
             hashlib.blake2b(lead + at.to_bytes(8, "big"), key=self._salt).digest()
             for at in range(0, len(data), hashlib.blake2b.MAX_DIGEST_SIZE)
@@ -301,7 +301,3 @@ class Ledger:
 
     def _row(self, query: str, values: tuple[Any, ...] = ()) -> Any:
         return self._base.execute(query, values).fetchone()
-
-
-def _mark(file: File) -> str:
-    return f"{file.size}:{file.mark}"

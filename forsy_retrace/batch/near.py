@@ -2,10 +2,10 @@
 
 import os
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
-from itertools import islice, takewhile
+
+from forsy_retrace.source.order import leading
 
 from .work import File
 
@@ -14,7 +14,7 @@ class Near:
     """All files of a run in the order of their addresses."""
 
     def __init__(self, files: Iterable[File]) -> None:
-        self._files = sorted((_address(file), f"{file.size}:{file.mark}") for file in files)
+        self._files = sorted((_address(file), file.state) for file in files)
         self._names = [name for name, _ in self._files]
 
     def of(self, file: File, patterns: Iterable[str]) -> bytes:
@@ -31,10 +31,9 @@ class Near:
     def _matches(self, folder: str, pattern: str) -> Iterator[tuple[str, str]]:
         lead = folder + re.split(r"[*?[]", pattern, maxsplit=1)[0]
         wanted = pattern.replace("**/", "*")
-        near = islice(self._files, bisect_left(self._names, lead), None)
-        for name, mark in takewhile(lambda one: one[0].startswith(lead), near):
-            if fnmatchcase(name[len(folder) :], wanted):
-                yield name, mark
+        for at in leading(self._names, lead):
+            if fnmatchcase(self._names[at][len(folder) :], wanted):
+                yield self._files[at]
 
 
 def _address(file: File) -> str:

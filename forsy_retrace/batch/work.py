@@ -30,6 +30,11 @@ class File(msgspec.Struct, frozen=True):
     size: int
     mark: str
 
+    @property
+    def state(self) -> str:
+        """Differs as soon as the file does."""
+        return f"{self.size}:{self.mark}"
+
 
 class Look(msgspec.Struct, frozen=True):
     """Files that are looked at together, by which adapters."""
@@ -69,7 +74,7 @@ class Log(msgspec.Struct, frozen=True):
     @property
     def mark(self) -> str:
         """Differs as soon as one of the files does."""
-        return "|".join(f"{one.size}:{one.mark}" for one in (self.file, *self.companions))
+        return "|".join(one.state for one in (self.file, *self.companions))
 
 
 class Job(msgspec.Struct, frozen=True):

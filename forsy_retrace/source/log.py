@@ -4,11 +4,10 @@ import io
 import os
 import re
 import stat
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from glob import escape
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -18,6 +17,7 @@ from forsy_retrace.evidence import Evidence
 from .cut import Cutter, Piece, first_line, lines
 from .forms import Line, line_of
 from .layout import MARK, NOWHERE, assigned, first_value, glued, opens_array
+from .order import leading
 from .ttyrec import begins_frame, framed, is_ttyrec
 from .unpack import SEALED, SQLITE, ZIP, Bounded, contents, decoded, everything, is_packed, member
 from .values import MAX_LINE, Problem, Record, decode
@@ -385,9 +385,7 @@ def _within(folder: Path, pattern: str) -> list[Path]:
     except OSError:
         return []
     lead = re.split(r"[*?[]", pattern, maxsplit=1)[0] if os.name == "posix" else ""
-    near = takewhile(
-        lambda name: name.startswith(lead), islice(names, bisect_left(names, lead), None)
-    )
+    near = (names[at] for at in leading(names, lead))
     return [folder / name for name in near if PurePath(name).match(pattern)]
 
 
