@@ -26,6 +26,8 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from forsy_retrace.batch.near import Near
+from forsy_retrace.batch.work import File
 from forsy_retrace.builder.checks.tasks import Tasks
 from forsy_retrace.builder.judging.goal import accepts
 from forsy_retrace.builder.touched.edits import Standing
@@ -628,6 +630,35 @@ def test_outputs_of_very_many_blank_lines_take_linear_time(tmp_path: Path) -> No
     for command in ("go test ./...", "pytest", "npm test", "bun test", "gradle test", "cat a.go"):
         log.calls("Bash", {"command": command}, "\n" * 30_000 + " ok")
     quickly(6, lambda: ask("claude-code", written(tmp_path, log.bytes()), "-o", tmp_path / "out"))
+
+
+def test_very_many_goodbyes_end_one_talk(tmp_path: Path) -> None:
+    log = small()
+    log.answers({"type": "text", "text": "Is there anything else I can help you with?"})
+    for _ in range(1500):
+        log.says("No, that is all. Thank you!")
+    trace = holds(tmp_path, log.bytes())
+    assert trace["termination_reason"] == "task_complete"
+
+
+@pytest.mark.slow
+def test_very_many_corrections_take_linear_time(tmp_path: Path) -> None:
+    def log(size: int) -> bytes:
+        log = small()
+        edited(log, 1)
+        for number in range(size):
+            log.answers({"type": "text", "text": f"Done {number}."})
+            log.says(f"No, that is wrong, do it again {number}.")
+        return log.bytes()
+
+    assert is_linear(log, "claude-code", tmp_path, 1000)
+
+
+def test_a_file_among_very_many_is_found_beside_a_log_in_no_time() -> None:
+    names = [f"/srv/{number:06d}.jsonl" for number in range(40_000)]
+    files = [File(name, name[5:], "srv", 1, "1") for name in names]
+    near = Near(files)
+    quickly(2, lambda: [near.of(file, (f"{file.name[:6]}/**/*.jsonl",)) for file in files])
 
 
 def test_a_path_of_very_many_folders_takes_linear_time(tmp_path: Path) -> None:

@@ -74,6 +74,8 @@ class _Linker:
                 self.wrote.setdefault(touch.step, []).append(touch)
         self.steps: dict[int, Step] = {}
         self.turns: dict[int, list[Step]] = {}
+        self.edits: list[Step] = []
+        """The agent's edits that worked."""
         self.lines = Lines(trace, Line)
         self.line = Line()
         """What lies before the step at hand."""
@@ -111,6 +113,8 @@ class _Linker:
     def _enter(self, step: Step) -> None:
         self.steps[step.step] = step
         self.turns.setdefault(step.turn, []).append(step)
+        if step.actor == "agent" and step.success and side_of(step) == "change":
+            self.edits.append(step)
         self.line.take(step)
         self.lines.end(step)
 
@@ -260,12 +264,7 @@ class _Linker:
 
     def _edits_before(self, step: Step) -> list[Step]:
         """The edits of earlier turns that a correction may mean: of the files that it names, if any."""
-        before = (
-            one
-            for turn in range(step.turn - 2, 0, -1)
-            for one in reversed(self.turns.get(turn, ()))
-            if one.actor == "agent" and one.success and side_of(one) == "change"
-        )
+        before = (one for one in reversed(self.edits) if 0 < one.turn < step.turn - 1)
         done = [*islice(before, MOST_EDITS)][::-1]
         return [one for one in done if _is_named(one, step.input or "")] or done
 

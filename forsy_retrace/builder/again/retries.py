@@ -110,8 +110,10 @@ class Retries:
 
     def reopen(self, steps: Iterable[Step], earlier: Iterable[Step] = ()) -> None:
         """The user said that these were wrong, or may mean edits of earlier turns."""
-        meant = (attempt(step, self.order, None)._replace(earlier=True) for step in earlier)
-        self.open = [*meant, *self.open]
+        meant = [attempt(step, self.order, None)._replace(earlier=True) for step in earlier]
+        again = {one.step.step for one in meant}
+        rest = (one for one in self.open if not (one.earlier and one.step.step in again))
+        self.open = [*meant, *rest]
         self.open += [attempt(step, self.order, None) for step in steps]
 
     def settle(self) -> None:

@@ -38,9 +38,12 @@ def _reason(steps: list[Step], done: bool) -> str:
     if not steps:
         return "other"
     main = [s for s in steps if not s.actor.startswith("subagent")]
+    if _says_goodbye(main[-1] if main else steps[-1]):
+        while main and _says_goodbye(main[-1]):
+            main.pop()
+        if not main:
+            return "other"
     last = main[-1] if main else steps[-1]
-    if last.action == "user_message" and wants_no_more(last):
-        return _reason(main[:-1], done)
     if last.action == "user_message":
         return "user_confirmed_done" if _confirms(last, main) else "user_abandoned"
     if last.action == "error":
@@ -70,6 +73,10 @@ LENGTHS = ("max_tokens", "length", "max_output_tokens", "model_length")
 """A harness's words for the length that one answer may have."""
 CUTS = (*LENGTHS, "content_filter")
 """A harness's words for what stops one answer, and not the work."""
+
+
+def _says_goodbye(step: Step) -> bool:
+    return step.action == "user_message" and wants_no_more(step)
 
 
 def _by_error(last: Step, main: list[Step]) -> str:
