@@ -12,8 +12,8 @@ CORE = ROOT / "forsy_retrace"
 ADAPTERS = ROOT / "adapters" / "forsy_adapters"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("patterns",),
-    ("codes", "errors", "evidence", "memory", "tables", "terminal", "times", "version"),
+    ("patterns", "tables"),
+    ("kept", "errors", "evidence", "memory", "terminal", "times", "version"),
     ("frames",),
     ("events",),
     ("source",),

@@ -93,9 +93,9 @@ class Commands(click.Group):
 
     def invoke(self, context: click.Context) -> Any:
         """Runs the command that was named."""
-        from forsy_retrace import codes
+        from forsy_retrace import kept
 
-        with _to_a_reader(), codes.kept():
+        with _to_a_reader(), kept.between_runs():
             return super().invoke(context)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:

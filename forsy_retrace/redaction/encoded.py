@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
-from functools import partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
@@ -38,33 +38,40 @@ MORE = (
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:
-    anchors = {row.start.encode() for row in rules.tokens() if len(row.start) >= 4}
-    for anchor in sorted(anchors | set(MORE)):
+    for anchor in sorted(_anchors()):
         yield binascii.hexlify(anchor), _hex
-        for image in images(anchor):
-            if len(image) >= LEAST:
-                yield image.lower(), partial(_base64, image)
-            if len(image) >= LEAST:
-                for twice in images(image):
-                    yield twice.lower(), partial(_base64, twice)
+    for image in sorted({image.lower() for image in _images()}):
+        yield image, _base64
 
 
-def images(value: bytes) -> list[bytes]:
-    """What the value looks like inside base64, at each of the three alignments."""
-    return [image for alignment in range(3) for image in images_at(value, alignment)]
+def _anchors() -> set[bytes]:
+    return {row.start.encode() for row in rules.tokens() if len(row.start) >= 4} | set(MORE)
+
+
+@cache
+def _images() -> frozenset[bytes]:
+    """What the anchors look like inside base64, encoded once or twice."""
+    once = _encoded(_anchors())
+    return frozenset(once | _encoded(once))
+
+
+def _encoded(values: set[bytes]) -> set[bytes]:
+    found = (image for value in values for at in range(3) for image in images_at(value, at))
+    return {image for image in found if len(image) >= LEAST}
 
 
 def images_at(value: bytes, alignment: int) -> list[bytes]:
     """The letters of base64 that the value alone decides, in both alphabets."""
     text = binascii.b2a_base64(b"\0" * alignment + value, newline=False)
     image = text[(alignment * 8 + 5) // 6 : (alignment + len(value)) * 8 // 6]
-    url = image.replace(b"+", b"-").replace(b"/", b"_")
-    return [image] if url == image else [image, url]
+    if b"+" not in image and b"/" not in image:
+        return [image]
+    return [image, image.replace(b"+", b"-").replace(b"/", b"_")]
 
 
-def _base64(image: bytes, scan: Scan, start: int, end: int) -> None:
+def _base64(scan: Scan, start: int, end: int) -> None:
     data = scan.data
-    if end <= scan.decoded or scan.depth >= DEPTH or data[start:end] != image:
+    if end <= scan.decoded or scan.depth >= DEPTH or data[start:end] not in _images():
         return
     window = data[max(0, start - REACH) : start]
     begin = start - (len(window) - len(window.rstrip(RUN)))

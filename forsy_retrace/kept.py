@@ -1,9 +1,9 @@
-"""What patterns were compiled to, handed from one run of the program to the next.
+"""What the package's own patterns and tables were read to, handed from one run to the next.
 
-Python keeps the byte code of modules and compiles their patterns anew in each process: for a
-session of 1 MB those are 440, and a sixth of the whole run. The codes lie below the user's cache
-folder, under a digest of their bytes; those of another build of Python are not taken, nor what
-another user of the machine could have put there.
+Python keeps the byte code of modules; patterns it compiles and tables it parses anew in each
+process: for a session of 1 MB those are 440 and five, and a fifth of the whole run. What they came
+to lies below the user's cache folder, under a digest of its bytes; that of another build of Python
+is not taken, nor what another user of the machine could have put there.
 """
 
 import hashlib
@@ -15,10 +15,13 @@ import sys
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from forsy_retrace.patterns import compile_by
+import msgspec
+
+from forsy_retrace import patterns, tables
 
 WORD = "I"
 """A code is a row of such numbers."""
@@ -30,48 +33,72 @@ Code = tuple[int, bytes, dict[str, int], int]
 """Flags, numbers, names of groups, how many there are."""
 
 
+class Kept(msgspec.Struct, array_like=True):
+    """All that is kept, by this build of Python."""
+
+    made_by: str
+    codes: dict[bytes, Code]
+    """By kind, flags and text of the pattern."""
+    tables: dict[str, tuple[bytes, msgspec.Raw]]
+    """By name: the digest of its text, and what it says."""
+
+
 @contextmanager
-def kept() -> Iterator[None]:
-    """Patterns are taken from what earlier runs compiled; what is new is there for the next."""
-    codes = _Codes(_path())
-    compile_by(codes.compiled)
+def between_runs() -> Iterator[None]:
+    """Patterns and tables are taken from what earlier runs made; what is new is for the next."""
+    store = _Store(_path())
+    patterns.compile_by(store.compiled)
+    tables.parse_by(store.parsed)
     try:
         yield
     finally:
-        compile_by(re.compile)
-        codes.save()
+        patterns.compile_by(re.compile)
+        tables.parse_by(tables.parsed)
+        store.save()
 
 
-class _Codes:
-    """The codes that runs of this Python have met; read when the first is asked for."""
+class _Store:
+    """What runs of this Python have left; read when the first is asked for."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.known: dict[bytes, Code] | None = None
         self.has_news = False
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What the file holds."""
+        return _read(self.path)
 
     def compiled(self, pattern: str | bytes, flags: int) -> "re.Pattern[Any]":
         """The pattern, from its code."""
-        if self.known is None:
-            self.known = _read(self.path)
+        codes = self.kept.codes
         kind = b"text" if isinstance(pattern, str) else b"data"
         plain = pattern if isinstance(pattern, bytes) else pattern.encode("utf-8", "surrogatepass")
         key = b"%b %d %b" % (kind, flags, plain)
         try:
-            if key not in self.known:
-                self.known[key] = _code(pattern, flags)
+            if key not in codes:
+                codes[key] = _code(pattern, flags)
                 self.has_news = True
-            return _pattern(pattern, self.known[key])
+            return _pattern(pattern, codes[key])
         except NOT_SO:
             return re.compile(pattern, flags)
 
+    def parsed(self, name: str, text: bytes) -> dict[str, Any]:
+        """What a table says, as it was parsed when its text was the same."""
+        digest = _digest(text)
+        made_of, data = self.kept.tables.get(name, (b"", msgspec.Raw()))
+        if made_of == digest:
+            return msgspec.msgpack.decode(data, type=dict[str, Any])
+        found = tables.parsed(name, text)
+        self.kept.tables[name] = digest, msgspec.Raw(msgspec.msgpack.encode(found))
+        self.has_news = True
+        return found
+
     def save(self) -> None:
-        """Writes all codes, if there are new ones; a folder that can't be written has none."""
+        """Writes all, if some of it is new; a folder that can't be written has none."""
         if self.path is None or not self.has_news:
             return
-        import msgspec
-
-        data = msgspec.msgpack.encode((_made_by(), self.known))
+        data = msgspec.msgpack.encode(self.kept)
         new = self.path.with_name(f".{self.path.name}.new")  # of two runs neither need be whole
         with suppress(OSError):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -87,20 +114,19 @@ def _path() -> Path | None:
         home = cache if cache.is_absolute() else Path.home() / ".cache"
     except RuntimeError:
         return None
-    return home / "forsy-retrace" / f"patterns-{sys.implementation.cache_tag}"
+    return home / "forsy-retrace" / f"kept-{sys.implementation.cache_tag}"
 
 
-def _read(path: Path | None) -> dict[bytes, Code]:
-    import msgspec
-
+def _read(path: Path | None) -> Kept:
+    nothing = Kept(_made_by(), {}, {})
     try:
         data = _own(path) if path else b""
         if data[:DIGEST] != _digest(data[DIGEST:]):
-            return {}
-        made_by, known = msgspec.msgpack.decode(data[DIGEST:], type=tuple[str, dict[bytes, Code]])
+            return nothing
+        kept = msgspec.msgpack.decode(data[DIGEST:], type=Kept)
     except (OSError, msgspec.MsgspecError):
-        return {}
-    return known if made_by == _made_by() else {}
+        return nothing
+    return kept if kept.made_by == nothing.made_by else nothing
 
 
 def _own(path: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""What patterns were compiled to goes from run to run, and changes nothing but the time."""
+"""What patterns and tables were read to goes from run to run, and changes nothing but the time."""
 
 import ast
 import importlib
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from test_layers import ADAPTERS, CORE, nodes
 
-from forsy_retrace import codes, patterns
+from forsy_retrace import kept, patterns, tables
 
 ROOT = CORE.parent
 LOG = ROOT / "fixtures" / "claude-code" / "push-pull-push" / "input.jsonl"
@@ -38,7 +38,7 @@ def ours() -> list[Any]:
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "forsy-retrace" / f"patterns-{sys.implementation.cache_tag}"
+    return tmp_path / "forsy-retrace" / f"kept-{sys.implementation.cache_tag}"
 
 
 def refuse(*_: object) -> None:
@@ -49,16 +49,16 @@ def test_a_pattern_from_its_code_is_the_pattern() -> None:
     found = ours()
     assert len(found) > 300
     for one in found:
-        made = codes._pattern(one.pattern, codes._code(one.pattern, one.flags))
+        made = kept._pattern(one.pattern, kept._code(one.pattern, one.flags))
         assert made == re.compile(one.pattern, one.flags)
         assert made.groupindex == re.compile(one.pattern, one.flags).groupindex
 
 
 def test_the_next_run_compiles_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with codes.kept():
+    with kept.between_runs():
         assert patterns.later(r"(?P<word>b+)\d").search("abb1")
-    monkeypatch.setattr(codes, "_code", refuse)
-    with codes.kept():
+    monkeypatch.setattr(kept, "_code", refuse)
+    with kept.between_runs():
         found = patterns.later(r"(?P<word>b+)\d").search("abb1")
         with pytest.raises(AssertionError, match="anew"):
             patterns.later(r"(?P<word>c+)\d").search("")
@@ -68,7 +68,7 @@ def test_the_next_run_compiles_nothing(cache: Path, monkeypatch: pytest.MonkeyPa
 
 def test_text_and_bytes_and_flags_are_kept_apart(cache: Path) -> None:
     for _ in range(2):
-        with codes.kept():
+        with kept.between_runs():
             assert patterns.later("[\ud800é]+", re.I).findall("É\ud800") == ["É\ud800"]
             assert patterns.later("é").findall("É") == []
             assert patterns.later("é".encode()).findall("é".encode()) == ["é".encode()]
@@ -76,15 +76,38 @@ def test_text_and_bytes_and_flags_are_kept_apart(cache: Path) -> None:
             assert patterns.later(r"\w", re.A).findall("é") == []
 
 
+TABLES = [path.relative_to(CORE).as_posix() for path in sorted(CORE.rglob("*.toml"))]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_that_was_kept_says_the_same(
+    name: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with kept.between_runs():
+        parsed = tables.table(name)
+    monkeypatch.setattr(tables, "parsed", refuse)
+    with kept.between_runs():
+        assert tables.table(name) == parsed
+
+
+def test_a_table_whose_text_changed_is_parsed_anew(cache: Path) -> None:
+    for text in (b"one = 1", b"one = 2", b"one = 2"):
+        store = kept._Store(cache)
+        assert store.parsed("some.toml", text) == {"one": int(text[-1:])}
+        store.save()
+    assert not store.has_news
+    assert len(kept._read(cache).tables) == 1
+
+
 def not_ours(data: bytes) -> bytes:
-    return codes._digest(b"x") + b"x"
+    return kept._digest(b"x") + b"x"
 
 
 def other_python(data: bytes) -> bytes:
-    ours = codes._made_by().encode()
-    changed = data[codes.DIGEST :].replace(ours, ours[:-1] + b"?")
-    assert changed != data[codes.DIGEST :]
-    return codes._digest(changed) + changed
+    ours = kept._made_by().encode()
+    changed = data[kept.DIGEST :].replace(ours, ours[:-1] + b"?")
+    assert changed != data[kept.DIGEST :]
+    return kept._digest(changed) + changed
 
 
 SPOILT: dict[str, Callable[[bytes], bytes]] = {
@@ -98,11 +121,11 @@ SPOILT: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("how", SPOILT)
 def test_a_spoilt_file_is_not_taken(how: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with codes.kept():
+    with kept.between_runs():
         patterns.later("abc").search("")
     whole = cache.read_bytes()
     cache.write_bytes(SPOILT[how](whole))
-    with codes.kept():
+    with kept.between_runs():
         assert patterns.later("abc").search("xabc")
     assert cache.read_bytes() == whole
 
@@ -134,22 +157,22 @@ def of_another(cache: Path) -> None:
 def test_what_others_could_have_put_there_is_not_taken(
     put: Callable[[Path], None], cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with codes.kept():
+    with kept.between_runs():
         patterns.later("abc").search("")
     if put is of_another and os.getuid():
         pytest.skip("only root gives a file away")
     put(cache)
-    monkeypatch.setattr(codes, "_code", refuse)
-    with codes.kept(), pytest.raises(AssertionError, match="anew"):
+    monkeypatch.setattr(kept, "_code", refuse)
+    with kept.between_runs(), pytest.raises(AssertionError, match="anew"):
         patterns.later("abc").search("")
 
 
 def test_a_file_in_reach_of_others_is_put_right(cache: Path) -> None:
     for _ in range(2):
-        with codes.kept():
+        with kept.between_runs():
             patterns.later("abc").search("")
         cache.chmod(0o666)
-    with codes.kept():
+    with kept.between_runs():
         patterns.later("abc").search("")
     assert cache.stat().st_mode & 0o777 == 0o600
     assert os.listdir(cache.parent) == [cache.name]
@@ -161,14 +184,14 @@ def test_a_cache_is_no_folder_below_the_one_where_a_run_is(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", "cache")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    with codes.kept():
+    with kept.between_runs():
         patterns.later("abc").search("")
     assert os.listdir(tmp_path) == ["home"]
 
 
 def test_code_that_the_machine_refuses_is_compiled_anew(cache: Path) -> None:
-    store = codes._Codes(cache)
-    store.known = {b"text 0 abc": (32, b"\xff\xff\xff\xff", {}, 1)}
+    store = kept._Store(cache)
+    store.kept.codes[b"text 0 abc"] = (32, b"\xff\xff\xff\xff", {}, 1)
     assert store.compiled("abc", 0).search("xabc")
 
 
@@ -177,20 +200,20 @@ def test_a_compiler_of_another_kind_does_it_by_itself(
 ) -> None:
     monkeypatch.delattr(importlib.import_module("re._compiler"), "_code")
     monkeypatch.setattr(re, "compile", lambda pattern, flags: (pattern, flags))
-    assert codes._Codes(cache).compiled("abc", 2) == ("abc", 2)
+    assert kept._Store(cache).compiled("abc", 2) == ("abc", 2)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
 def test_a_folder_that_cannot_be_written_has_none(cache: Path) -> None:
     cache.parent.parent.chmod(0o500)
-    with codes.kept():
+    with kept.between_runs():
         assert patterns.later("abc").search("abc")
     assert not cache.exists()
 
 
 def test_a_file_in_the_folder_s_place_is_left(cache: Path) -> None:
     cache.parent.write_text("mine")
-    with codes.kept():
+    with kept.between_runs():
         assert patterns.later("abc").search("abc")
     assert cache.parent.read_text() == "mine"
 
@@ -205,7 +228,7 @@ def test_a_conversion_leaves_its_patterns_and_no_text_of_the_log(
     for number in range(2):
         command = [sys.executable, "-m", "forsy_retrace", "claude-code", str(log), "-q"]
         subprocess.run([*command, "-o", str(tmp_path / f"trace-{number}")], check=True)
-    assert len(codes._read(cache)) > 100
+    assert len(kept._read(cache).codes) > 100
     assert b"zebra" not in cache.read_bytes()
     first, second = (tmp_path / f"trace-{number}" for number in range(2))
     assert all((second / one.name).read_bytes() == one.read_bytes() for one in first.glob("*.*"))
