@@ -543,6 +543,7 @@ def is_linear(log: Callable[[int], bytes], adapter: str, folder: Path, size: int
     return any(seconds(3 * size) < 6 * seconds(size) for _ in range(3))
 
 
+@pytest.mark.slow
 def test_a_line_of_5_mb_is_cut_in_the_trace_and_whole_in_an_artifact(tmp_path: Path) -> None:
     log = small()
     big = "lorem ipsum dolor\n" * (5 * 2**20 // 18)
@@ -565,6 +566,7 @@ def checked(log: Log, command: str, passes: bool) -> None:
     log.rows[-1]["message"]["content"][0]["is_error"] = not passes
 
 
+@pytest.mark.slow
 def test_a_check_that_may_come_again_names_the_nearest_edits(tmp_path: Path) -> None:
     log = small()
     for number in range(120):
@@ -614,6 +616,7 @@ def test_many_edits_and_checks_take_linear_time(
     assert is_linear(log, "claude-code", tmp_path, 400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["!?", "word ", "v1.2 ", "no, ", "'.' "])
 def test_a_long_message_takes_linear_time_and_little_memory(words: str) -> None:
     text = words * (500_000 // len(words))
@@ -624,6 +627,7 @@ def test_a_long_message_takes_linear_time_and_little_memory(words: str) -> None:
     assert most < 2 * len(text)
 
 
+@pytest.mark.slow
 def test_outputs_of_very_many_blank_lines_take_linear_time(tmp_path: Path) -> None:
     log = small()
     edited(log, 1)
@@ -632,6 +636,7 @@ def test_outputs_of_very_many_blank_lines_take_linear_time(tmp_path: Path) -> No
     quickly(6, lambda: ask("claude-code", written(tmp_path, log.bytes()), "-o", tmp_path / "out"))
 
 
+@pytest.mark.slow
 def test_very_many_goodbyes_end_one_talk(tmp_path: Path) -> None:
     log = small()
     log.answers({"type": "text", "text": "Is there anything else I can help you with?"})
@@ -654,6 +659,7 @@ def test_very_many_corrections_take_linear_time(tmp_path: Path) -> None:
     assert is_linear(log, "claude-code", tmp_path, 1000)
 
 
+@pytest.mark.slow
 def test_a_file_among_very_many_is_found_beside_a_log_in_no_time() -> None:
     names = [f"/srv/{number:06d}.jsonl" for number in range(40_000)]
     files = [File(name, name[5:], "srv", 1, "1") for name in names]
@@ -661,6 +667,7 @@ def test_a_file_among_very_many_is_found_beside_a_log_in_no_time() -> None:
     quickly(2, lambda: [near.of(file, (f"{file.name[:6]}/**/*.jsonl",)) for file in files])
 
 
+@pytest.mark.slow
 def test_a_path_of_very_many_folders_takes_linear_time(tmp_path: Path) -> None:
     """In the user's words, as a file, as a folder of work and in an output."""
     path = "/a" * 40_000
@@ -675,6 +682,7 @@ def test_a_path_of_very_many_folders_takes_linear_time(tmp_path: Path) -> None:
     quickly(6, lambda: holds(tmp_path, log.bytes()))
 
 
+@pytest.mark.slow
 def test_many_edits_of_one_file_take_linear_time() -> None:
     standing = Standing()
 
@@ -688,6 +696,7 @@ def test_many_edits_of_one_file_take_linear_time() -> None:
     assert standing.replaced[9_999] == 10_000
 
 
+@pytest.mark.slow
 def test_many_equal_lines_of_one_file_take_linear_time() -> None:
     standing = Standing()
 
@@ -702,6 +711,7 @@ def test_many_equal_lines_of_one_file_take_linear_time() -> None:
     assert sum(map(len, standing.reworked.values())) == 5000
 
 
+@pytest.mark.slow
 def test_many_approvals_take_linear_time() -> None:
     steps = [
         Step(step=2 * turn + at, turn=turn, action=action, feedback_type="approval")
@@ -711,6 +721,7 @@ def test_many_approvals_take_linear_time() -> None:
     quickly(1, lambda: [accepts(step, steps) for step in steps[::2]])
 
 
+@pytest.mark.slow
 def test_many_patches_of_many_edits_take_linear_time(tmp_path: Path) -> None:
     log = small()
     for number in range(900):
