@@ -264,7 +264,7 @@ class Ledger:
     def folders_of(self, key: str) -> list[str]:
         """The trace folders that came of a log."""
         row = self._row("SELECT done FROM logs WHERE file = ?", (key,))
-        return [one["folder"] for one in DONE(row[0]).rows] if row else []
+        return [one.folder for one in DONE(row[0]).rows] if row else []
 
     @told
     def all(self) -> list[Remembered]:

@@ -8,17 +8,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+from msgspec.structs import replace
+
 from forsy_retrace.version import MADE_BY
-from forsy_retrace.writers.folder import encoded, line
+from forsy_retrace.writers.folder import encoded
 from forsy_retrace.writers.place import Disk, Place
 
 from .plan import Plan
-from .work import Done, Json
+from .row import Row
+from .work import Done
 
 
-def rows_of(everything: Sequence[tuple[str, Done]]) -> list[Json]:
+def rows_of(everything: Sequence[tuple[str, Done]]) -> list[Row]:
     """A row a trace folder, sorted."""
-    return sorted(_rows(everything), key=lambda row: str(row["folder"]))
+    return sorted(_rows(everything), key=lambda row: row.folder)
 
 
 def write_listing(
@@ -26,37 +30,37 @@ def write_listing(
     suffix: str,
     plan: Plan,
     everything: Sequence[tuple[str, Done]],
-    rows: Sequence[Json],
+    rows: Sequence[Row],
     damaged: Sequence[tuple[str, str]],
 ) -> None:
     """Writes index.jsonl and report.json."""
     with finished(place, f"index{suffix}.jsonl") as stream:
         for row in rows:
-            stream.write(line(row))
+            stream.write(msgspec.json.encode(row) + b"\n")
     with finished(place, f"report{suffix}.json") as stream:
         stream.write(encoded(_report(plan, everything, len(rows), damaged)))
 
 
-def _rows(everything: Iterable[tuple[str, Done]]) -> Iterator[Json]:
+def _rows(everything: Iterable[tuple[str, Done]]) -> Iterator[Row]:
     """A row a trace; of a session that several logs tell, all but the longest name that one.
 
     It is one session where id and start are the same, and the place among those of one log.
     """
-    told: dict[tuple[str, str, int], list[Json]] = {}
+    told: dict[tuple[str, str, int], list[Row]] = {}
     for _, done in everything:
         within: Counter[str] = Counter()
         for row in done.rows:
-            within[row["trace_id"]] += 1
-            start = row["activity_started_at"]
+            within[row.trace_id] += 1
+            start = row.activity_started_at
             if start is None:
                 yield row
             else:
-                key = (row["trace_id"], start, within[row["trace_id"]])
+                key = (row.trace_id, start, within[row.trace_id])
                 told.setdefault(key, []).append(row)
     for rows in told.values():
-        longest = min(rows, key=lambda row: (-row["total_steps"], row["folder"]))
+        longest = min(rows, key=lambda row: (-row.total_steps, row.folder))
         for row in rows:
-            yield row if row is longest else {**row, "superseded_by": longest["folder"]}
+            yield row if row is longest else replace(row, superseded_by=longest.folder)
 
 
 def _report(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from forsy_retrace.convert import Options
@@ -200,12 +201,12 @@ def _listed(
     here = {ledger.key(log.file.uri) for log in plan.logs}
     everything = settled(known, here, waiting, plan.unread_keys, made, place)
     rows = rows_of(everything)
-    folders = [row["folder"] for row in rows if "superseded_by" not in row]
+    folders = [row.folder for row in rows if row.superseded_by is UNSET]
     damaged = dict.fromkeys(_dataset(wish, folders, ledger, place, progress), DAMAGED)
     for one in known:
-        if any(row["folder"] in damaged for row in one.done.rows):
+        if any(row.folder in damaged for row in one.done.rows):
             ledger.redo(one.key)
-    rows = [{**row, "stale": DAMAGED} if row["folder"] in damaged else row for row in rows]
+    rows = [replace(row, stale=DAMAGED) if row.folder in damaged else row for row in rows]
     write_listing(place, _suffix(wish), plan, everything, rows, list(damaged.items()))
     problems = ((name, done.problem) for name, done in everything if done.problem)
     return Report(
@@ -214,7 +215,7 @@ def _listed(
         traces=len(rows),
         refused=sum(len(done.refused) for _, done in everything),
         failed=(*plan.unread, *problems, *damaged.items()),
-        stale=sum("stale" in row for row in rows),
+        stale=sum(row.stale is not UNSET for row in rows),
         unknown=unknown if wish.shard == (1, 1) else 0,  # another part knows them
     )
 
@@ -263,7 +264,7 @@ def _is_done(log: Log, ledger: Ledger, made: str, place: Place) -> bool:
         if kept.content != ledger.digest(content_of(log)):
             return False
         ledger.touched(log.file.uri, ledger.digest(log.mark.encode()))
-    return all(place.has_trace(row["folder"]) for row in kept.done.rows)
+    return all(place.has_trace(row.folder) for row in kept.done.rows)
 
 
 def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place) -> int:
@@ -277,17 +278,17 @@ def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place) -> 
     before = ledger.kept(log.file.uri)
     old = before.done.rows if before else ()
     if done.is_passing or done.is_fault:
-        stale = ({**row, "stale": done.problem} for row in old if place.has_trace(row["folder"]))
-        told = {row["folder"]: row for row in (*stale, *done.rows)}
+        stale = (replace(row, stale=done.problem) for row in old if place.has_trace(row.folder))
+        told = {row.folder: row for row in (*stale, *done.rows)}
         done = replace(done, rows=tuple(told.values()))
     if done.is_passing:
         done = replace(done, problem="")
     content, done = ledger.digest(done.content), replace(done, content=b"")
     ledger.keep(log.file.uri, _name(log, done), _kept(log, done, ledger, made, content))
-    now = {row["folder"] for row in done.rows}
+    now = {row.folder for row in done.rows}
     for row in old:
-        if row["folder"] not in now:
-            place.remove(row["folder"])
+        if row.folder not in now:
+            place.remove(row.folder)
     return max(0, len(old) - len(done.rows))
 
 
@@ -297,7 +298,7 @@ def _kept(log: Log, done: Done, ledger: Ledger, made: str, content: str) -> Kept
 
 def _name(log: Log, done: Done) -> str:
     """A log's name without what is secret, also by what its own traces know."""
-    names = {row["sources"][0]["name"] for row in done.rows if row["sources"]}
+    names = {row.sources[0].name for row in done.rows if row.sources}
     if not any("[" in name for name in names):
         return mask(log.file.name)
     return names.pop() if len(names) == 1 else f"…{Path(log.file.name).suffix}"

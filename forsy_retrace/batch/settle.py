@@ -42,8 +42,9 @@ def settled(
         rows, problem = one.done.rows, one.done.problem if one.key in here else ""
         if one.key not in here or one.key in waiting:
             why = WAITS if one.key in waiting else unread.get(one.key, "")
-            told = {"stale": why or OTHER} if why or one.made != made else {}
-            rows = tuple({**row, **told} for row in rows if place.has_trace(row["folder"]))
+            why = why or (OTHER if one.made != made else "")
+            rows = tuple(row for row in rows if place.has_trace(row.folder))
+            rows = tuple(replace(row, stale=why) for row in rows) if why else rows
         found.append((one.name, replace(one.done, rows=rows, problem=problem)))
     return found
 
@@ -61,7 +62,7 @@ def tidied(
     killed before it could say so, or before it could take it away. `keys` tell by what each log's
     folders end. Where the ledger is not the target's own, another one may know them.
     """
-    known = {row["folder"] for one in everything for row in one.done.rows}
+    known = {row.folder for one in everything for row in one.done.rows}
     ours = {keys[one.key] for one in everything if one.key in keys and one.key not in waiting}
     unknown = 0
     for name in place.left() if is_own else ():

@@ -2,7 +2,6 @@
 
 import hashlib
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -15,7 +14,8 @@ from forsy_retrace.registry import blamed, load
 from forsy_retrace.source import RemoteSource, Source, file_system, is_remote
 from forsy_retrace.writers.place import place_of
 
-Json = dict[str, Any]
+from .row import Row, row_of
+
 OCCUPIED = "its trace folder holds files that are not ours; move them away"
 
 
@@ -88,7 +88,7 @@ class Job(msgspec.Struct, frozen=True):
 class Done(msgspec.Struct, frozen=True):
     """What came of a log: a row a trace, sessions without one, or what went wrong. All masked."""
 
-    rows: tuple[Json, ...] = ()
+    rows: tuple[Row, ...] = ()
     refused: tuple[str, ...] = ()
     problem: str = ""
     is_passing: bool = False
@@ -159,7 +159,7 @@ def content_of(log: Log) -> bytes:
 
 
 def _converted(job: Job) -> Done:
-    rows: list[Json] = []
+    rows: list[Row] = []
     refused: list[str] = []
     source = source_of(job.log.file)
     try:
@@ -168,7 +168,7 @@ def _converted(job: Job) -> Done:
             if isinstance(one, Folder):
                 name = f"{one.name}-{job.log.key}"
                 place.put(name, one.files)
-                rows.append(_row(name, one.manifest))
+                rows.append(row_of(name, one.manifest))
             else:
                 refused.append(_without_name(one.why, source))
     except DiskTrouble:
@@ -190,24 +190,3 @@ def _converted(job: Job) -> Done:
 
 def _without_name(why: str, source: Source) -> str:
     return mask(why.removeprefix(f"{source.name}: "))
-
-
-KEPT = (
-    "adapter",
-    "trace_id",
-    "prior_trace_id",
-    "activity_started_at",
-    "activity_ended_at",
-    "total_steps",
-    "total_turns",
-    "counts",
-    "human_feedback",
-    "goal_achieved",
-    "termination_reason",
-    "agent_confidence",
-    "sources",
-)
-
-
-def _row(name: str, manifest: Json) -> Json:
-    return {"folder": name, **{key: manifest[key] for key in KEPT}}
