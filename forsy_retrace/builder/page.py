@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .again.retries import WINDOW
+from .again.attempts import WINDOW
 from .again.rules import RULES as AGAIN
 from .again.untold import UNTOLD
 from .alternatives import ROWS as OPTIONS

@@ -8,12 +8,16 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step
 
 from ..classify import patch_of, patched_files
+from ..outputs.found import SEARCHES
 from ..tools import path_of
 from ..touched.paths import absolute, base_of
 from ..touched.touches import EDITORS, READERS, WRITERS
 
+WINDOW = 60
+"""How many of the actor's own calls a failure stays in mind."""
 SOON = 4
 """Within how many of them another lookup still answers one that found nothing."""
+AT_ONCE = 1
 NEARLY = 0.75
 """How alike two operands are of which one may be a mending of the other."""
 TELLING = 5
@@ -36,6 +40,8 @@ class Attempt(NamedTuple):
     """The files that its line writes."""
     terms: frozenset[str]
     """The words of what it looks for, without those that most of the actor's lookups hold."""
+    patterns: frozenset[str]
+    """What it looks for in files, as it was sent."""
     url: str | None
     """The first that its arguments name."""
     check: Check | None
@@ -72,7 +78,8 @@ def attempt(step: Step, order: int, check: Check | None) -> Attempt:
         url = URL.search(step.input or "")
     shown = url[0].rstrip("/") if url else None
     files = frozenset(paths), frozenset(written)
-    return Attempt(step, order, run, path, *files, terms, shown, check, side_of(step))
+    patterns = _patterns(step, run)
+    return Attempt(step, order, run, path, *files, terms, patterns, shown, check, side_of(step))
 
 
 def side_of(step: Step) -> str | None:
@@ -102,6 +109,16 @@ def _terms(step: Step, run: Command | None) -> frozenset[str]:
     place = set((step.cwd or "").replace("\\", "/").split("/"))
     words = [word for simple in searches_of(run) for word in wanted(simple)]
     return frozenset(word for word in words if word.removeprefix("/") not in place)
+
+
+def _patterns(step: Step, run: Command | None) -> frozenset[str]:
+    """The patterns of a search in files: the names of files are none."""
+    match step.call.input if step.call and step.like == "Grep" else None:
+        case {"pattern": str(pattern)} if len(pattern) >= 4:
+            return frozenset([pattern])
+    inside = (one for one in searches_of(run) if one.name in SEARCHES) if run is not None else ()
+    words = ((simple, word) for simple in inside for word in operands(simple))
+    return frozenset(word for simple, word in words if word not in simple.reads and len(word) >= 4)
 
 
 def _places(text: str) -> list[str]:

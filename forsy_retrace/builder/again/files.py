@@ -103,7 +103,7 @@ def looked_for_by_name(old: Attempt, new: Attempt) -> bool:
     """A file that was not there; its name is looked for soon after."""
     if old.step.operation != "read" or new.step.operation != "search" or old.path is None:
         return False
-    if new.order - old.order > SOON or not MISSING.search((old.step.output or "")[:SAYS_SO]):
+    if not MISSING.search((old.step.output or "")[:SAYS_SO]):
         return False
     name = posixpath.basename(old.path)
     stem = posixpath.splitext(name)[0]
@@ -119,7 +119,7 @@ def same_folder(old: Attempt, new: Attempt) -> bool:
         return False
     if old.step.operation != "read":
         return False  # the text that an edit did not find is no file
-    if new.order - old.order > SOON or not MISSING.search((old.step.output or "")[:SAYS_SO]):
+    if not MISSING.search((old.step.output or "")[:SAYS_SO]):
         return False
     folder, name = posixpath.split(new.path)
     if posixpath.dirname(old.path) != folder:

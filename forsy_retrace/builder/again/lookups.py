@@ -6,8 +6,7 @@ from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import text_of
 
-from ..outputs.found import SEARCHES
-from .attempts import LOOKS, NEARLY, SOON, TELLING, WORD, Attempt, operands, searches_of, words_of
+from .attempts import LOOKS, NEARLY, TELLING, WORD, Attempt, operands, searches_of, words_of
 from .likeness import are_alike
 
 
@@ -15,7 +14,7 @@ def one_thing_changed(old: Attempt, new: Attempt) -> bool:
     """The same query of the same tool with one argument changed, soon after."""
     if old.step.tool != new.step.tool or old.run is not None or old.step.call is None:
         return False
-    if old.step.operation != "search" or new.order - old.order > SOON:
+    if old.step.operation != "search":
         return False
     a, b = old.step.call.input, new.step.call.input if new.step.call else None
     if not isinstance(a, dict) or not isinstance(b, dict):
@@ -63,7 +62,7 @@ QUERIES = frozenset(["pattern", "query", "q", "search", "search_term", "regex"])
 
 def looks_for_the_same(old: Attempt, new: Attempt) -> bool:
     """Another lookup of the same words, by whatever tool, soon after."""
-    if not old.terms or not new.terms or new.order - old.order > SOON:
+    if not old.terms or not new.terms:
         return False
     shared = old.terms & new.terms
     least = HALF if _is_in_words(old) and _is_in_words(new) else 0.3
@@ -107,15 +106,13 @@ def shares_an_alternative(old: Attempt, new: Attempt) -> bool:
     """A search of which half of the alternatives (`a|b`) are looked for again, soon after."""
     if old.step.operation != "search" or new.step.operation != "search":
         return False
-    if new.order - old.order > SOON:
-        return False
     a, b = ({part for part in _alternatives(one) if len(part) >= LONG_ENOUGH} for one in (old, new))
     return bool(a & b) and 2 * len(a & b) >= min(len(a), len(b))
 
 
 def looked_for_by_a_program(old: Attempt, new: Attempt) -> bool:
     """Each alternative of a search, as a text of a program that the line holds, soon after."""
-    if old.step.operation != "search" or new.run is None or new.order - old.order > SOON:
+    if old.step.operation != "search" or new.run is None:
         return False
     texts = {ESCAPED.sub(r"\1", part) for part in _alternatives(old)}
     programs = "\n".join(text for _, text in new.run.inline)
@@ -148,7 +145,7 @@ LONG_ENOUGH = 12
 
 def same_object(old: Attempt, new: Attempt) -> bool:
     """The same lookup of the same thing with other flags, at once after it showed nothing."""
-    if old.run is None or new.run is None or new.order - old.order > 1:
+    if old.run is None or new.run is None:
         return False
     if old.step.operation not in LOOKS or new.step.operation not in LOOKS:
         return False
@@ -164,15 +161,4 @@ def _before_flags(run: Command) -> list[str]:
 
 def same_pattern_by_another_tool(old: Attempt, new: Attempt) -> bool:
     """The same pattern, to the letter, looked for in files by another tool."""
-    return old.step.tool != new.step.tool and not _patterns(old).isdisjoint(_patterns(new))
-
-
-def _patterns(one: Attempt) -> set[str]:
-    """What a search in files looks for, as it was sent: the names of files are no such pattern."""
-    match one.step.call.input if one.step.call and one.step.like == "Grep" else None:
-        case {"pattern": str(pattern)} if len(pattern) >= 4:
-            return {pattern}
-    found = searches_of(one.run) if one.run is not None else ()
-    inside = [simple for simple in found if simple.name in SEARCHES]
-    words = ((simple, word) for simple in inside for word in operands(simple))
-    return {word for simple, word in words if word not in simple.reads and len(word) >= 4}
+    return old.step.tool != new.step.tool and not old.patterns.isdisjoint(new.patterns)

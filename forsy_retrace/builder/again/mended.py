@@ -12,7 +12,7 @@ from forsy_retrace.trace import Step
 
 from ..causes.wanted import last_part
 from ..outputs.begun import NO_PROGRAM
-from .attempts import LOOKS, NEARLY, SAYS_SO, SOON, Attempt, operands
+from .attempts import LOOKS, NEARLY, SAYS_SO, Attempt, operands
 from .commands import family, things, unsaid
 from .files import called
 from .likeness import are_alike
@@ -27,7 +27,7 @@ def one_argument_changed(old: Attempt, new: Attempt) -> bool:
     """The same call of a tool of its own kind, with one argument changed, or much the same text, soon after a failure."""
     if old.step.tool != new.step.tool or old.run is not None or old.path is not None:
         return False
-    if old.step.success is not False or new.order - old.order > SOON or old.step.call is None:
+    if old.step.success is not False or old.step.call is None:
         return False
     a, b = old.step.call.input, new.step.call.input if new.step.call else None
     if not isinstance(a, dict) or not isinstance(b, dict):
@@ -46,7 +46,7 @@ def one_argument_changed(old: Attempt, new: Attempt) -> bool:
 
 def arguments_mended(old: Attempt, new: Attempt) -> bool:
     """The same tool at once, after a call that was refused for its arguments."""
-    if old.step.tool != new.step.tool or new.run is not None or new.order - old.order != 1:
+    if old.step.tool != new.step.tool or new.run is not None or new.order == old.order:
         return False
     if old.step.success is not False or old.step.parallel_group is not None:
         return False
@@ -65,7 +65,7 @@ REFUSED = later(
 
 def by_another_program(old: Attempt, new: Attempt) -> bool:
     """The same word given to another program, at once after one that is not installed."""
-    if old.run is None or new.run is None or new.order - old.order > 1:
+    if old.run is None or new.run is None:
         return False
     if not NO_PROGRAM.search((old.step.output or "")[-SAYS_SO:]):
         return False
@@ -80,7 +80,7 @@ def by_another_program(old: Attempt, new: Attempt) -> bool:
 
 def asked_rightly(old: Attempt, new: Attempt) -> bool:
     """The same program with all that it was to work on, at once after it was used wrongly."""
-    if old.run is None or new.run is None or new.order - old.order > 1:
+    if old.run is None or new.run is None:
         return False
     if old.step.success is not False or not MISUSED.search(old.step.printed[:SAYS_SO]):
         return False
@@ -122,7 +122,7 @@ def _skill(step: Step) -> str:
 
 def part_mended(old: Attempt, new: Attempt) -> bool:
     """The one command of a line whose argument its error quotes, with another argument, soon after."""
-    if old.run is None or new.run is None or new.order - old.order > SOON:
+    if old.run is None or new.run is None:
         return False
     part = _quoted(old.run, old.step.printed) if old.step.success is False else None
     if part is None or part.check is not None or part.operation in LOOKS:
@@ -157,7 +157,7 @@ MARKS = ".,:;'\"`‘’()"
 
 def path_mended(old: Attempt, new: Attempt) -> bool:
     """The same command with a file from another folder, of a name that the last error quotes, soon after."""
-    if old.run is None or new.run is None or new.order - old.order > SOON:
+    if old.run is None or new.run is None:
         return False
     if old.step.success is not False or old.run.check is not None:
         return False
@@ -169,7 +169,7 @@ def path_mended(old: Attempt, new: Attempt) -> bool:
 
 def in_a_longer_line(old: Attempt, new: Attempt) -> bool:
     """The only command of a line in a longer one, whatever its flags and wherever its files lie, soon after."""
-    if old.run is None or new.run is None or new.order - old.order > SOON:
+    if old.run is None or new.run is None:
         return False
     if old.step.success is not False or len(old.run.simples) != 1 or len(new.run.simples) < 2:
         return False
@@ -179,7 +179,7 @@ def in_a_longer_line(old: Attempt, new: Attempt) -> bool:
 
 def end_of_a_line(old: Attempt, new: Attempt) -> bool:
     """The last command of a line that failed, by itself, whatever its flags, soon after."""
-    if old.run is None or new.run is None or new.order - old.order > SOON:
+    if old.run is None or new.run is None:
         return False
     work = [one for one in new.run.simples if one.role != "view"]
     if old.step.success is not False or len(old.run.simples) < 2 or len(work) != 1:
@@ -196,7 +196,7 @@ def _asked(simple: Simple) -> list[str]:
 
 def blanks_quoted(old: Attempt, new: Attempt) -> bool:
     """The same program with one argument in place of several that its blanks had made, soon after."""
-    if old.run is None or new.run is None or new.order - old.order > SOON:
+    if old.run is None or new.run is None:
         return False
     if old.step.success is not False:
         return False
@@ -217,7 +217,7 @@ def _stands_in(parts: list[str], words: Sequence[str]) -> bool:
 
 def word_mended(old: Attempt, new: Attempt) -> bool:
     """The same words but for a mistyped one, after a command or subcommand that is not there."""
-    if old.step.success is not False or new.order - old.order > SOON:
+    if old.step.success is not False:
         return False
     if old.run is None or new.run is None or len(old.run.simples) != len(new.run.simples):
         return False

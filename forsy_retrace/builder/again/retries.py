@@ -6,6 +6,7 @@ recognises counts, by the same actor.
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,14 +17,12 @@ from ..outcome import never_ran
 from ..outputs.printed import unread
 from ..touched.fixers import Stash, around_its_check
 from ..touched.replaced import lines_put, replacements
-from .attempts import LOOKS, SOON, TELLING, Attempt, attempt
+from .attempts import LOOKS, SOON, TELLING, WINDOW, Attempt, attempt
 from .commands import are_elsewhere
 from .files import is_moot
 from .rules import RULES, Rule
 from .untold import Likely, untold
 
-WINDOW = 60
-"""How many of the actor's own calls a failure stays in mind."""
 MOST_VOTES = 12
 """How many votes are kept for one step."""
 COMMON = 0.15
@@ -143,12 +142,19 @@ def _rules(old: Attempt, new: Attempt) -> list[Rule]:
     group = new.step.parallel_group
     if (group is not None and group == old.step.parallel_group) or old.away != new.away:
         return []
-    soon = new.order - old.order <= SOON
+    apart = new.order - old.order
+    soon = apart <= SOON
     if old.check and new.check and (old.check.summary or not soon) and are_elsewhere(old, new):
         return []
     if old.left and old.left.isdisjoint(lines_put(replacements(new.step))):
         return []
-    return [rule for rule in RULES if rule.test(old, new)]
+    return [rule for rule in _rules_within(apart) if rule.test(old, new)]
+
+
+@cache
+def _rules_within(apart: int) -> tuple[Rule, ...]:
+    """The rules for two calls that lie so many calls apart."""
+    return tuple(rule for rule in RULES if apart <= rule.within)
 
 
 def _left(old: Attempt, new: Attempt, rules: list[Rule]) -> Attempt | None:

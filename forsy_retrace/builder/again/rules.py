@@ -7,7 +7,7 @@ from forsy_retrace.trace import Step
 
 from ..outcome import never_ran
 from ..tools import AGENT_TOOLS, PLAN_EXITS
-from .attempts import SOON, Attempt
+from .attempts import AT_ONCE, SOON, WINDOW, Attempt
 from .commands import same_check, same_command, similar_command, targets
 from .files import (
     looked_for_by_name,
@@ -52,6 +52,8 @@ class Rule(NamedTuple):
     name: str
     confidence: float
     test: Test
+    within: int = WINDOW
+    """How many of the actor's calls may lie between them, the later one counted."""
 
 
 def _same_arguments(old: Attempt, new: Attempt) -> bool:
@@ -63,7 +65,7 @@ def _described_alike(old: Attempt, new: Attempt) -> bool:
 
     The same program with other operands works on something else.
     """
-    if old.run is None or new.run is None or new.order - old.order > SOON:
+    if old.run is None or new.run is None:
         return False
     if old.step.success is not False:
         return False
@@ -137,29 +139,29 @@ RULES: tuple[Rule, ...] = (
     Rule("delegated-otherwise", 0.7, _delegated_otherwise),
     Rule("plan-offered-again", 0.9, _same_plan),
     Rule("unknown-skill", 0.75, unknown_skill),
-    Rule("query-with-one-thing-changed", 0.75, one_thing_changed),
-    Rule("one-argument-changed-after-failure", 0.75, one_argument_changed),
-    Rule("arguments-mended", 0.85, arguments_mended),
+    Rule("query-with-one-thing-changed", 0.75, one_thing_changed, SOON),
+    Rule("one-argument-changed-after-failure", 0.75, one_argument_changed, SOON),
+    Rule("arguments-mended", 0.85, arguments_mended, AT_ONCE),
     Rule("handed-in-again", 0.85, _handed_in_again),
     Rule("same-path-by-another-tool", 0.8, same_path_by_another_tool),
     Rule("same-pattern-by-another-tool", 0.85, same_pattern_by_another_tool),
     Rule("same-file-in-another-form", 0.8, other_form),
     Rule("same-name-elsewhere", 0.75, same_name_elsewhere),
-    Rule("same-words-looked-for", 0.7, looks_for_the_same),
+    Rule("same-words-looked-for", 0.7, looks_for_the_same, SOON),
     Rule("searched-more-widely", 0.8, searched_more_widely),
-    Rule("shares-an-alternative", 0.7, shares_an_alternative),
-    Rule("looked-for-by-a-program", 0.75, looked_for_by_a_program),
-    Rule("same-object-after-nothing", 0.75, same_object),
-    Rule("asked-rightly-after-misuse", 0.75, asked_rightly),
-    Rule("by-another-program", 0.75, by_another_program),
-    Rule("described-alike", 0.8, _described_alike),
-    Rule("looked-for-by-name", 0.75, looked_for_by_name),
-    Rule("same-folder-after-missing-file", 0.65, same_folder),
-    Rule("word-mended-after-failure", 0.85, word_mended),
-    Rule("part-mended-after-failure", 0.75, part_mended),
-    Rule("blanks-quoted", 0.9, blanks_quoted),
-    Rule("path-mended-after-failure", 0.75, path_mended),
-    Rule("in-a-longer-line", 0.8, in_a_longer_line),
-    Rule("end-of-a-line", 0.75, end_of_a_line),
+    Rule("shares-an-alternative", 0.7, shares_an_alternative, SOON),
+    Rule("looked-for-by-a-program", 0.75, looked_for_by_a_program, SOON),
+    Rule("same-object-after-nothing", 0.75, same_object, AT_ONCE),
+    Rule("asked-rightly-after-misuse", 0.75, asked_rightly, AT_ONCE),
+    Rule("by-another-program", 0.75, by_another_program, AT_ONCE),
+    Rule("described-alike", 0.8, _described_alike, SOON),
+    Rule("looked-for-by-name", 0.75, looked_for_by_name, SOON),
+    Rule("same-folder-after-missing-file", 0.65, same_folder, SOON),
+    Rule("word-mended-after-failure", 0.85, word_mended, SOON),
+    Rule("part-mended-after-failure", 0.75, part_mended, SOON),
+    Rule("blanks-quoted", 0.9, blanks_quoted, SOON),
+    Rule("path-mended-after-failure", 0.75, path_mended, SOON),
+    Rule("in-a-longer-line", 0.8, in_a_longer_line, SOON),
+    Rule("end-of-a-line", 0.75, end_of_a_line, SOON),
     Rule("similar-command-after-failure", 0.7, similar_command),
 )
