@@ -6,7 +6,6 @@ recognises counts, by the same actor.
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
-from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ from ..touched.replaced import lines_put, replacements
 from .attempts import LOOKS, SOON, TELLING, WINDOW, Attempt, attempt
 from .commands import are_elsewhere
 from .files import is_moot
-from .rules import RULES, Rule
+from .rules import Rule, rules_for
 from .untold import Likely, untold
 
 MOST_VOTES = 12
@@ -142,19 +141,12 @@ def _rules(old: Attempt, new: Attempt) -> list[Rule]:
     group = new.step.parallel_group
     if (group is not None and group == old.step.parallel_group) or old.away != new.away:
         return []
-    apart = new.order - old.order
-    soon = apart <= SOON
+    soon = new.order - old.order <= SOON
     if old.check and new.check and (old.check.summary or not soon) and are_elsewhere(old, new):
         return []
     if old.left and old.left.isdisjoint(lines_put(replacements(new.step))):
         return []
-    return [rule for rule in _rules_within(apart) if rule.test(old, new)]
-
-
-@cache
-def _rules_within(apart: int) -> tuple[Rule, ...]:
-    """The rules for two calls that lie so many calls apart."""
-    return tuple(rule for rule in RULES if apart <= rule.within)
+    return [rule for rule in rules_for(old, new) if rule.test(old, new)]
 
 
 def _left(old: Attempt, new: Attempt, rules: list[Rule]) -> Attempt | None:

@@ -1,7 +1,8 @@
 """The ways in which a call attempts again what another failed at: a table of named rules."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Literal, NamedTuple
 
 from forsy_retrace.trace import Step
 
@@ -44,6 +45,8 @@ from .mended import (
 )
 
 Test = Callable[[Attempt, Attempt], bool]
+Of = Literal["any calls", "shell lines", "another tool"]
+"""Which calls a rule is for: both are shell lines, or the first is of another tool."""
 
 
 class Rule(NamedTuple):
@@ -52,6 +55,7 @@ class Rule(NamedTuple):
     name: str
     confidence: float
     test: Test
+    of: Of = "any calls"
     within: int = WINDOW
     """How many of the actor's calls may lie between them, the later one counted."""
 
@@ -129,39 +133,54 @@ def _handed_in_again(old: Attempt, new: Attempt) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("same-command-after-failure", 0.95, same_command),
-    Rule("same-check-after-failure", 0.9, same_check),
+    Rule("same-command-after-failure", 0.95, same_command, "shell lines"),
+    Rule("same-check-after-failure", 0.9, same_check, "shell lines"),
     Rule("same-arguments-after-failure", 0.95, _same_arguments),
     Rule("same-file-after-failure", 0.9, same_file),
-    Rule("written-by-a-line", 0.85, written_by_a_line),
+    Rule("written-by-a-line", 0.85, written_by_a_line, "another tool"),
     Rule("same-url-after-failure", 0.85, _same_url),
-    Rule("same-delegation-after-failure", 0.85, _same_delegation),
-    Rule("delegated-otherwise", 0.7, _delegated_otherwise),
-    Rule("plan-offered-again", 0.9, _same_plan),
-    Rule("unknown-skill", 0.75, unknown_skill),
-    Rule("query-with-one-thing-changed", 0.75, one_thing_changed, SOON),
-    Rule("one-argument-changed-after-failure", 0.75, one_argument_changed, SOON),
-    Rule("arguments-mended", 0.85, arguments_mended, AT_ONCE),
+    Rule("same-delegation-after-failure", 0.85, _same_delegation, "another tool"),
+    Rule("delegated-otherwise", 0.7, _delegated_otherwise, "another tool"),
+    Rule("plan-offered-again", 0.9, _same_plan, "another tool"),
+    Rule("unknown-skill", 0.75, unknown_skill, "another tool"),
+    Rule("query-with-one-thing-changed", 0.75, one_thing_changed, "another tool", SOON),
+    Rule("one-argument-changed-after-failure", 0.75, one_argument_changed, "another tool", SOON),
+    Rule("arguments-mended", 0.85, arguments_mended, within=AT_ONCE),
     Rule("handed-in-again", 0.85, _handed_in_again),
     Rule("same-path-by-another-tool", 0.8, same_path_by_another_tool),
     Rule("same-pattern-by-another-tool", 0.85, same_pattern_by_another_tool),
     Rule("same-file-in-another-form", 0.8, other_form),
     Rule("same-name-elsewhere", 0.75, same_name_elsewhere),
-    Rule("same-words-looked-for", 0.7, looks_for_the_same, SOON),
-    Rule("searched-more-widely", 0.8, searched_more_widely),
-    Rule("shares-an-alternative", 0.7, shares_an_alternative, SOON),
-    Rule("looked-for-by-a-program", 0.75, looked_for_by_a_program, SOON),
-    Rule("same-object-after-nothing", 0.75, same_object, AT_ONCE),
-    Rule("asked-rightly-after-misuse", 0.75, asked_rightly, AT_ONCE),
-    Rule("by-another-program", 0.75, by_another_program, AT_ONCE),
-    Rule("described-alike", 0.8, _described_alike, SOON),
-    Rule("looked-for-by-name", 0.75, looked_for_by_name, SOON),
-    Rule("same-folder-after-missing-file", 0.65, same_folder, SOON),
-    Rule("word-mended-after-failure", 0.85, word_mended, SOON),
-    Rule("part-mended-after-failure", 0.75, part_mended, SOON),
-    Rule("blanks-quoted", 0.9, blanks_quoted, SOON),
-    Rule("path-mended-after-failure", 0.75, path_mended, SOON),
-    Rule("in-a-longer-line", 0.8, in_a_longer_line, SOON),
-    Rule("end-of-a-line", 0.75, end_of_a_line, SOON),
-    Rule("similar-command-after-failure", 0.7, similar_command),
+    Rule("same-words-looked-for", 0.7, looks_for_the_same, within=SOON),
+    Rule("searched-more-widely", 0.8, searched_more_widely, "shell lines"),
+    Rule("shares-an-alternative", 0.7, shares_an_alternative, "shell lines", SOON),
+    Rule("looked-for-by-a-program", 0.75, looked_for_by_a_program, "shell lines", SOON),
+    Rule("same-object-after-nothing", 0.75, same_object, "shell lines", AT_ONCE),
+    Rule("asked-rightly-after-misuse", 0.75, asked_rightly, "shell lines", AT_ONCE),
+    Rule("by-another-program", 0.75, by_another_program, "shell lines", AT_ONCE),
+    Rule("described-alike", 0.8, _described_alike, "shell lines", SOON),
+    Rule("looked-for-by-name", 0.75, looked_for_by_name, within=SOON),
+    Rule("same-folder-after-missing-file", 0.65, same_folder, within=SOON),
+    Rule("word-mended-after-failure", 0.85, word_mended, "shell lines", SOON),
+    Rule("part-mended-after-failure", 0.75, part_mended, "shell lines", SOON),
+    Rule("blanks-quoted", 0.9, blanks_quoted, "shell lines", SOON),
+    Rule("path-mended-after-failure", 0.75, path_mended, "shell lines", SOON),
+    Rule("in-a-longer-line", 0.8, in_a_longer_line, "shell lines", SOON),
+    Rule("end-of-a-line", 0.75, end_of_a_line, "shell lines", SOON),
+    Rule("similar-command-after-failure", 0.7, similar_command, "shell lines"),
 )
+
+
+def rules_for(old: Attempt, new: Attempt) -> Sequence[Rule]:
+    """The rules for such calls, so far apart."""
+    return _rules_for(new.order - old.order, old.run is not None, new.run is not None)
+
+
+@cache
+def _rules_for(apart: int, *are_lines: bool) -> tuple[Rule, ...]:
+    kinds = ["any calls"]
+    if all(are_lines):
+        kinds.append("shell lines")
+    if not are_lines[0]:
+        kinds.append("another tool")
+    return tuple(rule for rule in RULES if rule.of in kinds and apart <= rule.within)
