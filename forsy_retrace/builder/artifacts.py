@@ -58,6 +58,8 @@ class _Rewriter(NamedTuple):
     what: str
     may: Callable[[str], bool]
     """Whether it may have meant a file."""
+    named: bool = False
+    """Whether it names what it rewrites in some way: then also what is no part of the work."""
 
 
 def artifacts(trace: Trace) -> Trace:
@@ -298,11 +300,10 @@ ASKED = {
 
 def _doubt(path: str, last: int, rewriters: list[_Rewriter]) -> str:
     """What may have changed a file behind the last step that tells of it; empty where nothing may."""
-    if SCRATCH.search(path) or is_plan(path):
-        return ""
+    is_work = not (SCRATCH.search(path) or is_plan(path))
     first: dict[str, int] = {}
-    for number, what, may in rewriters:
-        if number > last and what not in first and may(path):
+    for number, what, may, named in rewriters:
+        if number > last and what not in first and (is_work or named) and may(path):
             first[what] = number
     if not first:
         return ""
@@ -323,12 +324,12 @@ def _rewriters(trace: Trace) -> Iterator[_Rewriter]:
         yield _Rewriter(number, "Git", partial(may_rewrite, simple))
     for number, simple in fixers(trace):
         if simple.role == "fix" and not simple.check:
-            yield _Rewriter(number, "a command", partial(may_fix, simple))
+            yield _Rewriter(number, "a command", partial(may_fix, simple), bool(simple.writes))
         else:
             yield _Rewriter(number, "a formatter", partial(_is_for, endings_of(simple.name)))
     for step in trace.steps:
         if step.run is not None and step.run.inline and not never_ran(step):
-            yield _Rewriter(step.step, "a program", partial(may_put, step.run))
+            yield _Rewriter(step.step, "a program", partial(may_put, step.run), True)
 
 
 def _is_for(endings: tuple[str, ...] | None, path: str) -> bool:
