@@ -253,6 +253,14 @@ def test_targets_are_told_apart() -> None:
     assert seen.packages == ("h>=1",)
 
 
+def test_the_pattern_of_a_rewrite_is_no_file() -> None:
+    lines = ("sed -i s/a/b/ cart.py", "sed -i '' s/a/b/ cart.py", "sed -i '' -e s/a/b/ cart.py")
+    assert {classify(line).writes for line in lines} == {("cart.py",)}
+    assert classify("rg -l foo | xargs sed -i s/a/b/").writes == ()
+    assert classify("rg -l foo | xargs perl -pi -e s/a/b/").writes == ()
+    assert classify("grep '' cart.py | cat notes.txt").reads == ("cart.py", "notes.txt")
+
+
 def test_behind_tee_only_its_files_are_written() -> None:
     assert classify("sed -n 1,9p a.txt | tee -a b.txt /dev/tty").writes == ("b.txt",)
     assert classify("cat a.txt | tee >(wc -l) /dev/stderr").reads == ("a.txt",)

@@ -297,7 +297,6 @@ def seen_in(section: str) -> tuple[set[str], set[str]]:
 
 
 NEVER_AT_WORK = {
-    "biome-summary": "`tsc-errors` reads its words for failure first",
     "mypy-summary": "`tsc-errors` reads its words for failure first",
     "ruff-summary": "`tsc-errors` reads its words for failure first",
     "corrected": "an answer always stands behind the correction where the session ends in one",

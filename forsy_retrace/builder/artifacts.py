@@ -5,21 +5,24 @@
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
 
-from forsy_retrace.commands import MOVES, Simple
+from forsy_retrace.commands import MOVES
 from forsy_retrace.events import Hunk
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Artifact, Touch, Trace
 
 from .checks.unchecked import endings_of, is_log, is_plan, is_prose
+from .outcome import never_ran
 from .touched.changes import lines_read
-from .touched.fixers import fixers, may_rewrite, rewrites
+from .touched.fixers import fixers, may_fix, may_rewrite, rewrites
 from .touched.paths import shown
+from .touched.programs import may_put
 from .touched.replaced import whole
 from .touched.replayed import CHANGES, replay, tells_before
 from .touched.scratch import SCRATCH, scratch
@@ -48,12 +51,15 @@ MAX_DIFF = 200_000
 """Characters of a diff kept for one file."""
 
 
-class _Rewriters(NamedTuple):
-    """The commands of a session that may have rewritten files, with their steps in order."""
+class _Rewriter(NamedTuple):
+    """What may have rewritten files that its step does not name, or not surely."""
 
-    git: tuple[tuple[int, Simple], ...]
-    fixers: tuple[tuple[int, tuple[str, ...] | None], ...]
-    """Those of formatters and fixers, with the endings of the files that they are for."""
+    step: int
+    what: str
+    may: Callable[[str], bool]
+    """Whether it may have meant a file."""
+    named: bool = False
+    """Whether it names what it rewrites in some way: then also what is no part of the work."""
 
 
 def artifacts(trace: Trace) -> Trace:
@@ -65,8 +71,7 @@ def artifacts(trace: Trace) -> Trace:
     gone_with_a_folder(by_path, trace)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
-    fixed = tuple((number, endings_of(simple.name)) for number, simple in fixers(trace))
-    rewriters = _Rewriters(tuple(rewrites(trace)), fixed)
+    rewriters = sorted(_rewriters(trace), key=lambda one: one.step)
     back = there_again(trace.touches)
     listed = listed_as_changed(trace)
     found = [
@@ -124,7 +129,7 @@ def _artifact(
     trace: Trace,
     is_scratch: bool,
     back: int | None,
-    rewriters: _Rewriters,
+    rewriters: list[_Rewriter],
     listed: Mapping[str, list[Named]],
 ) -> Artifact | None:
     changes = [touch for touch in touched if touch.kind in CHANGES]
@@ -293,17 +298,16 @@ ASKED = {
 }
 
 
-def _doubt(path: str, last: int, rewriters: _Rewriters) -> str:
+def _doubt(path: str, last: int, rewriters: list[_Rewriter]) -> str:
     """What may have changed a file behind the last step that tells of it; empty where nothing may."""
-    if SCRATCH.search(path) or is_plan(path):
+    is_work = not (SCRATCH.search(path) or is_plan(path))
+    first: dict[str, int] = {}
+    for number, what, may, named in rewriters:
+        if number > last and what not in first and (is_work or named) and may(path):
+            first[what] = number
+    if not first:
         return ""
-    git = (n for n, simple in rewriters.git if n > last and may_rewrite(simple, path))
-    fixed = (n for n, endings in rewriters.fixers if n > last and _is_for(endings, path))
-    first = [(next(git, 0), "Git"), (next(fixed, 0), "a formatter")]
-    told = [(what, number) for number, what in sorted(first) if number]
-    if not told:
-        return ""
-    (what, number), *others = told
+    (what, number), *others = first.items()
     more = "".join(f", and {other} in step {later}" for other, later in others)
     return f"{what} may have changed it in step {number}{more}."
 
@@ -313,6 +317,19 @@ def _tells_content(touch: Touch, trace: Trace) -> bool:
     if touch.kind == "write" or tells_before(touch):
         return True
     return shown_whole(trace, touch) is not None
+
+
+def _rewriters(trace: Trace) -> Iterator[_Rewriter]:
+    for number, simple in rewrites(trace):
+        yield _Rewriter(number, "Git", partial(may_rewrite, simple))
+    for number, simple in fixers(trace):
+        if simple.role == "fix" and not simple.check:
+            yield _Rewriter(number, "a command", partial(may_fix, simple), bool(simple.writes))
+        else:
+            yield _Rewriter(number, "a formatter", partial(_is_for, endings_of(simple.name)))
+    for step in trace.steps:
+        if step.run is not None and step.run.inline and not never_ran(step):
+            yield _Rewriter(step.step, "a program", partial(may_put, step.run), True)
 
 
 def _is_for(endings: tuple[str, ...] | None, path: str) -> bool:
@@ -343,7 +360,7 @@ def _state(
 
 
 def _content(
-    touched: list[Touch], trace: Trace, grade: str, held: Held | None, rewriters: _Rewriters
+    touched: list[Touch], trace: Trace, grade: str, held: Held | None, rewriters: list[_Rewriter]
 ) -> str:
     """What the log tells of a file's content; where it was read since, if that is not known."""
     path = touched[-1].path

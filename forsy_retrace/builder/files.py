@@ -19,6 +19,7 @@ from .tools import path_of
 from .touched.changes import changed, lines_read
 from .touched.fixers import may_have_fixed, may_rewrite, merged_files, rewrites_of, rewrites_unnamed
 from .touched.paths import absolute, shown
+from .touched.programs import paths_put
 from .touched.replaced import before_of, whole
 from .touched.scratch import EDITS
 from .touched.touches import touches
@@ -166,7 +167,7 @@ class Contents:
         run = step.run
         if run is not None and may_have_fixed(step, run):
             self.fixed = step.step if any(map(rewrites_unnamed, run.simples)) else self.fixed
-        for path in run.writes if run is not None else ():
+        for path in (*run.writes, *paths_put(run)) if run is not None else ():
             self.named[posixpath.basename(path.replace("\\", "/"))] = step.step
         rewrites = [(step.step, simple) for simple in rewrites_of(step)]
         self.by_git += rewrites

@@ -83,8 +83,10 @@ def _directive(
     ran = not never_ran(step)
     went = "It failed" if ran else "It never ran"
     what = f"{went}: {line.rstrip(':')}" if line else bad.reason
-    # After work that had gone well, what came between was no answer to the user's words.
-    is_tried = step.success is False and ran
+    # After work that had gone well, what came between was no answer to the user's words; nor is
+    # work on other files one to an edit that failed.
+    is_edit = step.run is None and step.operation in ("edit", "write")
+    is_tried = step.success is False and ran and not is_edit
     other = trace.steps[successor - 1]
     tried = trace.steps[step.step : successor - 1] if is_tried else ()
     between = [

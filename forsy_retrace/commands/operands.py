@@ -88,6 +88,7 @@ def _pattern(it: Doing) -> None:
 
 
 def _pattern_writes(it: Doing) -> None:
+    it.operands = [word for word in it.operands if word]  # `sed -i '' s/a/b/ file` on a Mac
     it.writes = _behind_pattern(it)
 
 

@@ -35,7 +35,7 @@ def applied(
         _by_verb(it)
     for kind in kinds:
         KINDS[kind].tells(it)
-    if it.role in REWRITES and not it.writes:
+    if it.role in REWRITES and not it.writes and "pattern-writes" not in kinds:
         it.writes = [word for word in operands if word not in EVERYTHING]
     return Simple(
         words,

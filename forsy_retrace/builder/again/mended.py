@@ -189,6 +189,16 @@ def end_of_a_line(old: Attempt, new: Attempt) -> bool:
     return bool(before) and len(asked) > 1 and asked == _asked(work[0]) and not old.run.check
 
 
+def gone_on_with(old: Attempt, new: Attempt) -> bool:
+    """What Git had stopped at, mostly a conflict, gone on with: `git rebase --continue`."""
+    if old.run is None or new.run is None or old.step.success is not False:
+        return False
+    on = {
+        one.name for one in new.run.simples if "--continue" in one.words and one.words[0] == "git"
+    }
+    return bool(on) and not {*on, "git pull"}.isdisjoint(one.name for one in old.run.simples)
+
+
 def _asked(simple: Simple) -> list[str]:
     """The words of a command without its flags and what it says to people, paths by their last part."""
     return [last_part(word) for word in unsaid(simple) if not word.startswith("-")]

@@ -36,6 +36,7 @@ from .mended import (
     blanks_quoted,
     by_another_program,
     end_of_a_line,
+    gone_on_with,
     in_a_longer_line,
     one_argument_changed,
     part_mended,
@@ -167,6 +168,7 @@ RULES: tuple[Rule, ...] = (
     Rule("path-mended-after-failure", 0.75, path_mended, "shell lines", SOON),
     Rule("in-a-longer-line", 0.8, in_a_longer_line, "shell lines", SOON),
     Rule("end-of-a-line", 0.75, end_of_a_line, "shell lines", SOON),
+    Rule("gone-on-with", 0.85, gone_on_with, "shell lines"),
     Rule("similar-command-after-failure", 0.7, similar_command, "shell lines"),
 )
 

@@ -210,7 +210,8 @@ def _by_checks(
 def _follows_its_edit(trace: Trace, check: Check, edit: Edit) -> bool:
     """Whether the line that checks had changed the file before: `cat >> a_test.go …; go test`."""
     before, _ = around_its_check(trace.steps[check.step - 1].run)
-    return check.step == edit.step and any(one.writes for one in before)
+    wrote = any(one.writes or one.rule == "inline-program" for one in before)
+    return check.step == edit.step and wrote
 
 
 def _unchecked(trace: Trace, behind: list[Check], last_edit: Edit) -> str:

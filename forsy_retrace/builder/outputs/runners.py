@@ -150,8 +150,12 @@ RUNNERS: tuple[Row, ...] = (
     ),
     Row(
         "biome-summary",
-        ("Found ", "Checked "),
-        _words(r"^Found [1-9]\d* errors?\."),
+        ("Found ", "Checked ", " ━"),
+        _words(
+            r"^Found [1-9]\d* errors?\."
+            r"|^ ?(?:at )?(\S+ (?:(?:assist|lint)/\S+|format|organizeImports|parse))(?: +FIXABLE)? +━+\n\n +[×✖] "
+            r"|^[$>] biome .*--error-on-warnings.*\n+ ?(?:at )?(\S+ lint/\S+)(?: +FIXABLE)? +━+\n\n +! "
+        ),
         _words(r"^Checked \d+ files? in .*(?:No fixes|Fixed)"),
         0.93,
     ),

@@ -1,6 +1,7 @@
 """Commands that rewrite files which they don't name, and Git's ways to put edits away."""
 
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 
 from forsy_retrace.commands import REWRITES, Command, Simple
 from forsy_retrace.patterns import later
@@ -84,8 +85,32 @@ def may_have_fixed(step: Step, run: Command) -> bool:
 
 
 def rewrites_unnamed(simple: Simple) -> bool:
-    """Whether a command rewrites files, and names none."""
-    return simple.role in REWRITES and not simple.writes
+    """Whether a command rewrites files of which its line does not name each: `sed -i … *.py`."""
+    return simple.role in REWRITES and (not simple.writes or any(map(unnamed, simple.writes)))
+
+
+def unnamed(path: str) -> bool:
+    """Whether only the shell could have told which files a path means, or what runs the command."""
+    return not UNRESOLVED.isdisjoint(path)
+
+
+UNRESOLVED = frozenset("*?$`{}<>|&;")
+"""Marks of a path that only the shell could have resolved."""
+
+
+def may_fix(simple: Simple, path: str) -> bool:
+    """Whether such a command may have meant this file, as far as it says which."""
+    return not simple.writes or any(fnmatchcase(path, _pattern(one)) for one in simple.writes)
+
+
+def _pattern(named: str) -> str:
+    """How the paths end that a word may mean, behind what only the shell could have told."""
+    *untold, told = OPEN.split(named)
+    return f"*{told}" if untold else f"*/{told.lstrip('./')}"
+
+
+OPEN = later(r"\$\{\w+\}|\$\(.*\)|\$\w+|\{\}|\{[^{}]*,[^{}]*\}|[`$<>|&;{}]")
+"""What a path may hold that even a list of all files would not resolve."""
 
 
 BACK = ("pop", "apply", "branch")

@@ -13,7 +13,9 @@ from ..outputs.begun import NO_SYNTAX
 from ..outputs.gaps import lost
 from ..outputs.printed import numbered, shows_none, unreached, unread
 from ..tools import path_of
+from .fixers import unnamed
 from .paths import absolute, base_of, known_places
+from .programs import CRASHED, programs, puts
 from .ranges import lines_shown
 from .replaced import line_changes, replaced, replacements
 
@@ -25,8 +27,6 @@ WRITTEN_BY = {"write": "write", "edit": "edit", "execute": "generated"}
 and what a formatter rewrites is changed by a check."""
 MAKES_FOLDERS = frozenset(["mkdir", "md"])
 """Commands whose targets are folders with nothing in them."""
-UNRESOLVED = frozenset("*?$`{}<>|&;")
-"""Marks of a path that only the shell could have resolved."""
 ROOTED = later(r"[/~\\]|[A-Za-z]:")
 """How a path begins that means the same wherever a command runs."""
 NO_FILE = later(r"(?i)\s*\Z|/dev/null\Z|(?:env|variable|function|alias|hklm|hkcu):")
@@ -164,6 +164,11 @@ def _named(step: Step, run: Command) -> Iterator[Named]:
                 continue
             if at < known or ROOTED.match(path):
                 yield at, absolute(path, cwd), "read"
+    for at, text in programs(run) if not CRASHED.search(step.printed) else ():
+        for put in puts(text):
+            is_placed = at >= ran and (at < known or ROOTED.match(put.path))
+            if put.surely and is_placed and _is_file(put.path):
+                yield at, absolute(put.path, cwd), "edit" if put.is_read else "generated"
 
 
 def _targets(simple: Simple) -> tuple[str, ...]:
@@ -208,7 +213,7 @@ def _poured(step: Step, path: str, kind: str, text: str, change: Change | None =
 
 
 def _is_file(path: str) -> bool:
-    return not NO_FILE.match(path) and UNRESOLVED.isdisjoint(path)
+    return not NO_FILE.match(path) and not unnamed(path)
 
 
 def _written(simple: Simple, path: str) -> str:

@@ -117,6 +117,7 @@ def cues_of(text: str, context: Context) -> Cues:
     printed = PASTE.match(text) is not None
     failure = FAILURE.search((text if printed else _fenced(text))[-600:])
     pasted = printed and failure is not None
+    own = OWN_WORDS.search(text) if pasted else None
     spans = {} if pasted else phrases().first(said, partial(_meant, said))
     blames = [spans[kind] for kind in BLAMES if kind in spans]
     if blames:
@@ -162,7 +163,8 @@ def cues_of(text: str, context: Context) -> Cues:
         answers=ANSWERS.search(said) is not None,
         states=STATES.match(said) is not None and not found.keys() & STEERS,
         printed=failure is not None,
-        wordless=pasted and OWN_WORDS.search(text) is None,
+        wordless=pasted and own is None,
+        own=own["words"] if own else "",
         orders=opens == "request" and _orders(said, spans.get("request", (0, 0))[1]),
         takes_up=words <= 4 and _takes_up(context.last_words, found.get("request", "")),
     )
@@ -369,7 +371,8 @@ PASTE = later(
 """What a machine printed at the head of a message: a command behind its prompt or between backticks,
 JSON, an error behind its place, a line of a browser's console."""
 OWN_WORDS = later(
-    r"(?:^|[\]})`])[ \t]*(?!(?:error|fatal|failed|warning|npm|panic|make)\b)[a-z][a-z']*(?:,? [\w'-]+){2,}[.!]?\s*\Z",
+    r"(?:^|[\]})`])[ \t]*(?!(?:error|fatal|failed|warning|npm|panic|make)\b)"
+    r"(?P<words>[a-z][a-z']*(?:,? [\w'-]+){2,}[.!]?)\s*\Z",
     re.M,
 )
 """What somebody wrote behind what was pasted: a few plain words."""

@@ -76,6 +76,8 @@ class Cues(NamedTuple):
     """What a program printed is pasted in it, and tells of a failure."""
     wordless: bool
     """It is that, and nothing else."""
+    own: str
+    """The words behind it."""
     orders: bool
     """It opens with an order, in more than one sentence, that refers to nothing said before."""
     takes_up: bool
@@ -309,7 +311,7 @@ RULES: tuple[Rule, ...] = (
     Rule("agent-concedes", "correction", "correction", 0.75,
          "The agent's first words behind it, or its answer where it only looked, own up to a fault, and it answers no question.",
          lambda c, x, via: x.worked and c.conceded and c.opens not in ("ask", "request", "unsure", "but")
-         and (not x.asked or c.question or _asks_more(c))),
+         and not c.wordless and (not x.asked or c.question or _asks_more(c))),
     Rule("accepts-and-asks", "direct_request", "approval", 0.78,
          "It opens with praise and goes on to the next ask.",
          lambda c, x, via: x.worked and c.praises and c.words > 3

@@ -78,12 +78,14 @@ def finds_fault(step: Step) -> bool:
 def _passage(text: str, kind: str, cues: Cues) -> str | None:
     """The shortest verbatim passage that carries the judgement: the sentence with its phrase.
 
-    What stands behind it between fences is no part of it. Where nothing tells which one of many
+    Where something is pasted, it is the words behind that. What stands behind it between fences is no part of it. Where nothing tells which one of many
     does, none.
     """
     stripped = text.strip()
     if not stripped:
         return None
+    if cues.own:
+        return cues.own
     for cue in KINDS.get(kind, ()):
         phrase = cues.found.get(cue)
         if phrase is None or (cue in AT_HEAD and cues.opens != cue):

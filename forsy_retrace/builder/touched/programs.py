@@ -1,0 +1,108 @@
+"""Which files does a program write that stands on a shell's line itself, as far as its text tells?
+
+A file counts that the writing call names, by its path or by a name that the program gives one path
+and no other.
+"""
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from forsy_retrace.commands import Command
+from forsy_retrace.patterns import later
+
+MOST = 20_000
+"""Characters of a program that are read."""
+STRINGS = later(r"(?s)'''.*?'''|\"\"\".*?\"\"\"|`[^`]*`")
+"""Texts of several lines: what stands in them is no call."""
+ONE = r"(?:(?:pathlib\.)?Path\(\s*)?(?P<{}>['\"][^'\"\n]{{1,300}}['\"]|\b\w{{1,80}})\s*\)?"
+"""A path in quotes or a name, by itself or as Python's `Path`."""
+PUTS = later(
+    rf"\bopen\(\s*{ONE.format('opened')}\s*,\s*(?:mode\s*=\s*)?['\"](?:[wax]|r\+)[b+t]*['\"]"
+    rf"|{ONE.format('path')}\.write_(?:text|bytes)\("
+    rf"|\b(?:(?:write|append)File(?:Sync)?|writeTextFile(?:Sync)?|File\.write|Bun\.write"
+    rf"|file_put_contents)\(\s*{ONE.format('named')}"
+    r"|(?:\bos\.(?:rename|replace|remove)|\bshutil\.\w+|\b(?:rename|unlink|rm|copyFile)Sync"
+    r"|\.(?:unlink|rename))\("
+)
+"""How a program makes or changes a file; the last ways do not tell here which."""
+LOOKS = later(
+    rf"\bopen\(\s*{ONE.format('opened')}\s*(?:\)|,(?!\s*(?:mode\s*=\s*)?['\"][wax]))"
+    rf"|{ONE.format('path')}\.read_(?:text|bytes)\("
+    rf"|\b(?:readFile(?:Sync)?|readTextFile(?:Sync)?|File\.read|Bun\.file)\(\s*{ONE.format('named')}"
+)
+"""How it reads one."""
+BOUND = later(
+    r"(?m)^(?:const |let |var )?(\w{1,80})[ \t]*=[ \t]*(?:(?:pathlib\.)?Path\()?"
+    r"['\"]([^'\"\n]{1,300})['\"]\)?;?[ \t]*$"
+)
+"""How it gives a path a name."""
+GIVEN = later(r"\b(\w{1,80})[ \t]*(?:=(?!=)|\bin\b)")
+"""What is given anything at all."""
+BLOCK = later(
+    r"^\s|\b(?:if|for|while|def|class|elif|else|try|except|function|and|or|lambda)\b|=>|&&|\|\||\?"
+)
+"""What stands before a call that may not be reached."""
+CRASHED = later(
+    r"(?m)^(?:Traceback \(most recent call last\):|[ \t]*File \"<(?:stdin|string)>\", line|\w*Error\b)"
+)
+"""How a program ends that did not run to its end."""
+
+
+class Put(NamedTuple):
+    """A file that a program writes."""
+
+    path: str
+    """As the program names it; empty where its text does not tell which."""
+    surely: bool
+    """Whether a program that runs to its end has written it: no block holds the call."""
+    is_read: bool
+    """Whether the program reads it as well: then it changes it in place."""
+
+
+@lru_cache(maxsize=64)
+def puts(text: str) -> tuple[Put, ...]:
+    """The files that a program writes."""
+    text = STRINGS.sub("''", text[:MOST])
+    is_line = text.count("\n") < 2
+    if is_line:
+        text = "\n".join(part.strip() for part in text.replace(";", "\n").split("\n"))
+    given = Counter(GIVEN.findall(text))
+    bound = {name: path for name, path in BOUND.findall(text) if given[name] == 1}
+    reads = {_path(named, bound) for found in LOOKS.findall(text) for named in found if named}
+    blocks = is_line and BLOCK.search(text) is not None
+    found = []
+    for call in PUTS.finditer(text):
+        path = _path(next(filter(None, call.groups()), ""), bound)
+        before = text[text.rfind("\n", 0, call.start()) + 1 : call.start()]
+        surely = bool(path) and not blocks and BLOCK.search(before) is None
+        found.append(Put(path, surely, path in reads))
+    return tuple(dict.fromkeys(found))
+
+
+def _path(named: str, bound: dict[str, str]) -> str:
+    return named[1:-1] if named[:1] in ("'", '"') else bound.get(named, "")
+
+
+def programs(run: Command) -> Iterator[tuple[int, str]]:
+    """The programs on a line, each with its command's place there."""
+    places = (at for at, one in enumerate(run.simples) if one.rule == "inline-program")
+    yield from zip(places, (text for _, text in run.inline), strict=True)
+
+
+def paths_put(run: Command) -> Iterator[str]:
+    """The paths that the programs on a line write, surely or not."""
+    yield from (put.path for _, text in run.inline for put in puts(text) if put.path)
+
+
+def may_put(run: Command, path: str) -> bool:
+    """Whether a program on a line may have written this file."""
+    name = posixpath.basename(path)
+    return any(
+        path.endswith("/" + put.path.replace("\\", "/").lstrip("./")) if put.path else name in text
+        for _, text in run.inline
+        if name in text
+        for put in puts(text)
+    )
