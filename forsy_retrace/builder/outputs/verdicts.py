@@ -51,7 +51,7 @@ def speaks_of_failure(text: str, *, is_hidden: bool) -> bool:
 
 OPENS_WITH_ERROR: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (
-        later(r"mcp__|[A-Za-z0-9][\w-]*__[A-Za-z]"),
+        later(r"mcp__"),
         later(
             r"\s*(?=### Error\b|Error: |MCP error -?\d+"
             r"|Content at \S{1,1000} could not be (?:retrieved|fetched|loaded)\.)"
