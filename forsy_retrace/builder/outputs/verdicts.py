@@ -74,6 +74,10 @@ SHOWS_IT = later(
 """How a reading tool begins that shows what it was asked for."""
 
 
+PROMPTED = later(r"(?m)^(?:>>>|In \[\d+\]:|\(Pdb\)|ipdb>) \S")
+"""A line behind Python's prompt: an error is of what was typed there, and Python goes on."""
+
+
 def failed_by_its_own_words(
     text: str, run: Command | None, tool: str = "", *, untold: bool = False
 ) -> Verdict | None:
@@ -84,6 +88,8 @@ def failed_by_its_own_words(
             return Verdict(False, "opens-with-error", 0.9, error[:200])
     bare = below_header(text)
     if not (untold or (run is not None and run.masked)) or not bare.strip():
+        return None
+    if (run is None or run.check is None) and PROMPTED.search(bare):
         return None
     if run is not None and (run.check is not None or run.operation in ("execute", "verify")):
         verdict = read_summary(bare, RUNNERS if run.check is not None else CRASHED)
