@@ -10,7 +10,7 @@ from forsy_retrace.sdk import parsed
 
 from .begun import says_it_never_began
 from .found import looks_up
-from .runners import CRASHED, ERROR_ONLY, RUNNERS, TAIL, Verdict, read_summary
+from .runners import CALLED_ERROR, CRASHED, ERROR_ONLY, RUNNERS, TAIL, Verdict, read_summary
 
 INDENT = later(r"(?m)^[ \t]+")
 """What a line puts before each line that it prints: `| sed 's/^/  /'`."""
@@ -179,9 +179,11 @@ def _is_error(lines: Sequence[str], run: Command | None) -> bool:
 
 def _complains(line: str, run: Command | None) -> bool:
     """An error message; of what shows data, only one that names its program or shell in front."""
-    if not ERROR_ONLY.match(line) or (run is not None and _says_gone(line, run)):
+    if run is None:
+        return CALLED_ERROR.match(line) is not None
+    if not ERROR_ONLY.match(line) or _says_gone(line, run):
         return False
-    if run is None or run.operation not in SHOWS:
+    if run.operation not in SHOWS:
         return True
     programs = run.programs - ECHOES
     programs = programs.union(*(SPEAKS_AS.get(name, ()) for name in programs))
