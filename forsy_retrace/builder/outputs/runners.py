@@ -365,7 +365,7 @@ CRASHED = tuple(row for row in RUNNERS if row.rule in CRASHES)
 ERROR = (
     r"(?:fatal|error|usage error|error \d+ \(\w+\)(?: at line \d+)?): .+"
     r"|npm (?:ERR!|error)(?: .*)?|error connecting to \S+"
-    r"|.*: command not found|.*: no such file or directory"
+    r"|.*: (?:command not found|no such file or directory|permission denied(?: \(\S+\))?\.?)"
 )
 ERROR_ONLY = later(
     rf"(?i)^(?:{ERROR}"

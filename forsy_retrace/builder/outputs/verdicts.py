@@ -178,14 +178,17 @@ def _is_error(lines: Sequence[str], run: Command | None) -> bool:
 
 
 def _complains(line: str, run: Command | None) -> bool:
-    """An error message; of what shows data, only one that names its program or shell in front."""
+    """An error message that says so; any other names its program or shell in front.
+
+    So does every one of what shows data.
+    """
     if run is None:
         return CALLED_ERROR.match(line) is not None
     if not ERROR_ONLY.match(line) or _says_gone(line, run):
         return False
-    if run.operation not in SHOWS:
+    if run.operation not in SHOWS and any(map(CALLED_ERROR.match, (line, line.partition(": ")[2]))):
         return True
-    programs = run.programs - ECHOES
+    programs = frozenset(name.rpartition("/")[2] for name in run.programs) - ECHOES
     programs = programs.union(*(SPEAKS_AS.get(name, ()) for name in programs))
     speaker = line.partition(":")[0].strip().rpartition("/")[2].lower()
     speaker = CODE.sub("", speaker)
@@ -203,7 +206,7 @@ def _says_gone(line: str, run: Command) -> bool:
 
 
 SPEAKS_AS = {
-    "git": ("fatal", "error"),
+    "git": ("fatal", "error", "remote"),
     "gh": ("graphql", "error connecting to api.github.com"),
     "mysql": ("error",),
     "mysqldump": ("error",),
