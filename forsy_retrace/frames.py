@@ -1,6 +1,6 @@
 """What harnesses write around the output of a call, which is none of it."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -53,6 +53,8 @@ def shown_of(output: str) -> str:
         return whole[head.end() : -len("</output>")] if whole.endswith("</output>") else output
     if output[:2] == "[{" and output[-2:] == "}]":
         return _said(output)
+    if output[:1] == "{" and ('"stdout"' in output or '"output"' in output):
+        return _ran(output)
     output = output.removeprefix("OBSERVATION:\n")
     behind = None
     if output[-20:].rstrip().endswith("bash-$"):
@@ -70,3 +72,29 @@ def _said(output: str) -> str:
         return "\n".join(part.text for part in _PARTS.decode(output))
     except msgspec.MsgspecError:
         return output
+
+
+def _ran(output: str) -> str:
+    """What commands printed, where their tool answers in JSON: an object, or one a line."""
+    try:
+        told = [msgspec.json.decode(output)]
+    except msgspec.MsgspecError:
+        try:
+            told = msgspec.json.Decoder().decode_lines(output)
+        except msgspec.MsgspecError:
+            return output
+    printed = [_printed(one) for one in told]
+    return output if None in printed else "\n".join(filter(None, printed))
+
+
+def _printed(answer: Any) -> str | None:
+    match answer:
+        case (
+            {"stdout": str(text)}
+            | {"output": str(text), "exit_code": _}
+            | {"output": str(text), "returncode": _}
+            | {"output": str(text), "metadata": {"exit_code": _}}
+        ):
+            beside = (answer.get("stderr"), answer.get("error"))
+            return "\n".join([text, *(one for one in beside if one and isinstance(one, str))])
+    return None

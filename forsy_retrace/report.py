@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -61,8 +62,6 @@ def _one(written: Written) -> str:
     said = written.manifest
     counts = said["counts"]
     feedback = said["human_feedback"]
-    records = said["records"]
-    left = sum(records["omitted"].values())
     lines = [
         f"{written.folder}",
         f"  steps       {said['total_steps']} in {counted(said['total_turns'], 'turn')}",
@@ -78,14 +77,26 @@ def _one(written: Written) -> str:
     ]
     for one in said["confidence_deductions"][:3]:
         lines.append(f"              -{one['points']} {one['why']}")
-    lines.append(
-        f"  records     {records['read']} read, {records['used']} used, {left} left out,"
-        f" {records['unreadable']} unreadable"
-    )
-    most = sorted(records["omitted"].items(), key=lambda item: (-item[1], item[0]))[:3]
-    lines += [f"              {count} × {reason}" for reason, count in most]
+    lines += _records([written])
     lines.append(f"  masked      {_masked(said['redaction'])}")
     return "\n".join(lines)
+
+
+def _records(written: Sequence[Written]) -> list[str]:
+    """How much of the logs was used, and what most of the rest was."""
+    told = [one.manifest["records"] for one in written]
+    read, used, unreadable = (
+        sum(one[key] for one in told) for key in ("read", "used", "unreadable")
+    )
+    omitted = Counter[str]()
+    for one in told:
+        omitted.update(one["omitted"])
+    most = sorted(omitted.items(), key=lambda item: (-item[1], item[0]))[:3]
+    return [
+        f"  records     {read} read, {used} used, {omitted.total()} left out,"
+        f" {unreadable} unreadable",
+        *(f"              {count} × {reason}" for reason, count in most),
+    ]
 
 
 def _masked(counts: Mapping[str, int] | str) -> str:
@@ -108,7 +119,7 @@ def _many(written: Sequence[Written]) -> str:
             f" retries {_count(counts['retries'])},"
             f" confidence {said['agent_confidence']}"
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, *_records(written)])
 
 
 def as_json(results: Sequence[Written | Refused]) -> str:

@@ -120,7 +120,7 @@ class Logs:
             return exact[0]
         if mark and archive:
             return self._member(self._source(archive), inner)
-        pattern = re.compile("".join(_loose(part) for part in _pieces(name)))
+        pattern = _pattern(name)
         loose = [source for source in self.found if pattern.fullmatch(source.name)]
         sized = [source for source in loose if source.size == self.sizes.get(name)]
         tails = [s for s in self.found if s.path.name == name.rsplit("/", 1)[-1]]
@@ -130,8 +130,10 @@ class Logs:
         raise _not_there(name)
 
     def _member(self, archive: Source, name: str) -> Source:
-        for one in archive.members(glob.escape(name)):
-            return one
+        pattern = _pattern(name)
+        for one in archive.members(glob.escape(name.rpartition("/")[2])):
+            if pattern.fullmatch(one.name.removeprefix(f"{archive.name}#")):
+                return one
         raise _not_there(name)
 
     def of_the_trace(self) -> Source:
@@ -161,8 +163,10 @@ def _pieces(name: str) -> list[str | None]:
     return [*parts, name[last:]]
 
 
-def _loose(part: str | None) -> str:
-    return "[^/]+?" if part is None else re.escape(part)
+def _pattern(name: str) -> re.Pattern[str]:
+    """A file's name, with anything where it was masked."""
+    loose = ("[^/]+?" if part is None else re.escape(part) for part in _pieces(name))
+    return re.compile("".join(loose))
 
 
 class Verdict(NamedTuple):

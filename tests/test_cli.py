@@ -577,6 +577,18 @@ def test_several_sessions_in_one_file_give_a_folder_each(here: Path) -> None:
         assert run("validate", f"traces/{name}").exit_code == 0
 
 
+def test_what_was_left_out_of_several_sessions_is_said_of_all(here: Path) -> None:
+    talk = (
+        '{"messages": [{"role": "user", "content": "%s"}, {"role": "assistant", "content": "."}]}'
+    )
+    rows = [talk % "Open?", '"a stray line"', talk % "Till when?", talk % "Till when?", "{"]
+    (here / "rows.jsonl").write_text("\n".join(rows))
+    said = run("openai-chat", "rows.jsonl", "-o", "traces").stdout
+    assert said.startswith("2 traces\n")
+    assert "\n  records     5 read, 2 used, 2 left out, 1 unreadable\n" in said
+    assert said.endswith("  1 × no conversation in it\n              1 × repeated history\n")
+
+
 def test_a_folder_of_logs_gives_a_folder_each_below_the_target(here: Path) -> None:
     (here / "logs" / "deep").mkdir(parents=True)
     shutil.copy(LOG, here / "logs" / "a.jsonl")

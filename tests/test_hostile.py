@@ -512,6 +512,38 @@ def test_a_file_without_a_name_in_a_zip_is_passed_over(tmp_path: Path) -> None:
     assert ask("auto", path, "-o", tmp_path / "out", "-q").exit_code == 0
 
 
+def test_an_export_that_was_packed_anew_with_its_folder_is_read(tmp_path: Path) -> None:
+    path, out = written(tmp_path, b"", "again.zip"), tmp_path / "out"
+    held = (FIXTURES / "chatgpt" / "blank-output" / "input.json").read_bytes()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("My export/conversations.json", held)
+        archive.writestr("My export/user.json", "{}")
+        archive.writestr("__MACOSX/My export/._conversations.json", b"\0\5\x16\7")
+    assert ask("auto", path, "-o", out, "-q").exit_code == 0
+    assert ask("verify", out, "--source", path).exit_code == 0
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("conversations.json", held)
+    sources = json.loads((out / "manifest.json").read_bytes())["sources"]
+    assert [one["name"] for one in sources] == [
+        "again.zip",
+        "again.zip#My export/conversations.json",
+    ]
+    assert ask("auto", path, "-o", tmp_path / "top", "-q").exit_code == 0
+    sources = json.loads((tmp_path / "top" / "manifest.json").read_bytes())["sources"]
+    assert [one["name"] for one in sources] == ["again.zip", "again.zip#conversations.json"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../conversations.json", "/conversations.json", "a/b/conversations.json"]
+)
+def test_a_zip_is_read_at_its_top_and_in_one_folder_only(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, b"", "export.zip")
+    held = (FIXTURES / "chatgpt" / "blank-output" / "input.json").read_bytes()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(name), held)
+    assert ask("auto", path, "-o", tmp_path / "out", "-q").exit_code == 65
+
+
 @pytest.mark.parametrize("name", ["exit", "private", "rule"])
 def test_a_user_may_be_called_by_a_word_of_the_dataset_card(name: str, tmp_path: Path) -> None:
     log = small()

@@ -347,7 +347,8 @@ class Reader:
         here = doc.here(base, step.get("timestamp"), actor, message)
         said = step.get("source")
         words_of = (str(said), content_text(step.get("message")))
-        if step.get("is_copied_context") is True:
+        is_request = said == "user" and depth == 0 and not self.said  # its own file may be missing
+        if step.get("is_copied_context") is True and not is_request:
             known = words_of in self.said
             yield Skipped(here, "repeated: copied from the trajectory before" if known else HANDED)
             return

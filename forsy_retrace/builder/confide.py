@@ -90,12 +90,7 @@ class Told:
         return lanes.pop() if len(lanes) == len(self.calls) == 1 else MAIN
 
     def over_calls(self, good: Callable[["Told", Step], float]) -> float:
-        """1, less the parts of the calls for which something is missing.
-
-        Where there is no call, the agent's words are all that could be told.
-        """
-        if not self.weights:
-            return float(self.answered)
+        """1, less the parts of the calls for which something is missing."""
         steps = self.trace.steps
         return 1 - sum(part * (1 - good(self, steps[n - 1])) for n, part in self.weights.items())
 
@@ -294,6 +289,11 @@ def _context(told: Told, step: Step) -> float:
 # What the log as a whole can have.
 
 
+def _work(told: Told) -> float:
+    """Where there is no call, the agent's words are all that could be told."""
+    return float(bool(told.weights) or told.answered)
+
+
 def _words(told: Told) -> float:
     return float(any(step.action == "user_message" for step in told.trace.steps))
 
@@ -372,6 +372,7 @@ FACTS: tuple[Fact, ...] = (
         OfCalls(_context),
         "bare calls of one tool, without words, thoughts or results",
     ),
+    Fact("work", 70, _work, "neither a call nor an answer of the agent in the log"),
     Fact("words", 5, _words, "no human words in the log"),
     Fact("answers", 6, _answers, "no answer of the agent in the log"),
     Fact("reasoning", 2, _reasoning, "reasoning that the log hides or lacks"),

@@ -76,7 +76,7 @@ def _call(step: Step, run: Command | None) -> Step:
                 ground = inferred("folder-not-entered", 0.9, here)
                 return put(step, {"success": ground}, success=False)
             words, hidden = step.printed, untold or ends_as_code(step) or _is_excused(step, run)
-            verdict = failed_by_its_own_words(words, run, step.tool or "", untold=hidden)
+            verdict = failed_by_its_own_words(words, run, step.like, untold=hidden)
             if verdict is not None:
                 ground = inferred(verdict.rule, verdict.confidence, here)
                 return put(step, {"success": ground}, success=False)

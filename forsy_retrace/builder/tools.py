@@ -328,9 +328,9 @@ def _looking(sent: Any) -> Kind:
 def server_of(tool: str) -> tuple[str, str]:
     """The MCP server of a tool, and the tool's own name there; both empty for any other tool.
 
-    Codex of 2025 named it `server__tool`.
+    `calculator__add` alone says nothing of a server: NeMo so names the functions of a group.
     """
-    if "__" not in tool.strip("_") or tool in TOOLS:
+    if not tool.startswith("mcp__") or tool in TOOLS:
         return "", ""
     server, _, name = tool.removeprefix("mcp__").partition("__")
     return server, name

@@ -141,7 +141,7 @@ class Source:
             return is_ttyrec(lead, not text.read(1))
 
     def members(self, *patterns: str) -> list["Source"]:
-        """The files of a zip whose whole name is one of these; nothing is ever extracted."""
+        """The files of a zip, or of its one folder, so named; nothing is ever extracted."""
         if not self.is_archive:
             return []
         with self._raw() as stream:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import zipfile
 
 from forsy_retrace.errors import Unreachable, UnreadableInput
+from forsy_retrace.patterns import later
 
 MAX_UNPACKED = 4 << 30
 """Bytes that a packed file may hold."""
@@ -27,6 +28,8 @@ MAX_DIRECTORY = 16 << 20
 """Bytes of a zip's table of contents."""
 CHUNK = 1 << 20
 
+OWN_NAME = later(r"(?:(?!\.\.?/)[^/\\]+/)?([^/\\]+)")
+"""A file's name in a zip, behind one folder at most."""
 ZIP = b"PK\x03\x04"
 SQLITE = b"SQLite format 3\0"
 
@@ -237,15 +240,17 @@ def _wide_encoding(magic: bytes) -> str:
 
 
 def contents(stream: Bounded, name: str, patterns: tuple[str, ...]) -> list[zipfile.ZipInfo]:
-    """The plain files of a zip whose whole name matches a pattern, by name; none of a broken one.
+    """The plain files of a zip whose name matches a pattern, by name; none of a broken one.
 
-    Names are compared, never used as paths; folders, links and locked members are passed over.
+    They lie at its top, or else in a folder there: who packs an export anew packs its folder. Names
+    are compared, never used as paths; folders, links and locked members are passed over.
     """
     try:
         listed = _table(stream, name)
     except damaged():
         return []
-    found = [one for one in listed if _is_plain(one) and _matches(one.filename, patterns)]
+    named = [one for one in listed if _is_plain(one) and _matches(one.filename, patterns)]
+    found = [one for one in named if "/" not in one.filename] or named
     names = [one.filename for one in found]
     if len(names) != len(set(names)):
         raise UnreadableInput(f"{name}: holds two files of one name")
@@ -301,5 +306,5 @@ def _is_plain(info: zipfile.ZipInfo) -> bool:
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    plain = "/" not in name and "\\" not in name
-    return plain and any(fnmatchcase(name, pattern) for pattern in patterns)
+    own = OWN_NAME.fullmatch(name)
+    return own is not None and any(fnmatchcase(own[1], pattern) for pattern in patterns)

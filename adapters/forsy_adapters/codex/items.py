@@ -14,6 +14,7 @@ from forsy_retrace.events import (
     Change,
     Delegation,
     Event,
+    Meant,
     Message,
     Notice,
     Skipped,
@@ -55,6 +56,8 @@ NOTE = "user_note: "
 """How the client marks what a human wrote beside a choice."""
 SERVER = "mcp__"
 """How the name space of a server's tools begins."""
+OF_SERVER = later(rf"(?!{SERVER})[A-Za-z0-9][\w-]*?__[A-Za-z]")
+"""A server's tool as the client of 2025 named it to the model: `server__tool`."""
 REPORT = later(r"Message Type: FINAL_ANSWER\n(?:[\w ]{1,40}: [^\n]*\n)*Payload:\n?(.*)", re.S)
 """How a subagent's last words come to the agent that started it."""
 
@@ -218,6 +221,8 @@ class Items:
             state.script = call
             state.scripts[call] = unit.number
             meant = state.found.scripts.meant.get(unit.number)
+        elif OF_SERVER.match(tool):
+            meant = Meant(f"{SERVER}{tool}", sent)
         named = None if where is None else unit.prefix + where
         yield ToolCall(here, call, tool, sent, named, meant, made_by)
 

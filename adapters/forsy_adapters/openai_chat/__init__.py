@@ -36,7 +36,22 @@ SHOWS = Shows(
         "which messages in the user's role a person typed and which a program wrote",
         "reasoning that the provider keeps encrypted",
     ),
-    tools={"execute_bash": "bash"},
+    tools={
+        # What programs that call the API mostly name their tools for commands and files.
+        "execute_bash": "bash",
+        "run_bash": "bash",
+        "run_command": "bash",
+        "run_shell": "bash",
+        "execute_shell": "bash",
+        "shell_exec": "bash",
+        "read_file": "Read",
+        "write_file": "Write",
+        "create_file": "Write",
+        "edit_file": "Edit",
+        "list_directory": "LS",
+        "list_dir": "LS",
+        "list_files": "LS",
+    },
     stores=("wherever the program that called the API wrote it",),
 )
 

@@ -9,8 +9,9 @@ from forsy_retrace.sdk import when
 from .chat import Chat, is_message
 from .ends import cut, failure
 from .items import Items, is_item
-from .place import Json, Place, Told, text_in
+from .place import Json, Place, Told, opened, text_in
 from .replies import about, body, completion, is_completion, is_response, response
+from .speech import beside, choice_branch
 from .streams import Chunks, cut_words, is_chunk, items_of, sse, whole_of
 
 REPLIES = ("response", "completion", "output", "result")
@@ -40,6 +41,19 @@ def read_list(listed: list[Any], here: Place) -> Iterator[Told]:
         else:
             last = None
         yield from items.read(one, where)
+
+
+def ranked(row: Json, here: Place) -> Iterator[Told]:
+    """The two answers in a row for preference tuning; the other one was not taken up."""
+    for index, key in ((1, "non_preferred_output"), (0, "preferred_output")):
+        listed, where = opened(row.get(key)), here.deeper(key)
+        if not is_talk(listed):
+            continue
+        if index:
+            where = where._replace(branch=choice_branch(index, here))
+            yield beside(where)
+        for told in read_list(listed, where):
+            yield told._replace(key=None) if index else told
 
 
 def answered(value: Any, here: Place) -> tuple[list[Told], str]:

@@ -7,7 +7,7 @@ from forsy_retrace.events import Fact, Message
 from forsy_retrace.sdk import number, when
 
 from .actions import moved
-from .answers import REPLIES, answered, is_talk, read_list
+from .answers import REPLIES, answered, is_talk, ranked, read_list
 from .ends import failure
 from .items import Items
 from .place import Json, Place, Told, opened, text_in
@@ -130,7 +130,9 @@ def _asked(value: Json, here: Place) -> Iterator[Talk]:
             told += read_list(listed, where)
             found = True
         elif isinstance(listed, dict) and is_talk(opened(listed.get("messages"))):
+            told += offered(listed, where)
             told += read_list(opened(listed["messages"]), where.deeper("messages"))
+            told += ranked(value, here)
             found = True
         elif isinstance(listed, str) and listed.strip() and isinstance(value.get("model"), str):
             told.append(_typed(listed, where))

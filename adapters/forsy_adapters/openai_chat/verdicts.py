@@ -62,6 +62,8 @@ def in_content(content: Any, base: str) -> Verdict:
                 name = next(k for k in keys if isinstance(content.get(k), int))
                 outcome: Outcome = "failed" if value else "ok"
                 return Verdict(outcome, "exit-code", f"{base}/{name}", value)
+        case {"output": str(), "metadata": {"exit_code": int()} as ended}:  # Codex's first clients
+            return in_content(ended, f"{base}/metadata")
         case {"success": bool(flag)}:
             return Verdict("ok" if flag else "failed", "success-field", f"{base}/success")
         case {"error": "", "response": str(answer)} if DENIED.match(answer):

@@ -366,14 +366,21 @@ KINDS: Mapping[str, str] = {
 CRASHES = frozenset(["python-crash", "node-crash", "go-panic", "jvm-crash", "hook-failed"])
 """Rows that tell of any program that was run, not only of a check."""
 CRASHED = tuple(row for row in RUNNERS if row.rule in CRASHES)
-ERROR_ONLY = later(
-    r"(?i)^(?:(?:fatal|error|usage error|error \d+ \(\w+\)(?: at line \d+)?): .+"
+ERROR = (
+    r"(?:fatal|error|usage error|error \d+ \(\w+\)(?: at line \d+)?): .+"
     r"|npm (?:ERR!|error)(?: .*)?|error connecting to \S+"
-    r"|.*: command not found|.*: no such file or directory"
-    r"|(?:(?!\[?\{)\S{1,80}(?::? line \d+|:\d+)?: )(?:.*\b(?:errors?|cannot|can't|could not|not found|no such"
+    r"|.*: (?:command not found|no such file or directory|permission denied(?: \(\S+\))?\.?)"
+)
+ERROR_ONLY = later(
+    rf"(?i)^(?:{ERROR}"
+    r"|(?:(?!\[?\{|\[(?:image|document): )\S{1,80}(?::? line \d+|:\d+)?: )"
+    r"(?!.*\b(?:no|0|zero|without(?: any)?) (?:errors?|fail(?:ed|ures?))\b)"
+    r"(?:.*\b(?:errors?|cannot|can't|could not|not found|no such"
     r"|invalid|unknown|unrecogni[sz]ed|illegal|denied|failed|unable|missing|unexpected)\b.*))$"
 )
-"""A line that is nothing but a tool's error message."""
+"""A line that is nothing but a program's error message."""
+CALLED_ERROR = later(rf"(?i)^(?:{ERROR}|(?:[\w.]*(?:Error|Exception)|(?-i:E[A-Z]{{3,14}})): .+)$")
+"""The same of any tool: one that answers in words may speak of errors, and so it must say so."""
 TAIL = 4000
 """How many characters from the end of an output are read: a summary stands there."""
 

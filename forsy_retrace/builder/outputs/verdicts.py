@@ -10,7 +10,7 @@ from forsy_retrace.sdk import parsed
 
 from .begun import says_it_never_began
 from .found import looks_up
-from .runners import CRASHED, ERROR_ONLY, RUNNERS, TAIL, Verdict, read_summary
+from .runners import CALLED_ERROR, CRASHED, ERROR_ONLY, RUNNERS, TAIL, Verdict, read_summary
 
 INDENT = later(r"(?m)^[ \t]+")
 """What a line puts before each line that it prints: `| sed 's/^/  /'`."""
@@ -51,7 +51,7 @@ def speaks_of_failure(text: str, *, is_hidden: bool) -> bool:
 
 OPENS_WITH_ERROR: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (
-        later(r"mcp__|[A-Za-z0-9][\w-]*__[A-Za-z]"),
+        later(r"mcp__"),
         later(
             r"\s*(?=### Error\b|Error: |MCP error -?\d+"
             r"|Content at \S{1,1000} could not be (?:retrieved|fetched|loaded)\.)"
@@ -74,6 +74,10 @@ SHOWS_IT = later(
 """How a reading tool begins that shows what it was asked for."""
 
 
+PROMPTED = later(r"(?m)^(?:>>>|In \[\d+\]:|\(Pdb\)|ipdb>) \S")
+"""A line behind Python's prompt: an error is of what was typed there, and Python goes on."""
+
+
 def failed_by_its_own_words(
     text: str, run: Command | None, tool: str = "", *, untold: bool = False
 ) -> Verdict | None:
@@ -84,6 +88,8 @@ def failed_by_its_own_words(
             return Verdict(False, "opens-with-error", 0.9, error[:200])
     bare = below_header(text)
     if not (untold or (run is not None and run.masked)) or not bare.strip():
+        return None
+    if (run is None or run.check is None) and PROMPTED.search(bare):
         return None
     if run is not None and (run.check is not None or run.operation in ("execute", "verify")):
         verdict = read_summary(bare, RUNNERS if run.check is not None else CRASHED)
@@ -172,12 +178,17 @@ def _is_error(lines: Sequence[str], run: Command | None) -> bool:
 
 
 def _complains(line: str, run: Command | None) -> bool:
-    """An error message; of what shows data, only one that names its program or shell in front."""
-    if not ERROR_ONLY.match(line) or (run is not None and _says_gone(line, run)):
+    """An error message that says so; any other names its program or shell in front.
+
+    So does every one of what shows data.
+    """
+    if run is None:
+        return CALLED_ERROR.match(line) is not None
+    if not ERROR_ONLY.match(line) or _says_gone(line, run):
         return False
-    if run is None or run.operation not in SHOWS:
+    if run.operation not in SHOWS and any(map(CALLED_ERROR.match, (line, line.partition(": ")[2]))):
         return True
-    programs = run.programs - ECHOES
+    programs = frozenset(name.rpartition("/")[2] for name in run.programs) - ECHOES
     programs = programs.union(*(SPEAKS_AS.get(name, ()) for name in programs))
     speaker = line.partition(":")[0].strip().rpartition("/")[2].lower()
     speaker = CODE.sub("", speaker)
@@ -195,7 +206,7 @@ def _says_gone(line: str, run: Command) -> bool:
 
 
 SPEAKS_AS = {
-    "git": ("fatal", "error"),
+    "git": ("fatal", "error", "remote"),
     "gh": ("graphql", "error connecting to api.github.com"),
     "mysql": ("error",),
     "mysqldump": ("error",),

@@ -87,6 +87,7 @@ def _replacement(edit: object) -> Iterator[tuple[str, str]]:
         case (
             {"old_string": str(old), "new_string": str(new)}
             | {"oldText": str(old), "newText": str(new)}
+            | {"old_text": str(old), "new_text": str(new)}
             | {"old_str": str(old), "new_str": str(new)}
             | {"search": str(old), "replace": str(new)}
         ):

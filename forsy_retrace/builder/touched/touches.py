@@ -234,8 +234,14 @@ def _touch(step: Step, path: str, kind: str, **more: object) -> Touch:
 
 
 def _asked(step: Step, path: str) -> Iterator[Touch]:
-    """What an edit was asked to do; its result only says that it did."""
-    for old, new in replacements(step):
+    """What an edit was asked to do; its result only says that it did.
+
+    One that says it in words not known here leaves the file with a content that nobody knows.
+    """
+    pairs = replacements(step)
+    if not pairs:
+        yield _touch(step, path, "edit")
+    for old, new in pairs:
         removed, added = line_changes(old, new)
         yield _touch(step, path, "edit", old=old, new=new, removed=removed, added=added)
 

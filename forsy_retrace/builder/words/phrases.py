@@ -35,7 +35,8 @@ class Phrase(NamedTuple):
         return self.is_dense or not (_is_letter(text[start - 1 : start]) or _is_letter(after))
 
 
-PAUSES = "，,。.!！、~～\n"
+PAUSES = "，,。.!！、~～\n\ufe0f🏻🏼🏽🏾🏿"
+"""What may stand behind words that are said alone: marks, and the shades of a sign."""
 
 
 def _is_letter(character: str) -> bool:
