@@ -1756,6 +1756,75 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
         ("git -c user.name=jvermeer commit", "git -c user.name=[USER_1] commit"),
         ("git config --global user.name jvermeer", "git config --global user.name [USER_1]"),
         ("\\\\wsl$\\Ubuntu\\home\\jvermeer\\x", "\\\\wsl$\\Ubuntu\\home\\[USER_1]\\x"),
+        ("Author: Jo van der Meer <jo@delftware.com>", "Author: [PERSON_1] <[EMAIL_1]>"),
+        ("Author: jvermeer <7+jo@users.noreply.github.com>", "Author: [PERSON_1] <[EMAIL_1]>"),
+        ("From: Иван Петров <ivan@delftware.com>", "From: [PERSON_1] <[EMAIL_1]>"),
+        (
+            "author 王伟 <w@delftware.com> 1719834012 +0200",
+            "author [PERSON_1] <[EMAIL_1]> 1719834012 +0200",
+        ),
+        ("Author: release-bot <release-bot@delftware.com>", "Author: release-bot <[EMAIL_1]>"),
+        ("    42\tJo Vermeer <jo@delftware.com>", "    42\t[PERSON_1] <[EMAIL_1]>"),
+        (
+            "uid      [ultimate] Jo Vermeer <jo@delftware.com>",
+            "uid      [ultimate] [PERSON_1] <[EMAIL_1]>",
+        ),
+        (
+            "On Mon, Jan 5, 2026 at 10:11 AM Jo Vermeer <jo@delftware.com> wrote:",
+            "On Mon, Jan 5, 2026 at 10:11 AM [PERSON_1] <[EMAIL_1]> wrote:",
+        ),
+        ('authors = ["Jo Vermeer <jo@delftware.com>"]', 'authors = ["[PERSON_1] <[EMAIL_1]>"]'),
+        ("$ git config user.name\nJo Vermeer", "$ git config user.name\n[PERSON_1]"),
+        ("$ git config --get user.name\njvermeer", "$ git config --get user.name\n[USER_1]"),
+        (
+            "[user]\n\tname = Jo Vermeer\n\temail = jo@delftware.com",
+            "[user]\n\tname = [PERSON_1]\n\temail = [EMAIL_1]",
+        ),
+        ("je m'appelle Jo Vermeer.", "je m'appelle [PERSON_1]."),
+        ("меня зовут Иван Петров.", "меня зовут [PERSON_1]."),
+        (
+            "ATTENDEE;CN=Jo Vermeer:mailto:jo@delftware.com",
+            "ATTENDEE;CN=[PERSON_1]:mailto:[EMAIL_1]",
+        ),
+        ("BEGIN:VCARD\nFN:Jo Vermeer\n", "BEGIN:VCARD\nFN:[PERSON_1]\n"),
+        ("CN=Jo Vermeer,OU=Users,DC=x", "CN=[PERSON_1],OU=Users,DC=x"),
+        ("jvermeer:x:1001:1001::/srv:/bin/sh", "[USER_1]:x:1001:1001::/srv:/bin/sh"),
+        ("cat /var/mail/jvermeer", "cat /var/mail/[USER_1]"),
+        ("/tmp/pytest-of-jvermeer/pytest-0", "/tmp/pytest-of-[USER_1]/pytest-0"),
+        (
+            "Uid: ( 1000/ jvermeer)   Gid: ( 1000/ jvermeer)",
+            "Uid: ( 1000/ [USER_1])   Gid: ( 1000/ [USER_1])",
+        ),
+        ("SUDO_USER=jvermeer\n", "SUDO_USER=[USER_1]\n"),
+        ("$ echo $USER\njvermeer\n", "$ echo $USER\n[USER_1]\n"),
+        ("jvermeer@delft-ws shop %", "[USER_1]@[INTERNAL_URL_1] shop %"),
+        ("➜ jvermeer@delft-ws ~/src", "➜ [USER_1]@[INTERNAL_URL_1] ~/src"),
+        ("┌──(jvermeer㉿kali)-[~]", "┌──([USER_1]㉿kali)-[~]"),
+        (
+            "✓ Logged in to github.com account jvermeer (keyring)",
+            "✓ Logged in to github.com account [USER_1] (keyring)",
+        ),
+        (
+            "Hi jvermeer! You've successfully authenticated, but",
+            "Hi [USER_1]! You've successfully authenticated, but",
+        ),
+        (
+            "Username for 'https://github.com': jvermeer",
+            "Username for 'https://github.com': [USER_1]",
+        ),
+        ("curl http://pay.service.consul:8500/v1", "curl http://[INTERNAL_URL_1]:8500/v1"),
+        ("ssh root@box.tail9f3c2.ts.net", "ssh root@[INTERNAL_URL_1]"),
+        ("https://git.int.delftware.com/a", "https://[INTERNAL_URL_1]/a"),
+        ("Hostname: Jos-MacBook-Pro.local", "Hostname: [INTERNAL_URL_1]"),
+        (
+            "Linux delft-ws-07 6.5.0-14-generic #14-Ubuntu SMP",
+            "Linux [INTERNAL_URL_1] 6.5.0-14-generic #14-Ubuntu SMP",
+        ),
+        ("$ hostname\ndelft-ws-07\n", "$ hostname\n[INTERNAL_URL_1]\n"),
+        (
+            "vscode-remote://ssh-remote%2Bdelft-ws/src",
+            "vscode-remote://ssh-remote%2B[INTERNAL_URL_1]/src",
+        ),
     ],
 )
 def test_an_identity_is_masked_and_its_place_stays_readable(text: str, masked: str) -> None:
@@ -2236,6 +2305,12 @@ def test_whose_it_is_does_not_hang_on_its_letters_or_length(text: str, said: str
         "GET /users/jvermeer and -guide-Users-of-the-shop",
         "root@3f2a1b9c8d7e:/# ls",
         "root@box:~# ls",
+        "MacBook-Pro, a my-macbook and dc1.corp.contoso.com",
+        "Linux kernel-headers 6.1.0 and import pkg.internal.net.http",
+        "$ git config user.name\ngit status\n",
+        "Logged in to the shop as usual",
+        "CN=DigiCert Global Root CA, O=DigiCert",
+        "docker:x:1001:",
     ],
 )
 def test_what_only_looks_like_a_home_or_a_host_stays(text: str) -> None:
