@@ -190,7 +190,18 @@ UNDER_A_KEY = [
     ("radius-server key {}", "radius-server key "),
     ("WIFI:T:WPA;S:Office;P:{};;", "S:Office;P:"),
     ('BUNDLE_GEMS__X__EXAMPLE="ci:{}"', '="ci:'),
-    ("wsrep_sst_auth=sst:{}", "wsrep_sst_auth="),
+    ("wsrep_sst_auth=sst:{}", "wsrep_sst_auth=sst:"),
+    ("NEO4J_AUTH=neo4j/{}", "NEO4J_AUTH=neo4j/"),
+    ("mdp : {}", "mdp : "),
+    ("비번은 {} 입니다", "입니다"),
+    ("Password ➜ {}", "Password ➜ "),
+    ("Login: **ops** / **{}**", "Login: **ops** / "),
+    ("Test account: jo@x.example / {}", "Test account: jo@x.example / "),
+    ("Credentials: `ops` / `{}`", "Credentials: `ops` / `"),
+    ("assert login('ops', '{}') == 200", "login('ops', '"),
+    ('["redis-server", "--requirepass", "{}"]', '"--requirepass", "'),
+    ('~ password = "{}" -> null', '~ password = "'),
+    ("postgres://ops:p%40{}@db.example/x", "@db.example/x"),
     ('{{password, "{}"}}', "{password, "),
     ("sip:1001:{}@sip.x.example", "sip:1001:"),
     ("<password><![CDATA[{}]]></password>", "<![CDATA["),
@@ -590,6 +601,76 @@ def test_a_token_is_known_by_its_form_alone(vendor: str, around: str) -> None:
     token = parts[0] + "".join(some(int(n), LETTERS[kind]) + then for n, kind, then in letters)
     masked = mask(around.format(token))
     assert not any(token[at : at + 12] in masked for at in range(len(token) - 11))
+
+
+def test_a_word_that_is_a_constant_or_a_flags_argument_is_a_password_where_it_is_called_so() -> (
+    None
+):
+    assert mask("define('DB_PASSWORD', 'fjordlake');") == "define('DB_PASSWORD', '[CREDENTIAL_1]');"
+    assert mask('["--password", "fjordlake"]') == '["--password", "[CREDENTIAL_1]"]'
+    assert mask("env('DB_PASSWORD', 'fjordlake')") == "env('DB_PASSWORD', 'fjordlake')"
+
+
+def test_both_values_of_a_plan_are_masked() -> None:
+    old, new = password(), password()
+    assert mask(f'~ password = "{old}" -> "{new}"') == (
+        '~ password = "[CREDENTIAL_1]" -> "[CREDENTIAL_2]"'
+    )
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        '{{"name": "li_at", "value": "{}", "domain": ".x.example", "sameSite": "Lax"}}',
+        "{{'name': 'li_at', 'value': '{}', 'httpOnly': True, 'sameSite': 'None'}}",
+        '[{{"domain": ".x.example", "httpOnly": true, "name": "li_at", "sameSite": "lax",'
+        ' "session": false, "value": "{}"}}]',
+        ".x.example\tTRUE\t/\tTRUE\t1799999999\tli_at\t{}\n",
+        "#HttpOnly_x.example\tFALSE\t/a\tFALSE\t0\tli_at\t{}\n",
+        "curl -b 'theme=dark; li_at={}; lang=nl' https://x.example",
+        'curl https://x.example --cookie "a=1; li_at={}"',
+        'requests.get(u, cookies={{"a": "1", "li_at": "{}"}})',
+    ],
+)
+def test_the_cookies_that_browsers_and_clients_keep_are_masked(kept: str) -> None:
+    assert mask(kept.format(some(40))) == kept.format("[CREDENTIAL_1]")
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "echo {} | base64 -d",
+        "base64 -d <<< '{}' > .env",
+        "data:text/plain;base64,{}",
+        '[Convert]::FromBase64String("{}")',
+        "atob('{}')",
+        "base64.b64decode('{}')",
+    ],
+)
+def test_what_is_said_to_be_base64_is_decoded(way: str) -> None:
+    secret = base64.b64encode(f"API_KEY={some(32, HEX)}\n".encode()).decode()
+    assert mask(way.format(secret)) == way.format("[CREDENTIAL_1]")
+    harmless = base64.b64encode(b"the weather is fine today").decode()
+    assert mask(way.format(harmless)) == way.format(harmless)
+
+
+def test_a_command_of_powershells_is_decoded() -> None:
+    command = base64.b64encode(f'$password = "{password()}"'.encode("utf-16-le")).decode()
+    assert mask(f"powershell -enc {command}") == "powershell -enc [CREDENTIAL_1]"
+
+
+def test_a_user_and_a_password_in_base64_are_known_by_their_scheme() -> None:
+    both = base64.b64encode(f"ops:{password()}".encode()).decode()
+    assert mask(f'header="Basic {both}"') == 'header="Basic [CREDENTIAL_1]"'
+    assert mask("Basic authentication and Basic implementation") == (
+        "Basic authentication and Basic implementation"
+    )
+
+
+def test_the_key_of_gossip_is_masked_and_the_name_of_a_cipher_stays() -> None:
+    key = base64.b64encode(some(32).encode()).decode()
+    assert mask(f'{{"encrypt": "{key}"}}') == '{"encrypt": "[CREDENTIAL_1]"}'
+    assert mask('encrypt = "aes-256-gcm"') == 'encrypt = "aes-256-gcm"'
 
 
 @pytest.mark.parametrize("vendor", ["github", "anthropic", "openai", "stripe", "jwt", "vault"])
@@ -1757,7 +1838,7 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
         ("git config --global user.name jvermeer", "git config --global user.name [USER_1]"),
         ("\\\\wsl$\\Ubuntu\\home\\jvermeer\\x", "\\\\wsl$\\Ubuntu\\home\\[USER_1]\\x"),
         ("Author: Jo van der Meer <jo@delftware.com>", "Author: [PERSON_1] <[EMAIL_1]>"),
-        ("Author: jvermeer <7+jo@users.noreply.github.com>", "Author: [PERSON_1] <[EMAIL_1]>"),
+        ("Author: jvermeer <7+jo@users.noreply.github.com>", "Author: [USER_1] <[EMAIL_1]>"),
         ("From: Иван Петров <ivan@delftware.com>", "From: [PERSON_1] <[EMAIL_1]>"),
         (
             "author 王伟 <w@delftware.com> 1719834012 +0200",
@@ -2139,6 +2220,23 @@ HOSTILE = [
         "<pre>",
     ),
     *('"kty"', "x" * 64 + "\n", "[CREDENTIAL_1]", "Thanks,\n", "Author: A B <", "/home/a", "fd00:"),
+    *(
+        '{"httpOnly": "name": "',
+        "{'name': 'a', 'value': 'httponly' ",
+        "\tTRUE\t/\tTRUE\t1\ta\t",
+        'cookies={"a": "b", ',
+        "| base64 -d ",
+        "echo QUJDREVGR0hJSktMTU5PUA== | base64 -d ",
+        " -enc QUJDREVGR0hJSktMTU5PUA== ",
+        "Basic QUJDREVGR0hJSktMTU5PUA== ",
+        "[user]\nname = a\nb = c\n",
+        "Author: a b <a@b.de",
+        "On Mon 1 Jo Vermeer <a@b.de> ",
+        "Linux a-b 1.2.3 ",
+        "a.corp.b.",
+        "Login: **a** / ",
+        "x_auth=a:",
+    ),
 ]
 
 

@@ -89,7 +89,11 @@ NEXT_ATTRIBUTE = later(rb"[A-Za-z][A-Za-z:.-]{0,40}=\\{0,8}[\"'][\w\[{]")
 LIST = later(rb"\[\s{0,40}[bru]?[\"']|[ \t]{0,4}\r?\n[ \t]{0,40}- ")
 ITEM = later(rb"(?:\[|,)?\s{0,40}(?:(?:- )|(?=[bru]?[\"']))")
 DEFINED = later(rb"\b(?:define|env|getenv|environ\.get|putenv)\([ \t]{0,4}[\"']$")
+CONSTANT = later(rb"\bdefine\([ \t]{0,4}[\"']$")
 CLOSING = later(rb"\\{0,8}[\"'`]")
+# NEO4J_AUTH=neo4j/…, and what a plan will make of a value.
+OF_AN_ACCOUNT = later(rb"(?:neo4j/|[A-Za-z][\w.-]{1,30}:)(?=[^\s/:])")
+BECOMES = later(rb"\\{0,8}[\"'] -> (?=\\{0,8}[\"'])")
 PLACEHOLDER = later(rb"credential_[0-9]{1,9}")
 CONNECTION = later(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
 BAR_BEGINS = b"\xe2\x94", b"\xe2\x95"
@@ -227,8 +231,15 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
     if level == PASSWORD and not value.quoted:
         words = APP_PASSWORD.match(data, value.start)
         value = value._replace(end=words.end(1)) if words else value
+    if name.lower().endswith(b"_auth") and (account := OF_AN_ACCOUNT.match(data, value.start)):
+        secret = value._replace(start=account.end())
+        if judge(scan, secret, PASSWORD, certain=False, rule="of-an-account"):
+            return
     if not _judge_whole(scan, value, level, certain=certain, rule="key-value"):
         _inside(scan, value, level)
+    becomes = BECOMES.match(data, value.end) if value.quoted else None
+    if becomes and (new := values.read(data, becomes.end())):
+        judge(scan, new, level, certain=certain, rule="becomes")
 
 
 def _begin(data: bytes, place: int, sign: bytes) -> int | None:
@@ -369,7 +380,9 @@ def _listed(scan: Scan, left: int, place: int, level: int) -> None:
             return  # the next flag of a command
         is_defined = DEFINED.search(scan.data, max(0, left - 24), left) is not None
         if is_defined or level == PASSWORD or shape.is_token(text, 16, hard=True):
-            is_certain = is_defined and level != PASSWORD
+            is_constant = CONSTANT.search(scan.data, max(0, left - 16), left) is not None
+            is_flag = scan.data[left : left + 2] == b"--"
+            is_certain = is_constant or is_flag or (is_defined and level != PASSWORD)
             judge(scan, value, level, certain=is_certain, rule="key-list")
 
 

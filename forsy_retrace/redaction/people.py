@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules
 from forsy_retrace.redaction.accounts import account_at_host
-from forsy_retrace.redaction.names import EMAIL, PERSON, after_escape, is_somebody, public
+from forsy_retrace.redaction.names import EMAIL, PERSON, USER, after_escape, is_somebody, public
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
@@ -39,6 +39,7 @@ CALLED_BEFORE = later(
     rb"(?:^|[\n\r])[ \t>]{0,8}(?:(?:[A-Za-z-]{2,20}-[Bb]y|[Aa]uthor|[Cc]ommit|[Tt]agger|From|To|Cc"
     rb"|Reply-To):[ ]{1,8}|(?:author|committer|tagger) )([\w\x80-\xff][\w\x80-\xff'. -]{1,60}?) <$"
 )
+ACCOUNT = later(rb"[a-z0-9_.-]{1,60}")
 NAMED_IN_JSON = later(
     rb"\bname(?:\\{0,3}\")? ?[:=] ?\\{0,3}\"([A-Z\xc3-\xce][^\"\\\n<>{}]{2,60})\\{0,3}\",\s{0,40}"
     rb"(?:\\{0,3}\")?e-?mail(?:\\{0,3}\")? ?[:=] ?\\{0,3}\"$"
@@ -135,7 +136,7 @@ def _at(scan: Scan, start: int, end: int) -> None:
         if after not in (b"(", b"_") and not (after == b"=" and b"%" not in data[begin:start]):
             if (
                 begin > 1
-                and data[begin - 1] in b":/"
+                and data[begin - 1] in b":/@"
                 and b"://" in data[max(0, begin - 80) : begin]
             ):
                 return  # an address with its user, not mail
@@ -174,7 +175,8 @@ def _name_of_mail(scan: Scan, begin: int) -> None:
         scan.add(*field.span(1), "mail-name", PERSON)
     match = CALLED_BEFORE.search(scan.data, max(0, begin - 110), begin)
     if match and _is_person(match[1]) and (b" " in match[1] or is_somebody(match[1])):
-        scan.add(*match.span(1), "mail-name", PERSON)
+        is_account = ACCOUNT.fullmatch(match[1]) is not None
+        scan.add(*match.span(1), "mail-name", USER if is_account else PERSON)
         return
     match = NAME_BEFORE.search(scan.data, max(0, begin - 110), begin)
     if (

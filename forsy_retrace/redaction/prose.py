@@ -34,7 +34,7 @@ IS = later(
     + ABROAD
     + rb"|\xe2\x80\x94|\xe2\x80\x93)(?: (?:now|nu|jetzt|maintenant|ahora|still|just"
     rb"|also|set to|currently|always))?(?: ?:| is)?[ \t]{1,3}"
-    rb"|(?:=|:|->|=>|\xe2\x86\x92)[ \t]{1,3}|\("
+    rb"|(?:=|:|->|=>|\xe2\x86\x92|\xe2\x9e[\x94\x9c\xa1]|\xc2\xbb)[ \t]{1,3}|\("
     rb"|(?:is|are|was|below|follows|as follows) ?:[ \t]{0,4}\r?\n(?:[ \t]{0,4}\r?\n)?[ \t]{0,40}"
 )
 NAMED_BEFORE = later(
@@ -54,7 +54,8 @@ FROM = later(rb"(?:^|[\s(])from ([^\s()]{6,80}) to $")
 FROM_TO = later(rb"(?:[^\n:=]{1,40}? )?from ([^\s()]{6,80}) to ")
 TO = later(rb"(?:(?:of|for) [^\n:=]{1,40}? )?to:?[ \t]{1,3}")
 ACCOUNT = later(
-    rb"(?:(?:\s{1,2}(?:is|are|as|user))?:?\s{1,2}|[^\n:()/]{1,40}\()[\w.@+\\-]{2,60}(?:\s?/\s?|\s?\|\s?|:(?!//)|\s(?:with|and)\s)"
+    rb"(?:(?:\s{1,2}(?:is|are|as|user))?:?\*{0,2}\s{1,2}|[^\n:()/]{1,40}\()(?:\*{1,2}|[`\"'])?[\w.@+\\-]{2,60}"
+    rb"(?:\*{1,2}|[`\"'])?(?:\s?/\s?|\s?\|\s?|:(?!//)|\s(?:with|and)\s)\*{0,2}"
 )
 CHANGED = later(rb"(?:(?:was|is|has been|got) )?(?:(?:re)?set|changed|switched|rotated|updated)\b")
 FINGERPRINT = later(rb"(?:0x)?[0-9A-F]{16}(?:[0-9A-F]{24})?$")
