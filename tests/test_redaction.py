@@ -193,6 +193,17 @@ UNDER_A_KEY = [
     ("wsrep_sst_auth=sst:{}", "wsrep_sst_auth=sst:"),
     ("NEO4J_AUTH=neo4j/{}", "NEO4J_AUTH=neo4j/"),
     ("mdp : {}", "mdp : "),
+    ("le mdp c'est {}", "le mdp c'est "),
+    ("das pw ist {}", "das pw ist "),
+    ("the pw for the staging db is {} and", "the pw for the staging db is "),
+    ("用户名ops，密码{}", "用户名ops，密码"),
+    ("Zugangsdaten: ops / {}", "Zugangsdaten: ops / "),
+    ("identifiants : ops / {}", "identifiants : ops / "),
+    ("<p>Password: <code>{}</code></p>", "<p>Password: <code>"),
+    ("<dt>Password</dt><dd>{}</dd>", "<dt>Password</dt><dd>"),
+    ("PDO->__construct('mysql:host=db', 'shop', '{}')", "'mysql:host=db', 'shop', '"),
+    ("netlify env:set API_KEY {}", "netlify env:set API_KEY "),
+    ("eas secret:create --name X --value {}", "--name X --value "),
     ("비번은 {} 입니다", "입니다"),
     ("Password ➜ {}", "Password ➜ "),
     ("Login: **ops** / **{}**", "Login: **ops** / "),
@@ -609,6 +620,12 @@ def test_a_word_that_is_a_constant_or_a_flags_argument_is_a_password_where_it_is
     assert mask("define('DB_PASSWORD', 'fjordlake');") == "define('DB_PASSWORD', '[CREDENTIAL_1]');"
     assert mask('["--password", "fjordlake"]') == '["--password", "[CREDENTIAL_1]"]'
     assert mask("env('DB_PASSWORD', 'fjordlake')") == "env('DB_PASSWORD', 'fjordlake')"
+
+
+def test_a_key_is_known_by_the_words_that_hand_it_over() -> None:
+    said = f"please use this key {some(32)} for the calls"
+    assert mask(said) == "please use this key [CREDENTIAL_1] for the calls"
+    assert mask("use this key when you can") == "use this key when you can"
 
 
 def test_both_values_of_a_plan_are_masked() -> None:

@@ -30,8 +30,8 @@ TAIL = later(
     rb"|[Aa]s [Ss]tring))?[ \t]{0,40}"
     rb"(=>|:=|(?:[?+.]|\|\||\?\?)=|<-|={1,3}|!={1,2}|=~|:|\xe6\x98\xaf|\xe4\xb8\xba|\xe3\x81\xaf"
     rb"|(?<=[ \t])(?:\||\xe2\x94\x82)(?=[ \t])"
-    rb"|</(?:t[dh]|key|name)>\s{0,40}<(?:t[dh]|string|value)>(?:<string>)?)"
-    rb"(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}"
+    rb"|</(?:t[dh]|dt|key|name)>\s{0,40}<(?:t[dh]|dd|string|value)>(?:<string>)?)"
+    rb"(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}(?:<(?:code|b|strong|em|kbd|tt)>)?"
     rb"|(,|;(?=[\w\"]))[ \t]{0,40}|(>)|([ \t]{1,40})|(\r?\n))"
 )
 ANNOTATION = later(
@@ -99,6 +99,8 @@ CONNECTION = later(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
 BAR_BEGINS = b"\xe2\x94", b"\xe2\x95"
 COPULAS = ("是".encode(), "为".encode(), "は".encode())
 ASCII = later(rb"[\x21-\x7e]{1,200}")
+JOINED = later(rb"[A-Za-z0-9][\x21-\x7e]{7,100}")
+"""What follows a word of a script that puts no blank before it: 密码X"""
 SPACE = later(rb"\s")
 ROW = 400
 OPEN = b"\r", b"\n", b"{"
@@ -130,6 +132,8 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         closed = False
         tail = None
     else:
+        if data[end - 1] >= 0x80 and (run := JOINED.match(data, end)):
+            prose.stands_out(scan, values.Value(*run.span(), False), PASSWORD, rule="joined")
         tail = TAIL.match(data, end)
         if tail is None:
             prose.at_the_end(scan, start, end)

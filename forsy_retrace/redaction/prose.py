@@ -29,7 +29,7 @@ IS = later(
     rb"|(?:that|which|used|you|we|I) [^\n:=]{1,60}? (?:is|was)(?: ?:)? "
     rb"|(?:is|was|has been) (?:generated|created|set) for [^\n:=]{1,60}: "
     rb"|(?:is|was|are|will be|(?:has been )?(?:re)?set to|changed to"
-    rb"|now|be|should be|to be|becomes?|es|est|ist|lautet|\xc3\xa9|\xc3\xa8|\xc3\xa4r|er"
+    rb"|now|be|should be|to be|becomes?|es|est|c'est|ist|lautet|\xc3\xa9|\xc3\xa8|\xc3\xa4r|er"
     rb"|este|jest|"
     + ABROAD
     + rb"|\xe2\x80\x94|\xe2\x80\x93)(?: (?:now|nu|jetzt|maintenant|ahora|still|just"
@@ -77,8 +77,10 @@ SETTERS = (
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:
-    for words in (b"pw:", b"pw is ", b"pw = ", b"pw="):
+    for words in (b"pw:", b"pw is ", b"pw ist ", b"pw = ", b"pw="):
         yield words, _short
+    for words in (b"pw for", b"pw to", b"pw on", b"pw f\xc3\xbcr"):
+        yield words, _short_for
     for words in rules.words("prose", "accounts"):
         yield words, _account
     for words in rules.words("prose", "keys"):
@@ -94,6 +96,13 @@ def _short(scan: Scan, start: int, end: int) -> None:
         _said(scan, value, PASSWORD)
     else:
         _stands_after(scan, end, PASSWORD)
+
+
+def _short_for(scan: Scan, start: int, end: int) -> None:
+    """`the pw for … is …`"""
+    said = IS.match(scan.data, start + 3)
+    if said and not (start and scan.data[start - 1] in OF_A_NAME):
+        _stands_after(scan, said.end(), PASSWORD)
 
 
 def _account(scan: Scan, start: int, end: int) -> None:
