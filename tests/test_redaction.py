@@ -1117,6 +1117,7 @@ ON_LINES_ABOVE = {
 }
 BEFORE_LINES = {
     "numbered": "     7→",
+    "numbered with tabs": "     7\t",
     "grep": "conf/a-b.txt:12:",
     "added": "+",
     "taken out": "-",
@@ -1929,6 +1930,34 @@ def test_an_identity_is_masked_and_its_place_stays_readable(text: str, masked: s
     assert mask(text) == masked
 
 
+@pytest.mark.parametrize(
+    ("table", "masked"),
+    [
+        (
+            'id,name,email,phone\n1,"Jo van der Meer",jo@delftware.com,0628473915\n',
+            'id,name,email,phone\n1,"[PERSON_1]",[EMAIL_1],[PHONE_1]\n',
+        ),
+        (
+            " id |    name    | email\n----+------------+---\n 1 | Jo Vermeer | jo@delftware.com\n",
+            " id |    name    | email\n----+------------+---\n 1 | [PERSON_1] | [EMAIL_1]\n",
+        ),
+        (
+            "first_name\tlast_name\tdob\nSaskia\tVermeer\t1980-02-03\n",
+            "first_name\tlast_name\tdob\n[PERSON_1]\t[PERSON_2]\t1980-02-03\n",
+        ),
+        (
+            "| Name | Email |\n|---|---|\n| Reply To | yes |\n",
+            "| Name | Email |\n|---|---|\n| Reply To | yes |\n",
+        ),
+        ("id,name,city\n7,Jo Vermeer,Utrecht\n", "id,name,city\n7,Jo Vermeer,Utrecht\n"),
+    ],
+)
+def test_the_rows_of_a_table_of_people_are_masked(table: str, masked: str) -> None:
+    assert mask(table) == masked
+    numbered = "".join(f"{n:6}\t{line}\n" for n, line in enumerate(table.splitlines(), 1))
+    assert [line.split("\t", 1)[1] for line in mask(numbered).splitlines()] == masked.splitlines()
+
+
 def test_a_name_learnt_once_is_masked_as_a_word_everywhere() -> None:
     masker = Masker()
     masker.learn("/home/jvermeer/x")
@@ -2252,6 +2281,8 @@ HOSTILE = [
         "Linux a-b 1.2.3 ",
         "a.corp.b.",
         "Login: **a** / ",
+        "id,name,email\n",
+        "| name | email |\n",
         "x_auth=a:",
     ),
 ]

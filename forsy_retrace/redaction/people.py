@@ -171,10 +171,10 @@ def _is_mail(local: bytes, domain: bytes, top: bytes) -> bool:
 def _name_of_mail(scan: Scan, begin: int) -> None:
     """The name before <mail>, or in the field before the mail's."""
     field = NAMED_IN_JSON.search(scan.data, max(0, begin - 160), begin)
-    if field and b" " in field[1] and _is_person(field[1]):
+    if field and b" " in field[1] and is_person(field[1]):
         scan.add(*field.span(1), "mail-name", PERSON)
     match = CALLED_BEFORE.search(scan.data, max(0, begin - 110), begin)
-    if match and _is_person(match[1]) and (b" " in match[1] or is_somebody(match[1])):
+    if match and is_person(match[1]) and (b" " in match[1] or is_somebody(match[1])):
         is_account = ACCOUNT.fullmatch(match[1]) is not None
         scan.add(*match.span(1), "mail-name", USER if is_account else PERSON)
         return
@@ -190,7 +190,7 @@ def _name_of_mail(scan: Scan, begin: int) -> None:
 def _person(pattern: re.Pattern[bytes], rule: str, scan: Scan, start: int, end: int) -> None:
     """The name that the pattern finds right after the literal."""
     match = pattern.match(scan.data, end)
-    if match is None or not _is_person(match[1]):
+    if match is None or not is_person(match[1]):
         return
     if scan.low[start:end] in (b"author", b"committer") and not _is_quoted(scan.data, match):
         return  # a comment's "Author: …"; git writes the mail behind the name
@@ -216,7 +216,8 @@ def _titled(scan: Scan, start: int, end: int) -> None:
         _person(AFTER_KEY, "name-key", scan, start, end)
 
 
-def _is_person(name: bytes) -> bool:
+def is_person(name: bytes) -> bool:
+    """Whether none of the words says that it is a role, a thing or nobody."""
     low = name.lower()
     return (
         not low.endswith((b"-bot", b"_bot"))
@@ -231,5 +232,5 @@ def _is_quoted(data: bytes, match: re.Match[bytes]) -> bool:
 
 def _blame(scan: Scan, start: int, end: int) -> None:
     match = BLAME.search(scan.data, max(0, start - 110), start)
-    if match and _is_person(match[1]):
+    if match and is_person(match[1]):
         scan.add(*match.span(1), "blame", PERSON)
