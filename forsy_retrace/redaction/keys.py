@@ -89,7 +89,7 @@ NEXT_ATTRIBUTE = later(rb"[A-Za-z][A-Za-z:.-]{0,40}=\\{0,8}[\"'][\w\[{]")
 LIST = later(rb"\[\s{0,40}[bru]?[\"']|[ \t]{0,4}\r?\n[ \t]{0,40}- ")
 ITEM = later(rb"(?:\[|,)?\s{0,40}(?:(?:- )|(?=[bru]?[\"']))")
 DEFINED = later(rb"\b(?:define|env|getenv|environ\.get|putenv)\([ \t]{0,4}[\"']$")
-CONSTANT = later(rb"\bdefine\([ \t]{0,4}[\"']$")
+CONSTANT = later(rb"\bdefine\([ \t]{0,4}[\"'][A-Z_]{0,40}PASS(?:WORD|WD|PHRASE)?[\"']")
 CLOSING = later(rb"\\{0,8}[\"'`]")
 # NEO4J_AUTH=neo4j/…, and what a plan will make of a value.
 OF_AN_ACCOUNT = later(rb"(?:neo4j/|[A-Za-z][\w.-]{1,30}:)(?=[^\s/:])")
@@ -384,7 +384,7 @@ def _listed(scan: Scan, left: int, place: int, level: int) -> None:
             return  # the next flag of a command
         is_defined = DEFINED.search(scan.data, max(0, left - 24), left) is not None
         if is_defined or level == PASSWORD or shape.is_token(text, 16, hard=True):
-            is_constant = CONSTANT.search(scan.data, max(0, left - 16), left) is not None
+            is_constant = CONSTANT.search(scan.data, max(0, left - 16), place) is not None
             is_flag = scan.data[left : left + 2] == b"--"
             is_certain = is_constant or is_flag or (is_defined and level != PASSWORD)
             judge(scan, value, level, certain=is_certain, rule="key-list")

@@ -83,7 +83,8 @@ GIT_CONFIG = later(
     rb"([\w\x80-\xff][\w\x80-\xff'. -]{1,60}?)\"?[ \t\r]{0,4}(?:\n[ \t]{0,12}(?:email|\[|$)|$)"
 )
 SUBJECT = later(
-    TWO_NAMES + rb"(?:[,/] ?(?i:emailaddress=|ou=(?:users|people|staff|employees)\b)|\"?[:;])"
+    TWO_NAMES + rb"(?:[,/] ?(?i:emailaddress=|ou=(?:users|people|staff|employees)\b)"
+    rb"|\"?[:;][^\n]{0,80}?(?i:mailto:))"
 )
 CARD = later(TWO_NAMES + rb"(?:\r?\n|$)")
 HIS_NAME = later(TWO_NAMES + rb"(?:[.,;!?\r\n ]|$)")

@@ -77,9 +77,11 @@ ESCAPE_LIKE = later(
 """What may stand behind two backslashes: an escape's digits, a word of rich text."""
 CUSTOMER_VALUE = later(
     rb"(?:[_ -]?(?:id|ids|no|n?nr|num|number|n?nummer|code|ref|uuid|key))?\\{0,3}[\"'`]?"
-    rb"[ \t]{0,4}"
-    rb"(?:[:=#]{1,2}|=>|: ?#|is[ ]|[ ]#)[ \t]{0,4}#?\\{0,3}[\"'`]?([A-Za-z0-9][A-Za-z0-9_-]{2,63})"
+    rb"[ \t]{0,4}(?:[:=#]{1,2}|=>|: ?#|is[ ]|[ ]#|\.[ ])"
+    rb"[ \t]{0,4}#?\\{0,3}[\"'`]?([A-Za-z0-9][A-Za-z0-9_-]{2,63})"
 )
+NAMES_A_NUMBER = b"id", b"number", b"client"
+"""How the words of customers end that say themselves that a number follows."""
 STRIPE_CUSTOMER = later(rb"[A-Za-z0-9]{10,24}")
 
 
@@ -320,7 +322,8 @@ def _customer(scan: Scan, start: int, end: int) -> None:
     ):
         return
     said = scan.low[end : match.start(1)]
-    is_named = re.match(
+    is_numbered = value.isdigit() and scan.low[start:end].endswith(NAMES_A_NUMBER)
+    is_named = is_numbered or re.match(
         rb"[_ -]?(?:id|no|n?nr|n?num|code|ref|uuid|key)"
         rb"|\\{0,3}[\"'`]?[ \t]{0,4}[:=]?[ \t]{0,2}#|[ ]#",
         said,
