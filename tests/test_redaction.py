@@ -190,7 +190,29 @@ UNDER_A_KEY = [
     ("radius-server key {}", "radius-server key "),
     ("WIFI:T:WPA;S:Office;P:{};;", "S:Office;P:"),
     ('BUNDLE_GEMS__X__EXAMPLE="ci:{}"', '="ci:'),
-    ("wsrep_sst_auth=sst:{}", "wsrep_sst_auth="),
+    ("wsrep_sst_auth=sst:{}", "wsrep_sst_auth=sst:"),
+    ("NEO4J_AUTH=neo4j/{}", "NEO4J_AUTH=neo4j/"),
+    ("mdp : {}", "mdp : "),
+    ("le mdp c'est {}", "le mdp c'est "),
+    ("das pw ist {}", "das pw ist "),
+    ("the pw for the staging db is {} and", "the pw for the staging db is "),
+    ("用户名ops，密码{}", "用户名ops，密码"),
+    ("Zugangsdaten: ops / {}", "Zugangsdaten: ops / "),
+    ("identifiants : ops / {}", "identifiants : ops / "),
+    ("<p>Password: <code>{}</code></p>", "<p>Password: <code>"),
+    ("<dt>Password</dt><dd>{}</dd>", "<dt>Password</dt><dd>"),
+    ("PDO->__construct('mysql:host=db', 'shop', '{}')", "'mysql:host=db', 'shop', '"),
+    ("netlify env:set API_KEY {}", "netlify env:set API_KEY "),
+    ("eas secret:create --name X --value {}", "--name X --value "),
+    ("비번은 {} 입니다", "입니다"),
+    ("Password ➜ {}", "Password ➜ "),
+    ("Login: **ops** / **{}**", "Login: **ops** / "),
+    ("Test account: jo@x.example / {}", "Test account: jo@x.example / "),
+    ("Credentials: `ops` / `{}`", "Credentials: `ops` / `"),
+    ("assert login('ops', '{}') == 200", "login('ops', '"),
+    ('["redis-server", "--requirepass", "{}"]', '"--requirepass", "'),
+    ('~ password = "{}" -> null', '~ password = "'),
+    ("postgres://ops:p%40{}@db.example/x", "@db.example/x"),
     ('{{password, "{}"}}', "{password, "),
     ("sip:1001:{}@sip.x.example", "sip:1001:"),
     ("<password><![CDATA[{}]]></password>", "<![CDATA["),
@@ -327,6 +349,19 @@ UNDER_A_KEY = [
 ]
 
 HARMLESS = [
+    "base64 -d some_long_file_name_without_any_secret.b64 and atob(aVariableWithALongName)",
+    "sed -e s/aaaaaaaaaaaaaaaaaaaaaaaaa/b/ file",
+    "res.cookie('token', token, { httpOnly: true, sameSite: 'strict', maxAge: 3600 })",
+    '{"name": "theme", "httpOnly": true, "value": "a-light-theme-for-the-day"}',
+    '~ version = "1.2.3" -> "1.2.4"',
+    "x_auth=oauth2:client_credentials",
+    "define('PASSWORD_DEFAULT', 'bcrypt')",
+    '["docker", "login", "--password-stdin", "registry"]',
+    "密码长度不能少于8位 密码hash_password_v2",
+    "Password ➜ Profile and Password: <code>string</code>",
+    "login with Google / GitHub; Credentials: username / password",
+    "use this token budget of 128000 tokens and with this key insight",
+    "SUMMARY;CN=Weekly Sync:ok",
     "sk-cube-grid-animation-delay sk_X509V3_EXT_METHOD_new_reserve(cmp)",
     "nx run web_app:production.build",
     "the format_0123456789_s1 of it",
@@ -590,6 +625,83 @@ def test_a_token_is_known_by_its_form_alone(vendor: str, around: str) -> None:
     token = parts[0] + "".join(some(int(n), LETTERS[kind]) + then for n, kind, then in letters)
     masked = mask(around.format(token))
     assert not any(token[at : at + 12] in masked for at in range(len(token) - 11))
+
+
+def test_a_word_that_is_a_constant_or_a_flags_argument_is_a_password_where_it_is_called_so() -> (
+    None
+):
+    assert mask("define('DB_PASSWORD', 'fjordlake');") == "define('DB_PASSWORD', '[CREDENTIAL_1]');"
+    assert mask('["--password", "fjordlake"]') == '["--password", "[CREDENTIAL_1]"]'
+    assert mask("env('DB_PASSWORD', 'fjordlake')") == "env('DB_PASSWORD', 'fjordlake')"
+
+
+def test_a_key_is_known_by_the_words_that_hand_it_over() -> None:
+    said = f"please use this key {some(32)} for the calls"
+    assert mask(said) == "please use this key [CREDENTIAL_1] for the calls"
+    assert mask("use this key when you can") == "use this key when you can"
+
+
+def test_both_values_of_a_plan_are_masked() -> None:
+    old, new = password(), password()
+    assert mask(f'~ password = "{old}" -> "{new}"') == (
+        '~ password = "[CREDENTIAL_1]" -> "[CREDENTIAL_2]"'
+    )
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        '{{"name": "li_at", "value": "{}", "domain": ".x.example", "sameSite": "Lax"}}',
+        "{{'name': 'li_at', 'value': '{}', 'httpOnly': True, 'sameSite': 'None'}}",
+        '[{{"domain": ".x.example", "httpOnly": true, "name": "li_at", "sameSite": "lax",'
+        ' "session": false, "value": "{}"}}]',
+        ".x.example\tTRUE\t/\tTRUE\t1799999999\tli_at\t{}\n",
+        "#HttpOnly_x.example\tFALSE\t/a\tFALSE\t0\tli_at\t{}\n",
+        "curl -b 'theme=dark; li_at={}; lang=nl' https://x.example",
+        'curl https://x.example --cookie "a=1; li_at={}"',
+        'requests.get(u, cookies={{"a": "1", "li_at": "{}"}})',
+    ],
+)
+def test_the_cookies_that_browsers_and_clients_keep_are_masked(kept: str) -> None:
+    assert mask(kept.format(some(40))) == kept.format("[CREDENTIAL_1]")
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "echo {} | base64 -d",
+        "base64 -d <<< '{}' > .env",
+        "data:text/plain;base64,{}",
+        '[Convert]::FromBase64String("{}")',
+        "atob('{}')",
+        "base64.b64decode('{}')",
+    ],
+)
+def test_what_is_said_to_be_base64_is_decoded(way: str) -> None:
+    secret = base64.b64encode(f"API_KEY={some(32, HEX)}\n".encode()).decode()
+    assert mask(way.format(secret)) == way.format("[CREDENTIAL_1]")
+    harmless = base64.b64encode(b"the weather is fine today").decode()
+    assert mask(way.format(harmless)) == way.format(harmless)
+
+
+def test_a_command_of_powershells_is_decoded() -> None:
+    command = base64.b64encode(f'$password = "{password()}"'.encode("utf-16-le")).decode()
+    assert mask(f"powershell -enc {command}") == "powershell -enc [CREDENTIAL_1]"
+
+
+def test_a_user_and_a_password_in_base64_are_known_by_their_scheme() -> None:
+    both = base64.b64encode(f"ops:{password()}".encode()).decode()
+    assert mask(f'header="Basic {both}"') == 'header="Basic [CREDENTIAL_1]"'
+    assert mask("Basic authentication and Basic implementation") == (
+        "Basic authentication and Basic implementation"
+    )
+
+
+def test_the_key_of_gossip_is_masked_and_the_name_of_a_cipher_stays() -> None:
+    key = base64.b64encode(some(32).encode()).decode()
+    assert mask(f'{{"encrypt": "{key}"}}') == '{"encrypt": "[CREDENTIAL_1]"}'
+    for harmless in ('encrypt = "aes-256-gcm"', "encrypt = Cipher.new(aes256gcm)"):
+        assert mask(harmless) is harmless
 
 
 @pytest.mark.parametrize("vendor", ["github", "anthropic", "openai", "stripe", "jwt", "vault"])
@@ -1019,6 +1131,7 @@ ON_LINES_ABOVE = {
 }
 BEFORE_LINES = {
     "numbered": "     7→",
+    "numbered with tabs": "     7\t",
     "grep": "conf/a-b.txt:12:",
     "added": "+",
     "taken out": "-",
@@ -1742,6 +1855,12 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
             'authors = [{name = "[PERSON_1]", email = "[EMAIL_1]"}]',
         ),
         ("ssh-ed25519 AAAAC3NzaC1l jo@delftware.com", "ssh-ed25519 AAAAC3NzaC1l [EMAIL_1]"),
+        ('memberId: "471463086"', 'memberId: "[CUSTOMER_ID_1]"'),
+        ("policy number: 4714630", "policy number: [CUSTOMER_ID_1]"),
+        ("numéro client : 4714630", "numéro client : [CUSTOMER_ID_1]"),
+        ("contract no. 4714630", "contract no. [CUSTOMER_ID_1]"),
+        ("https://wa.me/4915837597352", "https://wa.me/[PHONE_1]"),
+        ('-d "To=+4915837597352"', '-d "To=+[PHONE_1]"'),
         ("Kundennummer: K-204459", "Kundennummer: [CUSTOMER_ID_1]"),
         ("jvermeer  pts/0   2026-02-03 09:11", "[USER_1]  pts/0   2026-02-03 09:11"),
         ("sudo:   jvermeer : TTY=pts/0 ; PWD=/srv ;", "sudo:   [USER_1] : TTY=pts/0 ; PWD=/srv ;"),
@@ -1756,10 +1875,107 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
         ("git -c user.name=jvermeer commit", "git -c user.name=[USER_1] commit"),
         ("git config --global user.name jvermeer", "git config --global user.name [USER_1]"),
         ("\\\\wsl$\\Ubuntu\\home\\jvermeer\\x", "\\\\wsl$\\Ubuntu\\home\\[USER_1]\\x"),
+        ("Author: Jo van der Meer <jo@delftware.com>", "Author: [PERSON_1] <[EMAIL_1]>"),
+        ("Author: jvermeer <7+jo@users.noreply.github.com>", "Author: [USER_1] <[EMAIL_1]>"),
+        ("From: Иван Петров <ivan@delftware.com>", "From: [PERSON_1] <[EMAIL_1]>"),
+        (
+            "author 王伟 <w@delftware.com> 1719834012 +0200",
+            "author [PERSON_1] <[EMAIL_1]> 1719834012 +0200",
+        ),
+        ("Author: release-bot <release-bot@delftware.com>", "Author: release-bot <[EMAIL_1]>"),
+        ("    42\tJo Vermeer <jo@delftware.com>", "    42\t[PERSON_1] <[EMAIL_1]>"),
+        (
+            "uid      [ultimate] Jo Vermeer <jo@delftware.com>",
+            "uid      [ultimate] [PERSON_1] <[EMAIL_1]>",
+        ),
+        (
+            "On Mon, Jan 5, 2026 at 10:11 AM Jo Vermeer <jo@delftware.com> wrote:",
+            "On Mon, Jan 5, 2026 at 10:11 AM [PERSON_1] <[EMAIL_1]> wrote:",
+        ),
+        ('authors = ["Jo Vermeer <jo@delftware.com>"]', 'authors = ["[PERSON_1] <[EMAIL_1]>"]'),
+        ("$ git config user.name\nJo Vermeer", "$ git config user.name\n[PERSON_1]"),
+        ("$ git config --get user.name\njvermeer", "$ git config --get user.name\n[USER_1]"),
+        (
+            "[user]\n\tname = Jo Vermeer\n\temail = jo@delftware.com",
+            "[user]\n\tname = [PERSON_1]\n\temail = [EMAIL_1]",
+        ),
+        ("je m'appelle Jo Vermeer.", "je m'appelle [PERSON_1]."),
+        ("меня зовут Иван Петров.", "меня зовут [PERSON_1]."),
+        (
+            "ATTENDEE;CN=Jo Vermeer:mailto:jo@delftware.com",
+            "ATTENDEE;CN=[PERSON_1]:mailto:[EMAIL_1]",
+        ),
+        ("BEGIN:VCARD\nFN:Jo Vermeer\n", "BEGIN:VCARD\nFN:[PERSON_1]\n"),
+        ("CN=Jo Vermeer,OU=Users,DC=x", "CN=[PERSON_1],OU=Users,DC=x"),
+        ("jvermeer:x:1001:1001::/srv:/bin/sh", "[USER_1]:x:1001:1001::/srv:/bin/sh"),
+        ("cat /var/mail/jvermeer", "cat /var/mail/[USER_1]"),
+        ("/tmp/pytest-of-jvermeer/pytest-0", "/tmp/pytest-of-[USER_1]/pytest-0"),
+        (
+            "Uid: ( 1000/ jvermeer)   Gid: ( 1000/ jvermeer)",
+            "Uid: ( 1000/ [USER_1])   Gid: ( 1000/ [USER_1])",
+        ),
+        ("SUDO_USER=jvermeer\n", "SUDO_USER=[USER_1]\n"),
+        ("$ echo $USER\njvermeer\n", "$ echo $USER\n[USER_1]\n"),
+        ("jvermeer@delft-ws shop %", "[USER_1]@[INTERNAL_URL_1] shop %"),
+        ("➜ jvermeer@delft-ws ~/src", "➜ [USER_1]@[INTERNAL_URL_1] ~/src"),
+        ("┌──(jvermeer㉿kali)-[~]", "┌──([USER_1]㉿kali)-[~]"),
+        (
+            "✓ Logged in to github.com account jvermeer (keyring)",
+            "✓ Logged in to github.com account [USER_1] (keyring)",
+        ),
+        (
+            "Hi jvermeer! You've successfully authenticated, but",
+            "Hi [USER_1]! You've successfully authenticated, but",
+        ),
+        (
+            "Username for 'https://github.com': jvermeer",
+            "Username for 'https://github.com': [USER_1]",
+        ),
+        ("curl http://pay.service.consul:8500/v1", "curl http://[INTERNAL_URL_1]:8500/v1"),
+        ("ssh root@box.tail9f3c2.ts.net", "ssh root@[INTERNAL_URL_1]"),
+        ("https://git.int.delftware.com/a", "https://[INTERNAL_URL_1]/a"),
+        ("Hostname: Jos-MacBook-Pro.local", "Hostname: [INTERNAL_URL_1]"),
+        (
+            "Linux delft-ws-07 6.5.0-14-generic #14-Ubuntu SMP",
+            "Linux [INTERNAL_URL_1] 6.5.0-14-generic #14-Ubuntu SMP",
+        ),
+        ("$ hostname\ndelft-ws-07\n", "$ hostname\n[INTERNAL_URL_1]\n"),
+        (
+            "vscode-remote://ssh-remote%2Bdelft-ws/src",
+            "vscode-remote://ssh-remote%2B[INTERNAL_URL_1]/src",
+        ),
     ],
 )
 def test_an_identity_is_masked_and_its_place_stays_readable(text: str, masked: str) -> None:
     assert mask(text) == masked
+
+
+@pytest.mark.parametrize(
+    ("table", "masked"),
+    [
+        (
+            'id,name,email,phone\n1,"Jo van der Meer",jo@delftware.com,0628473915\n',
+            'id,name,email,phone\n1,"[PERSON_1]",[EMAIL_1],[PHONE_1]\n',
+        ),
+        (
+            " id |    name    | email\n----+------------+---\n 1 | Jo Vermeer | jo@delftware.com\n",
+            " id |    name    | email\n----+------------+---\n 1 | [PERSON_1] | [EMAIL_1]\n",
+        ),
+        (
+            "first_name\tlast_name\tdob\nSaskia\tVermeer\t1980-02-03\n",
+            "first_name\tlast_name\tdob\n[PERSON_1]\t[PERSON_2]\t1980-02-03\n",
+        ),
+        (
+            "| Name | Email |\n|---|---|\n| Reply To | yes |\n",
+            "| Name | Email |\n|---|---|\n| Reply To | yes |\n",
+        ),
+        ("id,name,city\n7,Jo Vermeer,Utrecht\n", "id,name,city\n7,Jo Vermeer,Utrecht\n"),
+    ],
+)
+def test_the_rows_of_a_table_of_people_are_masked(table: str, masked: str) -> None:
+    assert mask(table) == masked
+    numbered = "".join(f"{n:6}\t{line}\n" for n, line in enumerate(table.splitlines(), 1))
+    assert [line.split("\t", 1)[1] for line in mask(numbered).splitlines()] == masked.splitlines()
 
 
 def test_a_name_learnt_once_is_masked_as_a_word_everywhere() -> None:
@@ -2070,6 +2286,25 @@ HOSTILE = [
         "<pre>",
     ),
     *('"kty"', "x" * 64 + "\n", "[CREDENTIAL_1]", "Thanks,\n", "Author: A B <", "/home/a", "fd00:"),
+    *(
+        '{"httpOnly": "name": "',
+        "{'name': 'a', 'value': 'httponly' ",
+        "\tTRUE\t/\tTRUE\t1\ta\t",
+        'cookies={"a": "b", ',
+        "| base64 -d ",
+        "echo QUJDREVGR0hJSktMTU5PUA== | base64 -d ",
+        " -enc QUJDREVGR0hJSktMTU5PUA== ",
+        "Basic QUJDREVGR0hJSktMTU5PUA== ",
+        "[user]\nname = a\nb = c\n",
+        "Author: a b <a@b.de",
+        "On Mon 1 Jo Vermeer <a@b.de> ",
+        "Linux a-b 1.2.3 ",
+        "a.corp.b.",
+        "Login: **a** / ",
+        "id,name,email\n",
+        "| name | email |\n",
+        "x_auth=a:",
+    ),
 ]
 
 
@@ -2236,6 +2471,13 @@ def test_whose_it_is_does_not_hang_on_its_letters_or_length(text: str, said: str
         "GET /users/jvermeer and -guide-Users-of-the-shop",
         "root@3f2a1b9c8d7e:/# ls",
         "root@box:~# ls",
+        "MacBook-Pro, a my-macbook and dc1.corp.contoso.com",
+        "Linux kernel-headers 6.1.0 and import pkg.internal.net.http",
+        "$ git config user.name\ngit status\n",
+        "Logged in to the shop as usual",
+        "CN=DigiCert Global Root CA, O=DigiCert",
+        "docker:x:1001:",
+        "from=1719834012&to=1719920412 of your account. 2024 was a client. 20240105",
     ],
 )
 def test_what_only_looks_like_a_home_or_a_host_stays(text: str) -> None:

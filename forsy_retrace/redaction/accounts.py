@@ -29,10 +29,8 @@ INSIDE = later(rb"[^/][a-z0-9]/")
 """What stands before and at a folder of homes that is a part of another path, not of a drive's."""
 PROMPT = later(
     rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,62})(?::[ ]?[~/][^\s$#%]{0,200}[ ]?[$#]"
-    rb"|[ ][^\s$#%]{1,100}[ ]?[%$#][ \n]|\][$#])"
+    rb"|[ ][^\s$#%]{1,100}[ ]?[%$#](?:[ \n]|$)|[ ]~(?:/[^\s$#%]{0,100})?(?:\s|$)|\][$#])"
 )
-CONTAINER = later(rb"[0-9a-f]{12}|[a-z0-9]{1,12}|fv-az[0-9-]{1,20}")
-"""A machine's name by Docker or by GitHub, or a short word: it tells nothing of itself."""
 REMOTE = later(rb"\b(?:ssh-copy-id|(?:ssh|scp|sftp|rsync|mosh)(?![\w-]))[^\n|;&]{0,200}$")
 AT_HOST = later(rb"@([A-Za-z0-9][A-Za-z0-9.-]{0,120})")
 OWNER = later(
@@ -48,6 +46,15 @@ WHOAMI = later(
 UID = later(rb"\d{1,10}\(([A-Za-z_][\w.-]{1,40})\)")
 LOGNAME = later(rb"[\"']?([A-Za-z_][\w.-]{2,31})[\"']?(?:[ \t;]{0,4}(?:\r?\n|$)|[ ;])")
 SUDO = later(rb"([a-z_][\w.-]{1,31}): ?")
+STAT = later(rb"[ ]{0,6}[0-9]{1,10}/[ ]{0,12}([A-Za-z_][\w.-]{1,40})\)")
+PASSWD = later(rb"(?:^|\n)([a-z_][\w.-]{1,31})$")
+KALI = later(rb"\(([a-z_][\w.-]{1,31})$")
+# What the clients of code hosts say of who is logged in, and ask.
+LOGGED_IN_TO = later(rb"[\w.-]{3,60} (?:account|as) ([A-Za-z0-9][\w-]{1,38})[ \n]")
+GREETED = later(rb"\bHi ([A-Za-z0-9][\w-]{1,38})$")
+WELCOMED = later(rb"([A-Za-z0-9][\w.-]{1,60})!")
+GH_HOSTS = later(rb"\n[ ]{1,12}user: ([A-Za-z0-9][\w-]{1,38})\r?\n[ ]{1,12}$")
+ASKED = later(rb"https?://[^'\s]{1,120}': ([\w.-]{2,60})(?:\s|$)")
 SUDO_LOG = later(rb"\bsudo(?:\[[0-9]{1,10}\])?:[ ]{1,12}([a-z_][\w.-]{1,31}) : $")
 TERMINAL = later(
     rb"(?:^|\n)([a-z_][\w.-]{1,31})[ ]{1,20}(?:[0-9]{1,8}[ ]{1,8}(?:[0-9.]{1,8}[ ]{1,8}){0,6})?$"
@@ -59,6 +66,9 @@ SSH_HOST = later(rb"(?:^|\n)Host [^\n]{1,120}\n")
 SETS_CONFIG = later(rb"(?:\bconfig(?: {1,4}--?[a-z-]{1,20}){0,3}| -c) {1,4}[\"']?$")
 CONFIGURED = later(
     rb"[ =]{1,3}[\"']?([A-Za-z_][\w.-]{2,31})[\"']?(?:[ \t]{0,4}(?:[\r\n;&|]|$)|[ ][a-z-])"
+)
+ASKS_CONFIG = later(
+    rb"(?:^|\n)[^\n]{0,60}[$%>#\xaf] git config(?: {1,4}--?[a-z-]{1,20}){0,3} {1,4}$"
 )
 
 
@@ -72,6 +82,19 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
         yield rights, _owner
     yield b" 0.0 ", _process
     yield b"whoami", partial(_account, WHOAMI, "whoami")
+    for command in (b"echo $user", b"id -un"):
+        yield command, partial(_account, WHOAMI, "whoami")
+    for word in (b"uid: (", b"gid: ("):
+        yield word, partial(_account, STAT, "stat")
+    for uid in range(1000, 1010):
+        yield b":x:%d:" % uid, partial(_before, PASSWD, "passwd-account")
+    yield "㉿".encode(), partial(_before, KALI, "prompt")
+    yield b"logged in to ", partial(_account, LOGGED_IN_TO, "logged-in")
+    yield b"! you've successfully authenticated", partial(_before, GREETED, "logged-in")
+    yield b"welcome to gitlab, @", partial(_account, WELCOMED, "logged-in")
+    yield b"username for '", partial(_account, ASKED, "logged-in")
+    yield b"oauth_token: ", partial(_before, GH_HOSTS, "logged-in")
+    yield b"sudo_user=", partial(_account, LOGNAME, "user-variable")
     yield b"uid=", partial(_account, UID, "uid")
     yield b"logname=", partial(_account, LOGNAME, "logname")
     yield b"user=", _user_variable
@@ -174,7 +197,7 @@ def account_at_host(scan: Scan, begin: int, at: int) -> bool:
     host = prompt[1].rstrip(b".")
     low = host.lower()
     is_public = low in names.common() or names.public()[0].search(low)
-    if not is_known and (name.lower() not in names.nobody() or CONTAINER.fullmatch(low)):
+    if not is_known and (name.lower() not in names.nobody() or names.CONTAINER.fullmatch(low)):
         return False
     if is_known:
         scan.add(begin, at, "prompt", USER)
@@ -235,6 +258,8 @@ def _configured(scan: Scan, start: int, end: int) -> None:
     """The one word that git is told for a name; two are a person's."""
     if SETS_CONFIG.search(scan.low, max(0, start - 80), start):
         _account(CONFIGURED, "git-account", scan, start, end)
+        if ASKS_CONFIG.search(scan.low, max(0, start - 120), start):
+            _account(WHOAMI, "git-account", scan, start, end)
 
 
 def _account(pattern: re.Pattern[bytes], rule: str, scan: Scan, start: int, end: int) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import margins
@@ -48,34 +49,68 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"from stdin", _copied
 
 
+class Table(NamedTuple):
+    """The head of a table: where it begins and ends, its sign and what it says."""
+
+    begin: int
+    end: int
+    sign: bytes
+    head: bytes
+
+    def column_at(self, place: int) -> int:
+        """The column that a place in the head is in."""
+        return self.head[: place - self.begin].count(self.sign)
+
+
 def column(scan: Scan, left: int, level: int) -> None:
     """Judges the cells below the one that begins here, if it stands in the head of a table."""
+    table = table_at(scan, left)
+    if table is None:
+        return
+    if not table.sign:
+        _under_dashes(scan, left - table.begin, table.end, level)
+        return
+    at = table.column_at(left)
+    for row in rows_below(scan, table):
+        _judge_cell(scan, *row[at], level)
+
+
+def table_at(scan: Scan, left: int) -> Table | None:
+    """The table in whose head a cell begins here; its sign is empty where it has none."""
     data = scan.data
     if left and data[left - 1] not in b" \t,;|\n*\"'`":
-        return
+        return None
     if scan.table[0] < left < scan.table[1]:
-        return  # a row of the last table is no head of the next
+        return None  # a row of the last table is no head of the next
     begin = data.rfind(b"\n", max(0, left - WIDTH), left) + 1
     if begin == 0 and left > WIDTH:
-        return
+        return None
     end = data.find(b"\n", left, left + WIDTH)
     head = _with_one_bar(data[begin:end]) if end >= 0 else b""
-    sign = next((sign for sign in SIGNS if sign in head), None)
-    if sign is None:
-        _under_dashes(scan, left - begin, end, level)
-        return
-    if not _is_head(head, sign):
-        behind = margins.ends(data, begin)
-        if behind and _is_head(data[behind:end], sign):
-            scan.hanging.append((left, ROWS))
-        return
-    at = head[: left - begin].count(sign)
-    for begin, stop in _lines_below(scan, end):
-        row = _without_signs_in_quotes(_with_one_bar(data[begin:stop]), sign).split(sign)
-        if len(row) != head.count(sign) + 1:
+    sign = _sign(head)
+    if not sign or _is_head(head, sign):
+        return Table(begin, end, sign, head)
+    behind = margins.ends(data, begin)
+    head = _with_one_bar(data[behind:end]) if behind else b""
+    if (sign := _sign(head)) and _is_head(head, sign):
+        scan.hanging.append((left, ROWS))
+    return None
+
+
+def _sign(head: bytes) -> bytes:
+    """What parts the columns."""
+    return next((sign for sign in SIGNS if sign in head), b"")
+
+
+def rows_below(scan: Scan, table: Table) -> Iterator[list[tuple[int, int]]]:
+    """Where the cells of each row begin and end."""
+    sign = table.sign
+    for begin, stop in _lines_below(scan, table.end):
+        row = _without_signs_in_quotes(_with_one_bar(scan.data[begin:stop]), sign).split(sign)
+        if len(row) != table.head.count(sign) + 1:
             return
-        start = begin + sum(len(cell) + len(sign) for cell in row[:at])
-        _judge_cell(scan, start, start + len(row[at]), level)
+        ends = accumulate((len(cell) + len(sign) for cell in row), initial=begin)
+        yield [(start, start + len(cell)) for start, cell in zip(ends, row, strict=False)]
 
 
 def _is_head(line: bytes, sign: bytes) -> bool:
@@ -130,12 +165,17 @@ def _without_signs_in_quotes(row: bytes, sign: bytes) -> bytes:
 
 
 def _judge_cell(scan: Scan, start: int, end: int, level: int) -> None:
-    whole = scan.data[start:end]
+    cell = inside(scan.data, start, end)
+    if cell.end > cell.start:
+        judge(scan, cell, level, certain=False, rule="column")
+
+
+def inside(data: bytes, start: int, end: int) -> Value:
+    """A cell without the blanks and quotes around what it says."""
+    whole = data[start:end]
     cell = whole.lstrip(EDGES)
     start += len(whole) - len(cell)
-    cell = cell.partition(b'"')[0].rstrip(EDGES)
-    if cell:
-        judge(scan, Value(start, start + len(cell), True), level, certain=False, rule="column")
+    return Value(start, start + len(cell.partition(b'"')[0].rstrip(EDGES)), True)
 
 
 def _inserted(scan: Scan, start: int, end: int) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
-from forsy_retrace.redaction import margins, rules, shape, values
+from forsy_retrace.redaction import headers, margins, rules, shape, values
 from forsy_retrace.redaction.strength import is_secret, strength
 
 if TYPE_CHECKING:
@@ -99,6 +99,9 @@ class _Command:
             return
         if lead[0].endswith(b"\n"):
             place = margins.text_begins(data, start, place)
+        if self.part == "cookies":
+            headers.cookie_pairs(scan, place)
+            return
         value = self._in_quotes(data, lead) or values.read(data, place)
         if value is None:
             return

@@ -29,6 +29,9 @@ LINES = 400
 GAP = 24
 """Bytes of a line's end and the indent of the next."""
 BREAK = later(rb"\r?\n[ \t]{0,20}")
+# What is said to be base64, so that it is decoded whatever is in it.
+GIVEN = later(rb"[ \t\"'(=<:,]{0,12}([A-Za-z0-9+/_-]{16,8000})={0,2}")
+PRINTS = later(rb"(?:echo|printf)[ \t]{1,4}(?:-[a-zA-Z]{1,3}[ \t]{1,4})?[\"']?$")
 
 MORE = (
     *(b"-----BEGIN ", b"password", b"PASSWORD", b"secret", b"SECRET", b"_TOKEN", b"api_key"),
@@ -42,6 +45,11 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
         yield binascii.hexlify(anchor), _hex
     for image in sorted({image.lower() for image in _images()}):
         yield image, _base64
+
+    for decoder in rules.load("words.toml")["encoded"]["decoders"]:
+        yield decoder.encode(), _decoded
+    for flag in rules.load("words.toml")["encoded"]["powershell"]:
+        yield flag.encode(), _of_powershell
 
 
 def _anchors() -> set[bytes]:
@@ -145,6 +153,42 @@ def _width(data: bytes, begin: int, stop: int) -> int:
     line = data[max(0, above - WIDEST) : above].rstrip(b"\r")
     width = len(line) - len(line.rstrip(RUN))
     return width if width >= max(NARROWEST, stop - begin) else 0
+
+
+def _decoded(scan: Scan, start: int, end: int) -> None:
+    """What a command or a call decodes, behind its name or printed into it."""
+    data = scan.data
+    run = GIVEN.match(data, end)
+    begin, stop = run.span(1) if run else (start, start)
+    if run is None:
+        window = data[max(0, start - REACH) : start]
+        text = window.rstrip(b" \t|\"'").rstrip(b"=")
+        stop = start - len(window) + len(text)
+        begin = stop - len(text) + len(text.rstrip(RUN))
+        if b"|" not in data[stop:start] or not PRINTS.search(data, max(0, begin - 20), begin):
+            return
+    if scan.depth < DEPTH and stop - begin >= SHORTEST:
+        _add_decoded(scan, begin, stop, _plain(data[begin:stop]))
+
+
+def _of_powershell(scan: Scan, start: int, end: int) -> None:
+    """A command of PowerShell's, which is UTF-16."""
+    run = GIVEN.match(scan.data, end)
+    if run and scan.depth < DEPTH:
+        wide = _plain(run[1]).decode("utf-16-le", "replace")
+        _add_decoded(scan, *run.span(1), wide.encode("utf-8", "replace"))
+
+
+def _plain(run: bytes) -> bytes:
+    run = run.replace(b"-", b"+").replace(b"_", b"/")
+    return base64.b64decode(run + b"A" * (-len(run) % 4))
+
+
+def _add_decoded(scan: Scan, begin: int, stop: int, plain: bytes) -> None:
+    values = _secrets(plain, scan.depth + 1)
+    if values:
+        stop += 2 - len(scan.data[stop : stop + 2].lstrip(b"="))
+        scan.add(begin, stop, "base64", value=values[0])
 
 
 def _hex(scan: Scan, start: int, end: int) -> None:

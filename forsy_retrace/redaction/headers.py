@@ -31,6 +31,19 @@ COOKIE_HEADER = later(
     rb"s?2?\\{0,8}[\"'`]?(?:,\s{0,40}\"value\"\s{0,3}:|[ \t]{0,2}[:=,])[ \t]{0,3}[bf]?"
     rb"\\{0,8}[\"'`]?"
 )
+# A cookie as browsers and their drivers keep it, in JSON or a dictionary, and as curl does.
+COOKIE_OBJECT = later(
+    rb"[\"']name[\"']\s{0,4}:\s{0,4}[\"']([^\"'\n]{1,80})[\"'](?:[^{}\"']{0,40}[\"'][^{}\"']{0,200}[\"']){0,12}?"
+    rb"[^{}\"']{0,40}[\"']value[\"']\s{0,4}:\s{0,4}[\"']([^\"'\n]{1,4000})[\"']"
+)
+OBJECT = 4500
+COOKIE_LINE = later(
+    rb"/[^\t\n]{0,200}\t(?:TRUE|FALSE)\t[0-9]{1,12}\t([^\t\n]{1,80})\t([^\s]{1,4000})"
+)
+COOKIE_IN_DICT = later(
+    rb"[{,]\s{0,40}[\"']([^\"'\n]{1,80})[\"']\s{0,4}:\s{0,4}[\"']([^\"'\n]{1,4000})[\"']"
+)
+COOKIES_ARGUMENT = later(rb"s[ \t]{0,2}[=:][ \t]{0,2}(?=\{)")
 COOKIE_PAIR = later(rb"[; \t]{0,4}([\w.%!$#&*+^|~-]{1,80})=([^;\s\"'\\,]{0,1999})")
 COOKIE_PLAIN = later(
     rb"(?:path|domain|expires|max-age|samesite|version|theme|lang|locale|language|tz|timezone"
@@ -41,6 +54,8 @@ COOKIE_SECRET = later(
     rb"sess|sid$|auth|token|jwt|csrf|xsrf|secret|remember|login|identity|ticket|key|credential"
     rb"|passw|sso|id_?token|\.asp|connect\.|__host|__secure|clearance|access|refresh"
 )
+COOKIE_FLAG = later(rb"[; \t]{1,4}[A-Za-z]{3,20}(?=;|$)")
+BASIC = later(rb"([A-Za-z0-9+/]{12,400}={0,2})(?![A-Za-z0-9+/=])")
 USERINFO = later(rb"([^\s/@:\"'`<>\\?#,(){}]{0,100}):([^\s\"'`<>\\/]{1,300})@[A-Za-z0-9\[$%{_-]")
 PORT = later(rb"[0-9]{2,5};")
 BEFORE_NETWORK = later(rb"(?:^|[\s\"'`=])[\w.-]{1,60}:([^\s\"'`]{3,80})$")
@@ -83,6 +98,11 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"authorization", _authorization
     yield b"bearer", _bearer
     yield b"cookie", _cookies
+    for member in (b"httponly", b"samesite"):
+        yield member, _kept_cookie
+    for flag in (b"\ttrue\t", b"\tfalse\t"):
+        yield flag, _cookie_line
+    yield b"basic ", _basic
     yield b"://", _userinfo
     for path in rules.words("links", "paths"):
         yield path, _link
@@ -148,31 +168,73 @@ def _bearer(scan: Scan, start: int, end: int) -> None:
             scan.add(match.start(1), match.start(1) + len(text), "bearer")
 
 
+def _basic(scan: Scan, start: int, end: int) -> None:
+    """A user and a password in base64, whatever names the header."""
+    match = BASIC.match(scan.data, end)
+    if match and _is_user_and_password(match[1]):
+        scan.add(*match.span(1), "basic")
+
+
 def _cookies(scan: Scan, start: int, end: int) -> None:
     data = scan.data
-    head = COOKIE_HEADER.match(data, end)
-    if head is None or start < scan.cookies:
+    if start < scan.cookies:
         return
-    place = head.end()
+    argument = COOKIES_ARGUMENT.match(data, end)
+    if argument:
+        _cookie_pairs(scan, argument.end(), COOKIE_IN_DICT)
+    elif head := COOKIE_HEADER.match(data, end):
+        _cookie_pairs(scan, head.end(), COOKIE_PAIR)
+
+
+def cookie_pairs(scan: Scan, place: int) -> None:
+    """The values of the cookies that stand here, perhaps in quotes, as a header has them."""
+    while scan.data[place : place + 1] in (b"\\", b"'", b'"', b"$"):
+        place += 1
+    _cookie_pairs(scan, place, COOKIE_PAIR)
+
+
+def _cookie_pairs(scan: Scan, place: int, pattern: re.Pattern[bytes]) -> None:
     for _ in range(60):
-        pair = COOKIE_PAIR.match(data, place)
-        if pair is None:
-            skipped = re.compile(rb"[; \t]{1,4}[A-Za-z]{3,20}(?=;|$)").match(data, place)
-            if skipped is None:
-                return
-            place = skipped.end()
-            continue
-        place = scan.cookies = pair.end()
-        name, value = pair[1].lower(), pair[2]
-        masked = values.MASKED.search(value)
-        value = value[: masked.start()] if masked else value
-        if COOKIE_PLAIN.match(name) or len(value) < 6 or shape.is_placeholder(value):
-            continue
-        plain = re.sub(rb"%[0-9A-Fa-f]{2}", b"", value)
-        if shape.is_reference(value, quoted=True):
-            continue
-        if shape.is_token(plain, 16) or (COOKIE_SECRET.search(name) and shape.is_token(plain, 8)):
-            scan.add(pair.start(2), pair.start(2) + len(value), "cookie")
+        if pair := pattern.match(scan.data, place):
+            place = scan.cookies = pair.end()
+            _cookie(scan, pair)
+        elif flag := COOKIE_FLAG.match(scan.data, place):
+            place = flag.end()
+        else:
+            return
+
+
+def _kept_cookie(scan: Scan, start: int, end: int) -> None:
+    """The cookie of the object that a place is in, once."""
+    data = scan.data
+    if start < scan.cookies or data[start - 1 : start] not in (b'"', b"'"):
+        return
+    begin = data.rfind(b"{", max(0, start - OBJECT), start)
+    stop = data.find(b"}", start, start + OBJECT)
+    if 0 <= begin < stop:
+        scan.cookies = stop
+        if pair := COOKIE_OBJECT.search(data, begin, stop):
+            _cookie(scan, pair)
+
+
+def _cookie_line(scan: Scan, start: int, end: int) -> None:
+    """A line of a file of cookies."""
+    pair = COOKIE_LINE.match(scan.data, end)
+    if pair:
+        _cookie(scan, pair)
+
+
+def _cookie(scan: Scan, pair: re.Match[bytes]) -> None:
+    name, value = pair[1].lower(), pair[2]
+    masked = values.MASKED.search(value)
+    value = value[: masked.start()] if masked else value
+    if COOKIE_PLAIN.match(name) or len(value) < 6 or shape.is_placeholder(value):
+        return
+    plain = re.sub(rb"%[0-9A-Fa-f]{2}", b"", value)
+    if shape.is_reference(value, quoted=True):
+        return
+    if shape.is_token(plain, 16) or (COOKIE_SECRET.search(name) and shape.is_token(plain, 8)):
+        scan.add(pair.start(2), pair.start(2) + len(value), "cookie")
 
 
 def _userinfo(scan: Scan, start: int, end: int) -> None:

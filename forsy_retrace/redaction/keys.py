@@ -30,8 +30,8 @@ TAIL = later(
     rb"|[Aa]s [Ss]tring))?[ \t]{0,40}"
     rb"(=>|:=|(?:[?+.]|\|\||\?\?)=|<-|={1,3}|!={1,2}|=~|:|\xe6\x98\xaf|\xe4\xb8\xba|\xe3\x81\xaf"
     rb"|(?<=[ \t])(?:\||\xe2\x94\x82)(?=[ \t])"
-    rb"|</(?:t[dh]|key|name)>\s{0,40}<(?:t[dh]|string|value)>(?:<string>)?)"
-    rb"(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}"
+    rb"|</(?:t[dh]|dt|key|name)>\s{0,40}<(?:t[dh]|dd|string|value)>(?:<string>)?)"
+    rb"(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}(?:<(?:code|b|strong|em|kbd|tt)>)?"
     rb"|(,|;(?=[\w\"]))[ \t]{0,40}|(>)|([ \t]{1,40})|(\r?\n))"
 )
 ANNOTATION = later(
@@ -89,12 +89,18 @@ NEXT_ATTRIBUTE = later(rb"[A-Za-z][A-Za-z:.-]{0,40}=\\{0,8}[\"'][\w\[{]")
 LIST = later(rb"\[\s{0,40}[bru]?[\"']|[ \t]{0,4}\r?\n[ \t]{0,40}- ")
 ITEM = later(rb"(?:\[|,)?\s{0,40}(?:(?:- )|(?=[bru]?[\"']))")
 DEFINED = later(rb"\b(?:define|env|getenv|environ\.get|putenv)\([ \t]{0,4}[\"']$")
+CONSTANT = later(rb"\bdefine\([ \t]{0,4}[\"'][A-Z_]{0,40}PASS(?:WORD|WD|PHRASE)?[\"']")
 CLOSING = later(rb"\\{0,8}[\"'`]")
+# NEO4J_AUTH=neo4j/…, and what a plan will make of a value.
+OF_AN_ACCOUNT = later(rb"(?:neo4j/|[A-Za-z][\w.-]{1,30}:)(?=[^\s/:])")
+BECOMES = later(rb"\\{0,8}[\"'] -> (?=\\{0,8}[\"'])")
 PLACEHOLDER = later(rb"credential_[0-9]{1,9}")
 CONNECTION = later(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
 BAR_BEGINS = b"\xe2\x94", b"\xe2\x95"
 COPULAS = ("是".encode(), "为".encode(), "は".encode())
 ASCII = later(rb"[\x21-\x7e]{1,200}")
+JOINED = later(rb"[A-Za-z0-9][\x21-\x7e]{7,100}")
+"""What follows a word of a script that puts no blank before it: 密码X"""
 SPACE = later(rb"\s")
 ROW = 400
 OPEN = b"\r", b"\n", b"{"
@@ -126,6 +132,8 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         closed = False
         tail = None
     else:
+        if data[end - 1] >= 0x80 and (run := JOINED.match(data, end)):
+            prose.stands_out(scan, values.Value(*run.span(), False), PASSWORD, rule="joined")
         tail = TAIL.match(data, end)
         if tail is None:
             prose.at_the_end(scan, start, end)
@@ -227,8 +235,15 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
     if level == PASSWORD and not value.quoted:
         words = APP_PASSWORD.match(data, value.start)
         value = value._replace(end=words.end(1)) if words else value
+    if name.lower().endswith(b"_auth") and (account := OF_AN_ACCOUNT.match(data, value.start)):
+        secret = value._replace(start=account.end())
+        if judge(scan, secret, PASSWORD, certain=False, rule="of-an-account"):
+            return
     if not _judge_whole(scan, value, level, certain=certain, rule="key-value"):
         _inside(scan, value, level)
+    becomes = BECOMES.match(data, value.end) if value.quoted else None
+    if becomes and (new := values.read(data, becomes.end())):
+        judge(scan, new, level, certain=certain, rule="becomes")
 
 
 def _begin(data: bytes, place: int, sign: bytes) -> int | None:
@@ -369,7 +384,9 @@ def _listed(scan: Scan, left: int, place: int, level: int) -> None:
             return  # the next flag of a command
         is_defined = DEFINED.search(scan.data, max(0, left - 24), left) is not None
         if is_defined or level == PASSWORD or shape.is_token(text, 16, hard=True):
-            is_certain = is_defined and level != PASSWORD
+            is_constant = CONSTANT.search(scan.data, max(0, left - 16), place) is not None
+            is_flag = scan.data[left : left + 2] == b"--"
+            is_certain = is_constant or is_flag or (is_defined and level != PASSWORD)
             judge(scan, value, level, certain=is_certain, rule="key-list")
 
 

@@ -11,6 +11,8 @@ from forsy_retrace.redaction import rules, shape
 USER, PERSON, EMAIL, PHONE = "USER", "PERSON", "EMAIL", "PHONE"
 HOST, CUSTOMER = "INTERNAL_URL", "CUSTOMER_ID"
 
+CONTAINER = later(rb"[0-9a-f]{12}|[a-z0-9]{1,12}|fv-az[0-9-]{1,20}")
+"""A machine's name by Docker or by GitHub, or a short word: it tells nothing of itself."""
 ESCAPE = later(rb"u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrtbf0]")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules
 from forsy_retrace.redaction.accounts import account_at_host
-from forsy_retrace.redaction.names import EMAIL, PERSON, after_escape, public
+from forsy_retrace.redaction.names import EMAIL, PERSON, USER, after_escape, is_somebody, public
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
@@ -29,29 +29,39 @@ ENDING = later(
     rb"|zip|gz|zst)){1,3}$"
 )
 """What makes the name of a file out of mail: `jo@delftware.com.json`."""
+PARTICLE = rb"(?:van|von|vom|zu|de|der|den|da|dos|di|du|la|le|bin|ibn|al|el|ter|ten) "
 NAME_BEFORE = later(
-    rb"((?:[A-Z\xc3-\xce][\w\x80-\xff'.-]{0,30},? ){1,3}[A-Z\xc3-\xce][\w\x80-\xff'.-]{1,30})"
-    rb",? ?\\{0,3}[\"']? ?(?:<|&lt;|%3C|\()$"
+    rb"(?:[AP]M,? )?((?:[A-Z\xc3-\xce][\w\x80-\xff'.-]{0,30},? (?:" + PARTICLE + rb"){0,2}){1,3}"
+    rb"[A-Z\xc3-\xce][\w\x80-\xff'.-]{1,30}),? ?\\{0,3}[\"']? ?(?:<|&lt;|%3C|\()$"
 )
+# Behind such a word, whatever stands before <mail> is who it is.
+CALLED_BEFORE = later(
+    rb"(?:^|[\n\r])[ \t>]{0,8}(?:(?:[A-Za-z-]{2,20}-[Bb]y|[Aa]uthor|[Cc]ommit|[Tt]agger|From|To|Cc"
+    rb"|Reply-To):[ ]{1,8}|(?:author|committer|tagger) )([\w\x80-\xff][\w\x80-\xff'. -]{1,60}?) <$"
+)
+ACCOUNT = later(rb"[a-z0-9_.-]{1,60}")
 NAMED_IN_JSON = later(
     rb"\bname(?:\\{0,3}\")? ?[:=] ?\\{0,3}\"([A-Z\xc3-\xce][^\"\\\n<>{}]{2,60})\\{0,3}\",\s{0,40}"
     rb"(?:\\{0,3}\")?e-?mail(?:\\{0,3}\")? ?[:=] ?\\{0,3}\"$"
 )
 # Names in the heads of source files are public; those in mail and in git's output are meant.
 HEADER_BEFORE = later(
-    rb"(?:^|[\n\r]|\\n|<)[ \t>]{0,8}(?:[0-9a-f]{7,40} )?(?:[*-] )?(?:[a-z-]{2,20}-by|author|commit"
+    rb"(?:^|[\n\r]|\\n|<)[ \t>]{0,8}(?:[0-9a-f]{7,40} )?(?:[*-] )?(?:[0-9]{1,6}\t)?"
+    rb"(?:uid[ ]{1,20}(?:\[[a-z ]{4,10}\] ?)?)?(?:[a-z-]{2,20}-by|author|commit"
     rb"|maintainer|packager|uploader|committer|from|to|cc|bcc|reply-to|sender|tagger|merged?)?"
     rb"(?:: {0,8}\\{0,3}\"?|[ \t]{0,4})$"
     rb"|[\"'](?:[a-z-]{2,20}_by|author|committer|from|to|cc|sender|owner|user"
     rb"|contact)\\{0,3}[\"'] ?: ?\\{0,3}[\"']$|--author[ =][\"']?$"
-    rb"|good signature from \\{0,3}[\"']$"
+    rb"|good signature from \\{0,3}[\"']$|\bauthors? ?= ?\[?\s{0,8}[\"']$"
+    rb"|\bon [^\n<]{6,40}[0-9](?:[ \xe2\x80\xaf]{0,3}[ap]m)?,? $"
 )
 # An apostrophe belongs to a name between two of its letters only.
 LETTERS = rb"(?:[\w\x80-\xff-]|'[A-Za-z\x80-\xff])"
+CAPITAL = rb"(?:[A-Z\xc3-\xce]|\xd0[\x81-\xaf])"
 TWO_NAMES = (
-    rb"([A-Z\xc3-\xce](?:'[A-Z])?[a-z\x80-\xff]" + LETTERS + rb"{0,25}(?: [A-Z]\.)?"
+    rb"(" + CAPITAL + rb"(?:'[A-Z])?[a-z\x80-\xff]" + LETTERS + rb"{0,25}(?: [A-Z]\.)?"
     rb"(?: (?:van|von|de|der|den|da|di|la|le|bin|al|el)){0,2}"
-    rb"(?: [A-Z\xc3-\xce]" + LETTERS + rb"{1,25}){1,2})"
+    rb"(?: " + CAPITAL + LETTERS + rb"{1,25}){1,2})"
 )
 OF_A_PERSON = later(
     rb"@[\w-]{1,60}\.|(?:account|user)_?id|user_?name|e-?mail|avatar|assignee|reporter|\blogin\b"
@@ -67,6 +77,16 @@ ONE_NAME = later(
     rb"([A-Z\xc3-\xce]" + LETTERS + rb"{2,25})\\{0,3}[\"']"
 )
 GIT_NAME = later(rb"[ =]{1,3}[\"']?" + TWO_NAMES)
+GIT_SAYS = later(rb"[ \t]{0,4}\r?\n" + TWO_NAMES + rb"[ \t]{0,4}(?:\r?\n|$)")
+GIT_CONFIG = later(
+    rb"[ \t]{0,4}\r?\n(?:[ \t]{0,12}[A-Za-z]{1,20} ?= ?[^\n]{0,100}\n){0,4}?[ \t]{0,12}name ?= ?\"?"
+    rb"([\w\x80-\xff][\w\x80-\xff'. -]{1,60}?)\"?[ \t\r]{0,4}(?:\n[ \t]{0,12}(?:email|\[|$)|$)"
+)
+SUBJECT = later(
+    TWO_NAMES + rb"(?:[,/] ?(?i:emailaddress=|ou=(?:users|people|staff|employees)\b)"
+    rb"|\"?[:;][^\n]{0,80}?(?i:mailto:))"
+)
+CARD = later(TWO_NAMES + rb"(?:\r?\n|$)")
 HIS_NAME = later(TWO_NAMES + rb"(?:[.,;!?\r\n ]|$)")
 ADDRESSED = later(TWO_NAMES + rb",? ?\r?(?:\n|\\n|$)")
 TODO_NAME = later(TWO_NAMES + rb"\)")
@@ -78,7 +98,13 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"@", _at
     yield b"%40", _at
     yield b"user.name", partial(_person, GIT_NAME, "git-name")
-    yield b"my name is ", partial(_person, HIS_NAME, "own-name")
+    yield b"user.name", partial(_person, GIT_SAYS, "git-name")
+    yield b"[user]", partial(_person, GIT_CONFIG, "git-name")
+    for words in rules.words("people", "introductions"):
+        yield words, partial(_person, HIS_NAME, "own-name")
+    for sign in (b";cn=", b"cn=", b';cn="'):
+        yield sign, partial(_person, SUBJECT, "subject")
+    yield b"\nfn:", partial(_person, CARD, "card")
     yield b"dear ", _addressed
     yield b"todo(", partial(_person, TODO_NAME, "todo-name")
     yield b"fixme(", partial(_person, TODO_NAME, "todo-name")
@@ -111,7 +137,7 @@ def _at(scan: Scan, start: int, end: int) -> None:
         if after not in (b"(", b"_") and not (after == b"=" and b"%" not in data[begin:start]):
             if (
                 begin > 1
-                and data[begin - 1] in b":/"
+                and data[begin - 1] in b":/@"
                 and b"://" in data[max(0, begin - 80) : begin]
             ):
                 return  # an address with its user, not mail
@@ -146,8 +172,13 @@ def _is_mail(local: bytes, domain: bytes, top: bytes) -> bool:
 def _name_of_mail(scan: Scan, begin: int) -> None:
     """The name before <mail>, or in the field before the mail's."""
     field = NAMED_IN_JSON.search(scan.data, max(0, begin - 160), begin)
-    if field and b" " in field[1] and _is_person(field[1]):
+    if field and b" " in field[1] and is_person(field[1]):
         scan.add(*field.span(1), "mail-name", PERSON)
+    match = CALLED_BEFORE.search(scan.data, max(0, begin - 110), begin)
+    if match and is_person(match[1]) and (b" " in match[1] or is_somebody(match[1])):
+        is_account = ACCOUNT.fullmatch(match[1]) is not None
+        scan.add(*match.span(1), "mail-name", USER if is_account else PERSON)
+        return
     match = NAME_BEFORE.search(scan.data, max(0, begin - 110), begin)
     if (
         match
@@ -160,7 +191,7 @@ def _name_of_mail(scan: Scan, begin: int) -> None:
 def _person(pattern: re.Pattern[bytes], rule: str, scan: Scan, start: int, end: int) -> None:
     """The name that the pattern finds right after the literal."""
     match = pattern.match(scan.data, end)
-    if match is None or not _is_person(match[1]):
+    if match is None or not is_person(match[1]):
         return
     if scan.low[start:end] in (b"author", b"committer") and not _is_quoted(scan.data, match):
         return  # a comment's "Author: …"; git writes the mail behind the name
@@ -186,10 +217,13 @@ def _titled(scan: Scan, start: int, end: int) -> None:
         _person(AFTER_KEY, "name-key", scan, start, end)
 
 
-def _is_person(name: bytes) -> bool:
+def is_person(name: bytes) -> bool:
+    """Whether none of the words says that it is a role, a thing or nobody."""
     low = name.lower()
-    return low not in rules.words("people", "nobody") and not any(
-        part in rules.words("people", "roles") for part in low.split()
+    return (
+        not low.endswith((b"-bot", b"_bot"))
+        and low not in rules.words("people", "nobody")
+        and not any(part in rules.words("people", "roles") for part in low.split())
     )
 
 
@@ -199,5 +233,5 @@ def _is_quoted(data: bytes, match: re.Match[bytes]) -> bool:
 
 def _blame(scan: Scan, start: int, end: int) -> None:
     match = BLAME.search(scan.data, max(0, start - 110), start)
-    if match and _is_person(match[1]):
+    if match and is_person(match[1]):
         scan.add(*match.span(1), "blame", PERSON)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules, shape
-from forsy_retrace.redaction.names import CUSTOMER, HOST, after_escape, common, public
+from forsy_retrace.redaction.names import CONTAINER, CUSTOMER, HOST, after_escape, common, public
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
@@ -19,11 +20,27 @@ IMPORTED = later(rb"[ \t]{1,4}import\b")
 """What makes a module of Python of the dotted name before it."""
 COMMAND_BEFORE = later(
     rb"(?:ssh|scp|sftp|ping6?|curl|wget|dig|nslookup|host|telnet|nc|ncat|mosh|rsync|traceroute"
-    rb"|nmap|openssl s_client -connect|http|xh|smb|resolve[sd]?|server|hostname|Host|HostName"
+    rb"|nmap|openssl s_client -connect|http|xh|smb|resolve[sd]?|server|[Hh]ostname|Host|HostName"
     rb"|host_?name|url|addr(?:ess)?|endpoint|dns|domain|connect(?:ed|ing)? to|from|to|on|at|@"
     rb"|://|-h|--host|--hostname|--server|\d\.\d{1,3}\.\d{1,3}(?=[ \t]))[ \t:=\"']{0,4}"
     rb"(?:-[A-Za-z]{1,3}[ ]{1,2})?(?:[\w.-]{1,40}@)?$"
 )
+COMPANY = later(
+    rb"(?:[a-z0-9-]{2,40}\.){1,3}(?:com|net|org|io|dev|cloud|tech|eu|de|nl|fr|es|it|ch|at|be|se|no|dk|pl"
+    rb"|uk)(?!\.?[\w(-])"
+)
+UNAME = later(
+    rb"([A-Za-z0-9][A-Za-z0-9.-]{2,62}) [0-9]{1,2}\.[0-9]{1,3}\.[0-9][\w.+~-]{0,60}"
+    rb" (?:#[0-9]|Darwin )"
+)
+HOSTNAME = later(rb"(?: -[a-z])?\r?\n([A-Za-z0-9][A-Za-z0-9.-]{2,62})[ \t\r]{0,4}(?:\n|$)")
+STATIC_HOSTNAME = later(rb"([A-Za-z0-9][A-Za-z0-9.-]{2,62})[ \t\r]{0,4}(?:\n|$)")
+REMOTE_HOST = later(rb"([A-Za-z0-9][A-Za-z0-9.-]{2,62})/")
+MAC = later(
+    rb"-(?:MacBook(?:-Pro|-Air)?|iMac|Mac-mini|Mac-Studio)(?:-[0-9]{1,2})?"
+    rb"(?:\.(?:local|localdomain|lan|home))?(?![A-Za-z0-9])"
+)
+"""What macOS puts behind its owner's name."""
 IPV4 = later(rb"(?:10|192|172|169|100)\.(\d{1,3})\.\d{1,3}\.\d{1,3}")
 ADDRESS_BEFORE = later(
     rb"(?:://|@|host(?:name)?|ip|addr|address|inet|server|from|to|peer|remote|client|gateway|via|dev"
@@ -60,15 +77,28 @@ ESCAPE_LIKE = later(
 """What may stand behind two backslashes: an escape's digits, a word of rich text."""
 CUSTOMER_VALUE = later(
     rb"(?:[_ -]?(?:id|ids|no|n?nr|num|number|n?nummer|code|ref|uuid|key))?\\{0,3}[\"'`]?"
-    rb"[ \t]{0,4}"
-    rb"(?:[:=#]{1,2}|=>|: ?#|is[ ]|[ ]#)[ \t]{0,4}#?\\{0,3}[\"'`]?([A-Za-z0-9][A-Za-z0-9_-]{2,63})"
+    rb"[ \t]{0,4}(?:[:=#]{1,2}|=>|: ?#|is[ ]|[ ]#|\.[ ])"
+    rb"[ \t]{0,4}#?\\{0,3}[\"'`]?([A-Za-z0-9][A-Za-z0-9_-]{2,63})"
 )
+NAMES_A_NUMBER = b"id", b"number", b"client"
+"""How the words of customers end that say themselves that a number follows."""
 STRIPE_CUSTOMER = later(rb"[A-Za-z0-9]{10,24}")
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:
     for top in rules.words("places", "tops"):
         yield top, _internal_host
+    for label in rules.words("places", "inner"):
+        yield label, _inside_company
+    for mac in (b"-macbook", b"-imac", b"-mac-mini", b"-mac-studio"):
+        yield mac, _mac
+    for system in (b"linux ", b"darwin "):
+        yield system, partial(_named_host, UNAME)
+    for sign in (b"$", b"%", b">", b"#"):
+        yield sign + b" hostname", partial(_named_host, HOSTNAME)
+    yield b"static hostname: ", partial(_named_host, STATIC_HOSTNAME)
+    for sign in (b"+", b"%2b"):
+        yield b"ssh-remote" + sign, partial(_named_host, REMOTE_HOST)
     yield b".svc.cluster.local", _cluster_host
     for begin in rules.words("places", "networks"):
         yield begin, _ipv4
@@ -104,7 +134,21 @@ def _internal_host(scan: Scan, start: int, end: int) -> None:
     if following and (following[0] in shape.ALNUM or following in (b"_", b"-", b"(", b"[")):
         return
     if following == b"." and data[end + 1 : end + 2].isalnum():
-        return  # .corp.example.com is looked at as mail or by a term
+        return  # .corp.example.com has a rule of its own
+    _host(scan, start, end)
+
+
+def _inside_company(scan: Scan, start: int, end: int) -> None:
+    """wiki.corp.example.com"""
+    domain = COMPANY.match(scan.low, end)
+    if domain:
+        _host(scan, start, domain.end())
+
+
+def _host(scan: Scan, start: int, end: int) -> None:
+    """Adds the host that ends here, if something around it says that it is one."""
+    data = scan.data
+    following = data[end : end + 1]
     begin = _labels_before(data, start)
     if begin >= start or IMPORTED.match(data, end):
         return
@@ -133,6 +177,20 @@ def _internal_host(scan: Scan, start: int, end: int) -> None:
         if following == b"=" or (following == b" " and data[end + 1 : end + 2] == b"="):
             return
         scan.add(begin, end, "internal-host", HOST)
+
+
+def _mac(scan: Scan, start: int, end: int) -> None:
+    """The name of a computer, which holds its owner's: Jans-MacBook-Pro.local"""
+    mac, begin = MAC.match(scan.data, start), _labels_before(scan.data, start)
+    if mac and 2 < start - begin <= 40:
+        scan.add(begin, mac.end(), "mac", HOST)
+
+
+def _named_host(pattern: re.Pattern[bytes], scan: Scan, start: int, end: int) -> None:
+    """The host that the pattern finds right after the literal."""
+    match = pattern.match(scan.data, end)
+    if match and match[1].lower() not in common() and not CONTAINER.fullmatch(match[1].lower()):
+        scan.add(*match.span(1), "named-host", HOST)
 
 
 def _ipv4(scan: Scan, start: int, end: int) -> None:
@@ -264,7 +322,8 @@ def _customer(scan: Scan, start: int, end: int) -> None:
     ):
         return
     said = scan.low[end : match.start(1)]
-    is_named = re.match(
+    is_numbered = value.isdigit() and scan.low[start:end].endswith(NAMES_A_NUMBER)
+    is_named = is_numbered or re.match(
         rb"[_ -]?(?:id|no|n?nr|n?num|code|ref|uuid|key)"
         rb"|\\{0,3}[\"'`]?[ \t]{0,4}[:=]?[ \t]{0,2}#|[ ]#",
         said,

@@ -29,12 +29,12 @@ IS = later(
     rb"|(?:that|which|used|you|we|I) [^\n:=]{1,60}? (?:is|was)(?: ?:)? "
     rb"|(?:is|was|has been) (?:generated|created|set) for [^\n:=]{1,60}: "
     rb"|(?:is|was|are|will be|(?:has been )?(?:re)?set to|changed to"
-    rb"|now|be|should be|to be|becomes?|es|est|ist|lautet|\xc3\xa9|\xc3\xa8|\xc3\xa4r|er"
+    rb"|now|be|should be|to be|becomes?|es|est|c'est|ist|lautet|\xc3\xa9|\xc3\xa8|\xc3\xa4r|er"
     rb"|este|jest|"
     + ABROAD
     + rb"|\xe2\x80\x94|\xe2\x80\x93)(?: (?:now|nu|jetzt|maintenant|ahora|still|just"
     rb"|also|set to|currently|always))?(?: ?:| is)?[ \t]{1,3}"
-    rb"|(?:=|:|->|=>|\xe2\x86\x92)[ \t]{1,3}|\("
+    rb"|(?:=|:|->|=>|\xe2\x86\x92|\xe2\x9e[\x94\x9c\xa1]|\xc2\xbb)[ \t]{1,3}|\("
     rb"|(?:is|are|was|below|follows|as follows) ?:[ \t]{0,4}\r?\n(?:[ \t]{0,4}\r?\n)?[ \t]{0,40}"
 )
 NAMED_BEFORE = later(
@@ -54,7 +54,8 @@ FROM = later(rb"(?:^|[\s(])from ([^\s()]{6,80}) to $")
 FROM_TO = later(rb"(?:[^\n:=]{1,40}? )?from ([^\s()]{6,80}) to ")
 TO = later(rb"(?:(?:of|for) [^\n:=]{1,40}? )?to:?[ \t]{1,3}")
 ACCOUNT = later(
-    rb"(?:(?:\s{1,2}(?:is|are|as|user))?:?\s{1,2}|[^\n:()/]{1,40}\()[\w.@+\\-]{2,60}(?:\s?/\s?|\s?\|\s?|:(?!//)|\s(?:with|and)\s)"
+    rb"(?:(?:\s{1,2}(?:is|are|as|user))?:?\*{0,2}\s{1,2}|[^\n:()/]{1,40}\()(?:\*{1,2}|[`\"'])?[\w.@+\\-]{2,60}"
+    rb"(?:\*{1,2}|[`\"'])?(?:\s?/\s?|\s?\|\s?|:(?!//)|\s(?:with|and)\s)\*{0,2}"
 )
 CHANGED = later(rb"(?:(?:was|is|has been|got) )?(?:(?:re)?set|changed|switched|rotated|updated)\b")
 FINGERPRINT = later(rb"(?:0x)?[0-9A-F]{16}(?:[0-9A-F]{24})?$")
@@ -76,8 +77,10 @@ SETTERS = (
 
 
 def rows() -> Iterator[tuple[bytes, Rule]]:
-    for words in (b"pw:", b"pw is ", b"pw = ", b"pw="):
+    for words in (b"pw:", b"pw is ", b"pw ist ", b"pw = ", b"pw="):
         yield words, _short
+    for words in (b"pw for", b"pw to", b"pw on", b"pw f\xc3\xbcr"):
+        yield words, _short_for
     for words in rules.words("prose", "accounts"):
         yield words, _account
     for words in rules.words("prose", "keys"):
@@ -93,6 +96,13 @@ def _short(scan: Scan, start: int, end: int) -> None:
         _said(scan, value, PASSWORD)
     else:
         _stands_after(scan, end, PASSWORD)
+
+
+def _short_for(scan: Scan, start: int, end: int) -> None:
+    """`the pw for … is …`"""
+    said = IS.match(scan.data, start + 3)
+    if said and not (start and scan.data[start - 1] in OF_A_NAME):
+        _stands_after(scan, said.end(), PASSWORD)
 
 
 def _account(scan: Scan, start: int, end: int) -> None:

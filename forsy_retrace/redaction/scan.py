@@ -18,6 +18,7 @@ from forsy_retrace.redaction import (
     people,
     places,
     prose,
+    rosters,
     tokens,
 )
 from forsy_retrace.redaction.engine import Literals
@@ -111,6 +112,7 @@ class Rules:
             *people.rows(),
             *places.rows(),
             *numbers.rows(),
+            *rosters.rows(),
         ]
         by_literal: dict[bytes, list[Rule]] = {}
         for literal, rule in strict:
