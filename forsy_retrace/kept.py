@@ -40,7 +40,7 @@ class Kept(msgspec.Struct, array_like=True):
     codes: dict[bytes, Code]
     """By kind, flags and text of the pattern."""
     tables: dict[str, tuple[bytes, msgspec.Raw]]
-    """By name: the digest of its text, and what it says."""
+    """By name: the digest of what it was made of, and what came of that."""
 
 
 @contextmanager
@@ -48,12 +48,12 @@ def between_runs() -> Iterator[None]:
     """Patterns and tables are taken from what earlier runs made; what is new is for the next."""
     store = _Store(_path())
     patterns.compile_by(store.compiled)
-    tables.parse_by(store.parsed)
+    tables.keep_by(store.made)
     try:
         yield
     finally:
         patterns.compile_by(re.compile)
-        tables.parse_by(tables.parsed)
+        tables.keep_by(tables.anew)
         store.save()
 
 
@@ -83,13 +83,13 @@ class _Store:
         except NOT_SO:
             return re.compile(pattern, flags)
 
-    def parsed(self, name: str, text: bytes) -> dict[str, Any]:
-        """What a table says, as it was parsed when its text was the same."""
-        digest = _digest(text)
+    def made(self, name: str, of: bytes, make: tables.Make) -> Any:
+        """What was made of some bytes when they were the same."""
+        digest = _digest(of)
         made_of, data = self.kept.tables.get(name, (b"", msgspec.Raw()))
         if made_of == digest:
-            return msgspec.msgpack.decode(data, type=dict[str, Any])
-        found = tables.parsed(name, text)
+            return msgspec.msgpack.decode(data)
+        found = make(of)
         self.kept.tables[name] = digest, msgspec.Raw(msgspec.msgpack.encode(found))
         self.has_news = True
         return found

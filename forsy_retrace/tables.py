@@ -1,4 +1,4 @@
-"""Reads the tables that come with the package."""
+"""Reads the tables that come with the package, and what is made of them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,27 +6,42 @@ from typing import Any
 
 HERE = Path(__file__).parent
 
-Parse = Callable[[str, bytes], dict[str, Any]]
+Make = Callable[[bytes], Any]
+Keep = Callable[[str, bytes, Make], Any]
 
 
 def table(name: str) -> dict[str, Any]:
     """A TOML file by its path below the package."""
-    return _Reader.parse(name, (HERE / name).read_bytes())
+    found: dict[str, Any] = made(name, (HERE / name).read_bytes(), _parsed)
+    return found
 
 
-def parsed(name: str, text: bytes) -> dict[str, Any]:
-    """What a table's text says."""
+def made(name: str, of: bytes, make: Make) -> Any:
+    """What is made of some bytes of the package's own: maps, lists, texts and bytes.
+
+    A program may keep it by its name as long as the bytes are the same: on nothing else may it
+    depend, the code that makes it included.
+    """
+    return _Keeper.made(name, of, make)
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
     import tomli
 
     return tomli.loads(text.decode())
 
 
-class _Reader:
-    """How tables are parsed."""
+def anew(name: str, of: bytes, make: Make) -> Any:
+    """Keeps nothing."""
+    return make(of)
 
-    parse: Parse = staticmethod(parsed)
+
+class _Keeper:
+    """How what is made is kept."""
+
+    made: Keep = staticmethod(anew)
 
 
-def parse_by(parse: Parse) -> None:
-    """From now on tables are parsed in this way; for a program that keeps what they said."""
-    _Reader.parse = staticmethod(parse)
+def keep_by(keep: Keep) -> None:
+    """From now on what is made is kept in this way; for a program that is run often."""
+    _Keeper.made = staticmethod(keep)

@@ -6,11 +6,13 @@ import base64
 import binascii
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules
 from forsy_retrace.redaction.names import after_escape
+from forsy_retrace.tables import made
 
 if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
@@ -21,6 +23,8 @@ REACH = 8192
 DEPTH = 2
 LEAST = 4
 """Letters an image must have, to be rare enough."""
+HEAD = 6
+"""Letters of an image that are looked for; the rest is compared where they stand."""
 SHORTEST = 20
 """Letters a run must have, to be decoded."""
 NARROWEST, WIDEST = 40, 200
@@ -43,9 +47,8 @@ MORE = (
 def rows() -> Iterator[tuple[bytes, Rule]]:
     for anchor in sorted(_anchors()):
         yield binascii.hexlify(anchor), _hex
-    for image in sorted({image.lower() for image in _images()}):
-        yield image, _base64
-
+    for head in _images():
+        yield head, _base64
     for decoder in rules.load("words.toml")["encoded"]["decoders"]:
         yield decoder.encode(), _decoded
     for flag in rules.load("words.toml")["encoded"]["powershell"]:
@@ -57,10 +60,22 @@ def _anchors() -> set[bytes]:
 
 
 @cache
-def _images() -> frozenset[bytes]:
-    """What the anchors look like inside base64, encoded once or twice."""
+def _images() -> dict[bytes, tuple[bytes, ...]]:
+    """What the anchors look like in base64, encoded once or twice, by heads in small letters.
+
+    Half of all literals are such images; whole they would make the automaton twice as large.
+    """
+    code = Path(__file__).read_bytes()
+    found = made("images", code + b"\n".join(sorted(_anchors())), lambda _: _by_heads())
+    return {head: tuple(images) for head, images in found.items()}
+
+
+def _by_heads() -> dict[bytes, list[bytes]]:
     once = _encoded(_anchors())
-    return frozenset(once | _encoded(once))
+    found: dict[bytes, list[bytes]] = {}
+    for image in sorted(once | _encoded(once)):
+        found.setdefault(image[:HEAD].lower(), []).append(image)
+    return found
 
 
 def _encoded(values: set[bytes]) -> set[bytes]:
@@ -79,7 +94,9 @@ def images_at(value: bytes, alignment: int) -> list[bytes]:
 
 def _base64(scan: Scan, start: int, end: int) -> None:
     data = scan.data
-    if end <= scan.decoded or scan.depth >= DEPTH or data[start:end] not in _images():
+    if end <= scan.decoded or scan.depth >= DEPTH:
+        return
+    if not data.startswith(_images()[scan.low[start:end]], start):
         return
     window = data[max(0, start - REACH) : start]
     begin = start - (len(window) - len(window.rstrip(RUN)))
