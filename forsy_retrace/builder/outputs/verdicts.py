@@ -79,7 +79,7 @@ PROMPTED = later(r"(?m)^(?:>>>|In \[\d+\]:|\(Pdb\)|ipdb>) \S")
 
 
 def failed_by_its_own_words(
-    text: str, run: Command | None, tool: str = "", *, untold: bool = False
+    text: str, run: Command | None, tool: str, *, untold: bool
 ) -> Verdict | None:
     """A failure that the exit status did not tell: something else's was seen, or none (`untold`)."""
     for of, opening in OPENS_WITH_ERROR:
