@@ -17,10 +17,11 @@ from forsy_retrace.trace import Step, Touch, Trace, put, steps_named
 
 from .again.attempts import side_of
 from .again.retries import Again
-from .causes.flow import Flow, Source
+from .causes.flow import Flow
 from .causes.given import Beside, brought_values, values_given
 from .causes.lanes import Lane, Line, in_progress
 from .causes.notes import attempts, came_from, checks, under_plan
+from .causes.source import Source
 from .causes.wanted import Wanted
 from .judging.meant import meant
 from .outcome import never_ran
