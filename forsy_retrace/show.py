@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from forsy_retrace.builder.page import sentence_of
+from forsy_retrace.builder.sections import sentence_of
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.loaded import json_lines, json_of, load_folder, sources_of
 from forsy_retrace.redact import Rules, masker_of
