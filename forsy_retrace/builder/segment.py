@@ -263,7 +263,7 @@ class _Segments:
             self.left_out[here.evidence.record] = "repeated history"
             return
         does = _meant(event)
-        if is_administration(does.tool, does.input):
+        if is_administration(does.input):
             self.administration.add(event.call)
             self.left_out[here.evidence.record] = "trace administration"
             return

@@ -8,7 +8,7 @@ from forsy_retrace.events import Fact
 from forsy_retrace.trace import Check, Step, Trace
 
 from ..checks.unchecked import is_log, is_plan, is_prose
-from ..tools import finish_of, gives_up
+from ..finishes import finish_of, gives_up
 from ..touched.fixers import around_its_check
 from ..touched.scratch import scratch
 from ..variants import thumbs
