@@ -153,12 +153,6 @@ FILES = (
     *(_derived(rule.name, rule.sentence) for rule in CHANGES),
 )
 
-ALTERNATIVES = {
-    "weighs-options": "A sentence that names an alternative, another way or an option by its letter.",
-    "could-but": "A sentence of the shape `I could …, but …`.",
-    "rather-than": "A sentence that names what is done and what it is done instead of.",
-}
-
 CHECK = (
     *(
         _inferred(f"check-{kind}", f"The command is {what}, by the table of commands.", 0.85)
@@ -177,16 +171,9 @@ CHECK = (
     _inferred("nothing-to-check", "A build, or a run of what was built, is no check where no edit is open.", 0.85),
 )  # fmt: skip
 
-RETRIES = {
-    "same-command-after-failure": "The same command, wrappers, quoting and viewers at its end aside.",
-    "same-arguments-after-failure": "The same tool with the same arguments.",
-    "same-delegation-after-failure": "A subagent is started anew with much the same brief, or for what has the same title.",
-}
-"""Sentences for the rules whose function has none."""
-
 LINK = (
     *(
-        _inferred(name, _sentence(test.__doc__) or RETRIES.get(name, ""), confidence)
+        _inferred(name, _sentence(test.__doc__), confidence)
         for name, confidence, test, *_ in (*AGAIN, *UNTOLD)
     ),
     _derived("typed-anew", "The message that took the place of one that the user went back on."),
@@ -292,9 +279,7 @@ SECTIONS: tuple[Section, ...] = (
         "Which options did the agent say that it did not take?",
         "Whole sentences are copied from the step's own reasoning; the weakest row that held"
         " gives the confidence.",
-        tuple(
-            _inferred(row.rule, ALTERNATIVES.get(row.rule, ""), row.confidence) for row in OPTIONS
-        ),
+        tuple(_inferred(row.rule, row.sentence, row.confidence) for row in OPTIONS),
         ("alternatives_considered",),
     ),
     Section(
