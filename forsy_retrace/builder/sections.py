@@ -9,8 +9,11 @@ from .alternatives import ROWS as OPTIONS
 from .checks.unchecked import NAMED
 from .confide import FACTS, HIGHEST
 from .judging.worth import BAD, GOOD
+from .outcome import SAYS_SO
+from .outputs.found import NO_FAILURE
 from .outputs.runners import RUNNERS
 from .outputs.runners import Row as Runner
+from .outputs.verdicts import COMPLAINTS
 from .readings import ROWS as READINGS
 from .tools import TAKES_IN, VERBS
 from .touched.changes import RULES as CHANGES
@@ -119,26 +122,12 @@ def _runner(row: Runner) -> Listed:
 OUTCOME = (
     *(_runner(row) for row in RUNNERS),
     _inferred("opens-with-error", "The answer of an MCP server or a web search opens with its error, though no flag says so.", 0.9),
-    _inferred("nothing-but-a-usage-error",
-              "The exit is masked or not told; a complaint about an argument, and the usage behind it.", 0.9),
-    _inferred("nothing-but-an-error",
-              "The exit is masked or not told; the output is nothing but a tool's error message, or a server's refusal with its status.", 0.85),
-    _inferred("says-it-never-began",
-              "The exit is masked or not told; the runner, or the shell, says nothing but that there was nothing to check.", 0.9),
-    _inferred("search-without-match",
-              "A search that exits 1 and prints nothing worked: there was nothing to find.", 0.9),
-    _inferred("last-search-without-match",
-              "A search that ends a line of listings exits 1, and nothing complains: it found nothing.", 0.85),
-    _inferred("says-it-failed",
-              "What the line's own `|| echo` says of a failure was printed, for the command that the line is for.", 0.9),
+    *(
+        _inferred(rule, _sentence(test.__doc__), confidence)
+        for rule, confidence, test in (*COMPLAINTS, *NO_FAILURE, *SAYS_SO)
+    ),
     _inferred("folder-not-entered",
               "The line's `cd` says that it failed, and what the line is for stands behind it and `&&`: it never ran.", 0.9),
-    _inferred("says-it-was-done",
-              "An editing tool that flags nothing, and says that the file was written.", 0.9),
-    _inferred("shows-what-was-asked",
-              "A reading tool that flags nothing, and heads what it shows.", 0.95),
-    _inferred("differences-shown",
-              "A comparison that exits 1 and prints what differs worked.", 0.85),
     _inferred("plan-taken-up",
               "A plan filed as rejected only since the user took it up in the next turn.", 0.9),
     _derived("error-step", "An error of the model or the harness is a failure."),
