@@ -21,7 +21,7 @@ from .causes.flow import Flow
 from .causes.given import Beside, brought_values, values_given
 from .causes.lanes import Lane, Line, in_progress
 from .causes.notes import attempts, came_from, checks, under_plan
-from .causes.source import Source
+from .causes.texts import Source
 from .causes.wanted import Wanted
 from .judging.meant import meant
 from .outcome import never_ran

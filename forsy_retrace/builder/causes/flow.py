@@ -24,8 +24,7 @@ from ..words.cited import lines_named
 from .distinctive import SHORTEST, values
 from .given import Brought
 from .imports import imported
-from .source import Source
-from .texts import Texts
+from .texts import Source, Texts
 from .wanted import MAX_TEXT, MODULE, Asked, Wanted, files_edited, last_part, ways_to_show
 
 HIT = later(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)

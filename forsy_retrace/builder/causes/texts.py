@@ -6,13 +6,13 @@ The one that showed most of it, in that file as far as the log tells which files
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch
 
 from ..outputs.gaps import only_reads
 from .distinctive import SHORTEST
-from .source import Source
 from .wanted import Replaced, Wanted, last_part
 
 NUMBERED = later(r"^[ \t]*\d+(?:→|\t)", re.M)
@@ -23,6 +23,17 @@ WINDOW = "[File: "
 """How SWE-agent heads the lines of a file that it shows, each behind its number."""
 LOOKS = 8
 """So many looks at a line of a file are kept."""
+
+
+class Source(NamedTuple):
+    """An earlier step that showed a value, by which rule, and how surely it was the source."""
+
+    step: int
+    value: str
+    rule: str
+    confidence: float
+    is_use: bool = True
+    """False of an edit's echo of its own lines, which a later edit mends: nothing came of them."""
 
 
 class Texts:
