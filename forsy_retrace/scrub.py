@@ -42,7 +42,7 @@ def redacted(stream: BinaryIO, rules: Rules = Rules(), name: str = "") -> Iterat
         yield masker.mask(text).encode("utf-8", "surrogateescape")
 
 
-def scanned(path: Path, rules: Rules = Rules()) -> Iterator[Place | Unread]:  # noqa: B008 (Rules is frozen)
+def scanned(path: Path, rules: Rules) -> Iterator[Place | Unread]:
     """Every place in a file, or in the files below a folder, that holds something private.
 
     A zip's files are looked at one by one. What can't be looked at is named with the reason.

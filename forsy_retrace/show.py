@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from forsy_retrace.builder.page import sentence_of
+from forsy_retrace.builder.sections import sentence_of
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.loaded import json_lines, json_of, load_folder, sources_of
 from forsy_retrace.redact import Rules, masker_of
@@ -79,7 +79,7 @@ def _indented(text: str) -> str:
 def _step(trace: Json, number: int) -> Json:
     steps = trace["steps"]
     if number > len(steps):
-        raise RetraceError(f"the trace has {len(steps)} steps")
+        raise RetraceError(f"the trace has {len(steps)} steps; name one from 1 to {len(steps)}")
     return steps[number - 1]
 
 
@@ -100,7 +100,7 @@ def explained(
     if field not in FIELDS:
         raise RetraceError(f"no such field; the fields are {', '.join(FIELDS)}")
     if number > len(rows):
-        raise RetraceError(f"evidence.jsonl has {len(rows)} rows")
+        raise RetraceError(f"evidence.jsonl has {len(rows)} rows; see validate")
     row = rows[number - 1]
     entry = row["fields"].get(field)
     value = step.get(field)

@@ -15,7 +15,7 @@ import pytest
 
 os.environ.setdefault("FORSY_LAWS", "quick")
 os.environ.setdefault("FORSY_TRACEBACK", "1")
-pytest.register_assert_rewrite("folders")
+pytest.register_assert_rewrite("asked", "folders")
 
 MEMORY = Path("/dev/shm")
 """Where Linux keeps files in memory: ten thousand small ones took a disk half of the time."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_cli import LOG, run
+from asked import run
+from test_cli import LOG
 
 from forsy_retrace.convert import Options, convert
 from forsy_retrace.redact import Rules

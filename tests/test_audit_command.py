@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import refused, run
 from audits import FIXTURES, PLAIN, PUSH, audited, told
-from click.testing import CliRunner, Result
 from folders import contents
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from forsy_retrace.audit.page import page
 from forsy_retrace.audit.report import as_json, encoded, table
-from forsy_retrace.cli import main
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.show import found_problems
 from forsy_retrace.verify import verify
@@ -24,28 +23,11 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 Json = dict[str, Any]
 
 
-def run(*words: object) -> Result:
-    """One command; an exception that no user can act on is raised."""
-    done = CliRunner().invoke(main, [str(word) for word in words])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
-
-
 def written(folder: Path, trace: object, name: str = "claimed.json") -> Path:
     path = folder / name
     text = trace if isinstance(trace, str) else json.dumps(trace)
     path.write_text(text, "utf-8", "surrogatepass")
     return path
-
-
-def refused(code: int, *words: object) -> str:
-    """The one line with which a command is refused."""
-    done = run(*words)
-    assert (done.exit_code, done.stdout) == (code, "")
-    assert done.stderr.startswith("forsy-retrace: ")
-    assert done.stderr.count("\n") == 1
-    return done.stderr
 
 
 # the page

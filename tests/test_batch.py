@@ -231,16 +231,19 @@ def test_another_package_or_way_to_count_tokens_is_another_version(
     assert len({made, another, plan.fingerprint()}) == 3
 
 
+HONEST = vars(work)["folders"]
+
+
+def faulty(source: Any, name: str, options: Any) -> Any:
+    """Fails at one of the logs."""
+    if source.name == "claude/one.jsonl":
+        raise ValueError("ghp_secret")
+    return HONEST(source, name, options)
+
+
 def test_a_fault_of_ours_is_a_row_that_quotes_nothing(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = vars(work)["folders"]
-
-    def faulty(source: Any, name: str, options: Any) -> Any:
-        if source.name == "claude/one.jsonl":
-            raise ValueError("ghp_secret")
-        return honest(source, name, options)
-
     monkeypatch.setattr(work, "folders", faulty)
     done = run(logs, tmp_path / "traces")
     ((name, problem),) = done.failed
@@ -263,13 +266,6 @@ def test_what_could_not_be_made_anew_stays_and_says_so(
     before = folders(target)
     log = logs / "claude" / "one.jsonl"
     log.write_bytes(log.read_bytes() + b"{}\n")
-    honest = vars(work)["folders"]
-
-    def faulty(source: Any, name: str, options: Any) -> Any:
-        if source.name == "claude/one.jsonl":
-            raise ValueError("ghp_secret")
-        return honest(source, name, options)
-
     with monkeypatch.context() as patch:
         patch.setattr(work, "folders", faulty)
         for _ in range(2):  # the second run does not try it again

@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from asked import refused, run
 from folders import contents
 
 from forsy_retrace.cli import main
@@ -46,24 +46,6 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("cli") / "trace"
     assert run("claude-code", LOG, "-o", target, "-q").exit_code == 0
     return target
-
-
-def run(*words: object) -> Result:
-    """One command; an exception that no user can act on is raised."""
-    done = CliRunner().invoke(main, [str(word) for word in words])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
-
-
-def refused(code: int, *words: object) -> str:
-    """The one line with which a command is refused."""
-    done = run(*words)
-    assert (done.exit_code, done.stdout) == (code, "")
-    assert done.stderr.startswith("forsy-retrace: ")
-    assert done.stderr.endswith("\n")
-    assert done.stderr.count("\n") == 1
-    return done.stderr
 
 
 def shell(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -435,7 +417,7 @@ def test_a_trace_may_be_named_by_its_document(trace: Path) -> None:
 
 
 def test_no_number_of_minutes_is_a_usage_error(here: Path) -> None:
-    assert "no number of minutes" in CliRunner().invoke(main, ["auto", "x", "--idle", "nan"]).stderr
+    assert "no number of minutes" in run("auto", "x", "--idle", "nan").stderr
 
 
 def test_a_log_that_is_packed_otherwise_is_said_to_be(here: Path) -> None:
@@ -455,14 +437,14 @@ def test_a_log_that_is_packed_otherwise_is_said_to_be(here: Path) -> None:
     ],
 )
 def test_a_mistyped_command_is_told_the_nearest(typed: str, meant: str, here: Path) -> None:
-    done = CliRunner().invoke(main, [typed, "x"])
+    done = run(typed, "x")
     assert (done.exit_code, done.stdout) == (2, "")
     assert f"Did you mean '{meant}'?" in done.stderr
 
 
 @pytest.mark.parametrize("typed", ["aider", "opencode", "cursor2"])
 def test_a_harness_that_no_adapter_reads_is_not_taken_for_another(typed: str, here: Path) -> None:
-    done = CliRunner().invoke(main, [typed, "x"])
+    done = run(typed, "x")
     assert done.exit_code == 2
     assert "`forsy-retrace adapters` lists the logs that can be read" in done.stderr
 
@@ -989,7 +971,7 @@ def test_an_empty_name_is_a_variable_that_was_not_set(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, list(words))
+    done = run(*words)
     assert done.exit_code == 2
     assert "is empty; a variable may not be set" in done.output
     assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
+from asked import run
 
 from forsy_retrace.cli import main
 from forsy_retrace.registry import bundled
@@ -101,9 +101,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ask(words: list[str]) -> tuple[int, str]:
-    done = CliRunner().invoke(main, words)
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
+    done = run(*words)
     return done.exit_code, done.output
 
 

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
-
-from forsy_retrace.cli import main
+from asked import run
 
 LOG = Path(__file__).parents[1] / "fixtures" / "claude-code" / "push-pull-push" / "input.jsonl"
 ASKED, PUSH, PULL, AGAIN, TOLD = 1, 2, 3, 4, 5
@@ -17,7 +15,7 @@ ASKED, PUSH, PULL, AGAIN, TOLD = 1, 2, 3, 4, 5
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("example") / "trace"
-    done = CliRunner().invoke(main, ["claude-code", str(LOG), "-o", str(target), "-q"])
+    done = run("claude-code", LOG, "-o", target, "-q")
     assert done.exit_code == 0
     return target
 
@@ -35,8 +33,7 @@ def rows(folder: Path) -> dict[int, dict[str, Any]]:
 
 
 def why(folder: Path, step: int, field: str) -> str:
-    asked = ["show", str(folder), "--step", str(step), "--why", field, "--source", str(LOG)]
-    done = CliRunner().invoke(main, asked)
+    done = run("show", folder, "--step", step, "--why", field, "--source", LOG)
     assert done.exit_code == 0, done.stderr
     return done.stdout
 
@@ -163,7 +160,7 @@ def test_why_says_null_of_what_the_log_does_not_show(folder: Path) -> None:
 
 
 def test_the_overview_shows_the_failure_the_causes_and_the_retry(folder: Path) -> None:
-    said = CliRunner().invoke(main, ["show", str(folder)]).stdout
+    said = run("show", folder).stdout
     lines = {int(line.split()[0]): line for line in said.splitlines()[3:]}
     assert "FAILED" in lines[PUSH]
     assert "-1" in lines[PUSH].rsplit("[", 1)[1]

@@ -199,14 +199,17 @@ def test_an_interrupt_at_any_moment_keeps_the_old_folder_or_the_new_one(target: 
 
 
 def test_a_folder_that_waits_to_be_named_is_closed_to_others(target: Path) -> None:
+    waited = 0
     for number in kills(target, None):
         for fresh in target.parent.glob(".trace.new"):
+            waited += 1
             assert fresh.stat().st_mode & 0o077 == 0 or held(fresh) == NEW, number
         sweep(target)
         put(target, NEW)
         for path in sorted(target.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
         target.rmdir()
+    assert waited
 
 
 def test_the_leftovers_of_another_target_are_not_touched(target: Path) -> None:

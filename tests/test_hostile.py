@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from asked import run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -32,7 +32,6 @@ from forsy_retrace.builder.checks.tasks import Tasks
 from forsy_retrace.builder.judging.goal import accepts
 from forsy_retrace.builder.touched.edits import Standing
 from forsy_retrace.builder.words.cues import SENTENCE
-from forsy_retrace.cli import main
 from forsy_retrace.commands import Simple
 from forsy_retrace.show import found_problems
 from forsy_retrace.trace import Step, Touch
@@ -99,13 +98,6 @@ def small() -> Log:
     return log
 
 
-def ask(*words: object) -> Result:
-    done = CliRunner().invoke(main, [str(word) for word in words])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
-
-
 def written(folder: Path, data: bytes, name: str = "session.jsonl") -> Path:
     path = folder / "in" / name
     path.parent.mkdir(exist_ok=True)
@@ -116,19 +108,19 @@ def written(folder: Path, data: bytes, name: str = "session.jsonl") -> Path:
 def everything(folder: Path, data: bytes, name: str = "session.jsonl") -> bytes:
     """All that comes of a log: files and their names, and what every command prints."""
     path = written(folder, data, name)
-    seen = [ask("auto", path, "-o", folder / "out").output]
+    seen = [run("auto", path, "-o", folder / "out").output]
     if (folder / "out").exists():
-        seen.append(ask("auto", path, "-o", folder / "out", "--json").output)
-        seen.append(ask("show", folder / "out").output)
-        seen.append(ask("validate", folder / "out").output)
-        seen.append(ask("verify", folder / "out", "--source", path).output)
+        seen.append(run("auto", path, "-o", folder / "out", "--json").output)
+        seen.append(run("show", folder / "out").output)
+        seen.append(run("validate", folder / "out").output)
+        seen.append(run("verify", folder / "out", "--source", path).output)
         steps = json.loads((folder / "out" / "trace.json").read_bytes())["steps"]
         for step in steps[:6]:
-            seen.append(ask("show", folder / "out", "--step", step["step"]).output)
+            seen.append(run("show", folder / "out", "--step", step["step"]).output)
             for field in ("input", "output", "observation", "tool", "started_at"):
                 why = ("--step", step["step"], "--why", field, "--source", path)
-                seen.append(ask("show", folder / "out", *why).output)
-    seen.append(ask("events", "auto", path).output)
+                seen.append(run("show", folder / "out", *why).output)
+    seen.append(run("events", "auto", path).output)
     parts = [text.encode("utf-8", "replace") for text in seen]
     for found in sorted((folder / "out").rglob("*")):
         parts.append(os.fsencode(found.relative_to(folder)))
@@ -139,7 +131,7 @@ def everything(folder: Path, data: bytes, name: str = "session.jsonl") -> bytes:
 def holds(folder: Path, data: bytes) -> Row:
     """The trace of a log, which is valid and borne out by it."""
     path = written(folder, data)
-    done = ask("claude-code", path, "-o", folder / "out", "-q")
+    done = run("claude-code", path, "-o", folder / "out", "-q")
     assert done.exit_code == 0, done.stderr
     assert found_problems(folder / "out") == []
     assert verify(folder / "out", path) == []
@@ -220,7 +212,7 @@ def test_no_id_from_a_log_becomes_a_path(name: str, tmp_path: Path) -> None:
     for row in log.rows:
         row.update(sessionId=name, uuid=name, agentId=name, slug=name)
     written(tmp_path, log.bytes() + log.bytes().replace(b'"version"', b'"v"'))
-    done = ask("claude-code", tmp_path / "in", "-o", tmp_path / "out", "-q")
+    done = run("claude-code", tmp_path / "in", "-o", tmp_path / "out", "-q")
     assert done.exit_code == 0
     (one,) = (tmp_path / "out").iterdir()
     assert one.name.startswith("2026-02-26-list-the-files-")
@@ -331,7 +323,7 @@ DISORDERS: dict[str, Callable[[bytes], bytes]] = {
 def test_a_log_in_disorder_is_borne_out_by_it(case: str, disorder: str, tmp_path: Path) -> None:
     data = DISORDERS[disorder](FIXTURES.joinpath(case, "input.jsonl").read_bytes())
     path = written(tmp_path, data)
-    done = ask(case.partition("/")[0], path, "-o", tmp_path / "out", "-q")
+    done = run(case.partition("/")[0], path, "-o", tmp_path / "out", "-q")
     assert done.exit_code == 0, done.stderr
     traces = [found.parent for found in (tmp_path / "out").rglob("trace.json")]
     assert traces
@@ -444,7 +436,7 @@ def test_what_a_log_lacks_is_sought_nowhere(
     assert spots
     for at in spots:
         path = written(tmp_path, data[:at] + odd + data[at + len(there) :], log.name)
-        assert ask(log.parent.parent.name, path, "-o", tmp_path / "out", "-q").exit_code == 0
+        assert run(log.parent.parent.name, path, "-o", tmp_path / "out", "-q").exit_code == 0
         assert verify(tmp_path / "out", path) == []
 
 
@@ -489,7 +481,7 @@ def test_a_reward_that_no_grader_gives_is_none(tmp_path: Path) -> None:
     said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
     data = json.dumps({"messages": said, "reward": 10**400}).encode()
     path = written(tmp_path, data, "run.json")
-    assert ask("openai-chat", path, "-o", tmp_path / "out", "-q").exit_code == 0
+    assert run("openai-chat", path, "-o", tmp_path / "out", "-q").exit_code == 0
     trace = json.loads((tmp_path / "out" / "trace.json").read_bytes())
     assert "reward" not in (trace["summary"].get("goal_notes") or "")
 
@@ -499,7 +491,7 @@ def test_a_recording_that_ends_before_it_began_has_no_end(tmp_path: Path) -> Non
     lines = (f'Script started on {began} [TERM="xterm"]', "$ ls", "a.py", "$ exit", "exit", "")
     text = "\r\n".join(lines) + f'\nScript done on {ended} [COMMAND_EXIT_CODE="0"]\n'
     path = written(tmp_path, text.encode(), "typescript")
-    assert ask("typescript", path, "-o", tmp_path / "out", "-q").exit_code == 0
+    assert run("typescript", path, "-o", tmp_path / "out", "-q").exit_code == 0
     trace = json.loads((tmp_path / "out" / "trace.json").read_bytes())
     assert (trace["started_at"], trace["ended_at"]) == ("2026-03-02T08:45:00Z", None)
 
@@ -509,7 +501,7 @@ def test_a_file_without_a_name_in_a_zip_is_passed_over(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(zipfile.ZipInfo(""), "{}")
         archive.write(FIXTURES / "chatgpt" / "blank-output" / "input.json", "conversations.json")
-    assert ask("auto", path, "-o", tmp_path / "out", "-q").exit_code == 0
+    assert run("auto", path, "-o", tmp_path / "out", "-q").exit_code == 0
 
 
 def test_an_export_that_was_packed_anew_with_its_folder_is_read(tmp_path: Path) -> None:
@@ -519,8 +511,8 @@ def test_an_export_that_was_packed_anew_with_its_folder_is_read(tmp_path: Path) 
         archive.writestr("My export/conversations.json", held)
         archive.writestr("My export/user.json", "{}")
         archive.writestr("__MACOSX/My export/._conversations.json", b"\0\5\x16\7")
-    assert ask("auto", path, "-o", out, "-q").exit_code == 0
-    assert ask("verify", out, "--source", path).exit_code == 0
+    assert run("auto", path, "-o", out, "-q").exit_code == 0
+    assert run("verify", out, "--source", path).exit_code == 0
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("conversations.json", held)
     sources = json.loads((out / "manifest.json").read_bytes())["sources"]
@@ -528,7 +520,7 @@ def test_an_export_that_was_packed_anew_with_its_folder_is_read(tmp_path: Path) 
         "again.zip",
         "again.zip#My export/conversations.json",
     ]
-    assert ask("auto", path, "-o", tmp_path / "top", "-q").exit_code == 0
+    assert run("auto", path, "-o", tmp_path / "top", "-q").exit_code == 0
     sources = json.loads((tmp_path / "top" / "manifest.json").read_bytes())["sources"]
     assert [one["name"] for one in sources] == ["again.zip", "again.zip#conversations.json"]
 
@@ -541,7 +533,7 @@ def test_a_zip_is_read_at_its_top_and_in_one_folder_only(name: str, tmp_path: Pa
     held = (FIXTURES / "chatgpt" / "blank-output" / "input.json").read_bytes()
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(zipfile.ZipInfo(name), held)
-    assert ask("auto", path, "-o", tmp_path / "out", "-q").exit_code == 65
+    assert run("auto", path, "-o", tmp_path / "out", "-q").exit_code == 65
 
 
 @pytest.mark.parametrize("name", ["exit", "private", "rule"])
@@ -569,7 +561,7 @@ def is_linear(log: Callable[[int], bytes], adapter: str, folder: Path, size: int
     def seconds(size: int) -> float:
         path = written(folder, log(size))
         began = time.process_time()
-        assert ask(adapter, path, "-o", folder / str(size), "-q").exit_code == 0
+        assert run(adapter, path, "-o", folder / str(size), "-q").exit_code == 0
         return time.process_time() - began
 
     return any(seconds(3 * size) < 6 * seconds(size) for _ in range(3))
@@ -665,7 +657,7 @@ def test_outputs_of_very_many_blank_lines_take_linear_time(tmp_path: Path) -> No
     edited(log, 1)
     for command in ("go test ./...", "pytest", "npm test", "bun test", "gradle test", "cat a.go"):
         log.calls("Bash", {"command": command}, "\n" * 30_000 + " ok")
-    quickly(6, lambda: ask("claude-code", written(tmp_path, log.bytes()), "-o", tmp_path / "out"))
+    quickly(6, lambda: run("claude-code", written(tmp_path, log.bytes()), "-o", tmp_path / "out"))
 
 
 @pytest.mark.slow
@@ -761,7 +753,7 @@ def test_many_patches_of_many_edits_take_linear_time(tmp_path: Path) -> None:
     patch = "".join(f"+++ b/lib/f{number}.py\n+x = {number}\n" for number in range(900))
     for _ in range(60):
         log.calls("Bash", {"command": "git diff"}, patch)
-    quickly(3, lambda: ask("claude-code", written(tmp_path, log.bytes()), "-o", tmp_path / "out"))
+    quickly(3, lambda: run("claude-code", written(tmp_path, log.bytes()), "-o", tmp_path / "out"))
 
 
 def test_many_tasks_take_linear_time() -> None:
@@ -812,14 +804,14 @@ def test_many_records_of_one_call_take_linear_time(tmp_path: Path) -> None:
 
 def test_a_file_that_unpacks_to_far_more_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, gzip.compress(small().bytes() + b"x" * (12 << 20)))
-    done = quickly(1, lambda: ask("auto", path, "-o", tmp_path / "out"))
+    done = quickly(1, lambda: run("auto", path, "-o", tmp_path / "out"))
     assert done.exit_code == 65
     assert not (tmp_path / "out").exists()
 
 
 def test_no_more_of_an_archive_is_read_than_its_first_layer(tmp_path: Path) -> None:
     path = written(tmp_path, gzip.compress(gzip.compress(small().bytes())))
-    assert ask("auto", path, "-o", tmp_path / "out").exit_code == 65
+    assert run("auto", path, "-o", tmp_path / "out").exit_code == 65
 
 
 # links
@@ -838,7 +830,7 @@ def test_links_and_pipes_below_a_folder_are_passed_over(tmp_path: Path) -> None:
     (path.parent / "agent-1.jsonl").symlink_to(secret)
     os.mkfifo(path.parent / "pipe.jsonl")
     (path.parent / "zero.jsonl").symlink_to("/dev/zero")
-    done = ask("claude-code", path.parent, "-o", tmp_path / "out", "--json")
+    done = run("claude-code", path.parent, "-o", tmp_path / "out", "--json")
     assert done.exit_code == 0
     assert [one["total_steps"] for one in json.loads(done.stdout)["traces"]] == [3]
     assert len(list((tmp_path / "out").iterdir())) == 1
@@ -938,12 +930,12 @@ def test_a_secret_in_the_name_of_a_log_is_masked(tmp_path: Path) -> None:
     assert is_clean(everything(tmp_path, small().bytes(), f"{CANARY}.jsonl"))
     for data in (b"", b"not json", b'{"a":1}'):
         path = written(tmp_path, data, f"{CANARY}.jsonl")
-        done = ask("auto", path, "-o", tmp_path / "none")
+        done = run("auto", path, "-o", tmp_path / "none")
         assert done.exit_code == 65
         assert is_clean(done.output.encode())
     written(tmp_path, small().bytes())
     for words in ((), ("--json",)):
-        done = ask("auto", tmp_path / "in", "-o", tmp_path / "several", *words)
+        done = run("auto", tmp_path / "in", "-o", tmp_path / "several", *words)
         assert done.exit_code == 0
         assert "no adapter" in done.output
         assert is_clean(done.output.encode())
@@ -991,10 +983,10 @@ def test_halves_of_a_secret_are_masked_where_the_whole_is_known(tmp_path: Path) 
     log.answers({"type": "text", "text": f"second half {CANARY[20:]}"})
     log.calls("Bash", {"command": "cat token"}, f"whole: {CANARY}")
     path = written(tmp_path, log.bytes())
-    assert ask("auto", path, "-o", tmp_path / "out", "-q").exit_code == 0
+    assert run("auto", path, "-o", tmp_path / "out", "-q").exit_code == 0
     found = [tmp_path / "out" / name for name in files(tmp_path / "out")]
     assert is_clean(b"".join(one.read_bytes() for one in found))
-    assert is_clean(ask("events", "auto", path).output.encode())
+    assert is_clean(run("events", "auto", path).output.encode())
 
 
 def test_halves_are_masked_where_the_whole_stands_in_a_record_left_out(tmp_path: Path) -> None:
@@ -1003,7 +995,7 @@ def test_halves_are_masked_where_the_whole_stands_in_a_record_left_out(tmp_path:
     orphan = {"type": "tool_result", "tool_use_id": "none", "content": f"whole: {CANARY}"}
     log.add(type="user", message={"role": "user", "content": [orphan]})
     path = written(tmp_path, log.bytes())
-    ask("auto", path, "-o", tmp_path / "out")
+    run("auto", path, "-o", tmp_path / "out")
     assert is_clean((tmp_path / "out" / "trace.json").read_bytes())
 
 
@@ -1013,11 +1005,11 @@ def test_why_masks_what_the_trace_masks(tmp_path: Path) -> None:
     log.calls("Bash", {"command": f"mysql -u root --password={word} shop"}, "ok")
     log.calls("Bash", {"command": "cat note"}, f"remember {word} well")
     path = written(tmp_path, log.bytes())
-    ask("auto", path, "-o", tmp_path / "out", "-q")
+    run("auto", path, "-o", tmp_path / "out", "-q")
     whole = (tmp_path / "out" / "trace.json").read_text("utf-8")
     assert word not in whole
     last = json.loads(whole)["steps"][-1]["step"]
-    said = ask("show", tmp_path / "out", "--step", last, "--why", "output", "--source", path)
+    said = run("show", tmp_path / "out", "--step", last, "--why", "output", "--source", path)
     assert word not in said.stdout
 
 
@@ -1149,7 +1141,7 @@ def test_a_hostile_file_ends_in_a_trace_or_one_line(
 @pytest.mark.corpus
 @pytest.mark.skipif(not ARCHIVE.is_file(), reason="no hostile files beside this checkout")
 def test_halves_of_a_token_are_masked_in_the_collection(collection: Path, tmp_path: Path) -> None:
-    done = ask("auto", collection / HALVES, "-o", tmp_path / "out", "-q")
+    done = run("auto", collection / HALVES, "-o", tmp_path / "out", "-q")
     assert done.exit_code == 0
     text = (tmp_path / "out" / "trace.json").read_text("utf-8")
     (canary,) = {cell["canary"] for cell in cells() if "canary" in cell}

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from forsy_retrace.builder.page import SECTIONS, page, sentence_of
+from forsy_retrace.builder.page import page
+from forsy_retrace.builder.sections import SECTIONS, sentence_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "judgement.md"

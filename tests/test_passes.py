@@ -15,7 +15,7 @@ import pytest
 
 from forsy_retrace.builder import build
 from forsy_retrace.builder.judging.ending import ending
-from forsy_retrace.builder.page import SECTIONS, Listed, Section
+from forsy_retrace.builder.sections import SECTIONS, Listed, Section
 from forsy_retrace.events import (
     Attachment,
     Change,

@@ -8,9 +8,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from asked import run
 
-from forsy_retrace.cli import main
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.registry import GROUP
 from forsy_retrace.scaffold import adapter_in, checkout_of, new_adapter
@@ -110,7 +109,7 @@ def test_it_is_found_by_its_entry_point(package: Path, monkeypatch: pytest.Monke
     (info / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = {module}\n")
     monkeypatch.syspath_prepend(str(package))
     log = package / "tests/fixtures/first-words/input.jsonl"
-    done = CliRunner().invoke(main, ["check", "nimbus-log", str(log), "--quick"])
+    done = run("check", "nimbus-log", log, "--quick")
     assert (done.exit_code, done.output) == (0, "1 log, 0 broken laws.\n")
     with pytest.raises(RetraceError, match=r"^an installed package offers an adapter nimbus-log;"):
         new_adapter("nimbus-log", package)
@@ -129,7 +128,7 @@ def test_it_is_found_by_its_entry_point(package: Path, monkeypatch: pytest.Monke
     ],
 )
 def test_a_bad_name_is_refused_in_one_line(name: str, why: str, tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["new-adapter", name, "-o", str(tmp_path)])
+    done = run("new-adapter", name, "-o", tmp_path)
     assert (done.exit_code, done.output) == (2, f"forsy-retrace: {why}\n")
     assert contents(tmp_path) == []
 
@@ -143,7 +142,7 @@ def test_what_is_there_already_is_left_alone(package: Path, checkout: Path) -> N
 
 
 def test_a_package_may_be_made_inside_a_checkout(checkout: Path) -> None:
-    done = CliRunner().invoke(main, ["new-adapter", "other-log", "--package", "-o", str(checkout)])
+    done = run("new-adapter", "other-log", "--package", "-o", checkout)
     assert done.exit_code == 0, done.output
     made = done.output.splitlines()[:-1]
     assert all(os.path.exists(path) for path in made)
@@ -154,9 +153,7 @@ def test_a_package_may_be_made_inside_a_checkout(checkout: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    done = CliRunner().invoke(
-        main, ["new-adapter", "other-log", "-o", str(tmp_path / "file" / "x")]
-    )
+    done = run("new-adapter", "other-log", "-o", tmp_path / "file" / "x")
     assert (done.exit_code, len(done.output.splitlines())) == (74, 1)
 
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from folders import contents
+from runs import published
 
 pytestmark = pytest.mark.scale
 
@@ -49,10 +49,6 @@ def begun(
     return subprocess.Popen(
         [*command, "-q", *words], env={**os.environ, **env}, stderr=subprocess.PIPE
     )
-
-
-def published(target: Path) -> dict[str, bytes]:
-    return {name: data for name, data in contents(target).items() if "ledger" not in name}
 
 
 def has_begun(target: Path, traces: int) -> None:

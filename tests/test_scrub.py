@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from asked import refused, run
 from click.testing import CliRunner
-from test_cli import LOG, refused, run
+from test_cli import LOG
 
 from forsy_retrace.cli import main
 

@@ -6,7 +6,8 @@ from typing import get_args
 import pytest
 
 from forsy_retrace.builder import build
-from forsy_retrace.builder.tools import SHELLS, TOOLS, command_of
+from forsy_retrace.builder.shells import SHELLS, command_of
+from forsy_retrace.builder.tools import TOOLS
 from forsy_retrace.calls import Calls
 from forsy_retrace.dialects import attachments, call_of, content_text
 from forsy_retrace.events import (

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import refused, run
 from test_adapters import CASES
-from test_cli import LOG, refused, run
+from test_cli import LOG
 
 from forsy_retrace.convert import Options, convert
 from forsy_retrace.loaded import load_folder, sources_of

@@ -400,7 +400,7 @@ class Reader:
         elif content_text(text).strip():
             yield _said(content_text(text), here.below("/message"), _harness(doc))
         for index, call in enumerate(calls):
-            yield self._call(call, index, here.below(pointer("tool_calls", index)))
+            yield self._call(call, here.below(pointer("tool_calls", index)))
         if used := counts(step.get("metrics"), USAGE):
             yield Fact(here.below("/metrics"), "usage", used)
 
@@ -415,7 +415,7 @@ class Reader:
             name = self._own("", where)
             yield ToolCall(where, name, "terminal", command, None)
 
-    def _call(self, call: Any, index: int, here: Origin) -> Event:
+    def _call(self, call: Any, here: Origin) -> Event:
         match call:
             case {"function_name": str(tool), **rest}:
                 logged = words(rest.get("tool_call_id"))

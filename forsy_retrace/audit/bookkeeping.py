@@ -51,10 +51,10 @@ def _head(step: ClaimedStep) -> str:
 def _by_tool(step: ClaimedStep) -> bool:
     sent = parsed(step.input or "")
     if isinstance(sent, dict):
-        return is_administration(step.tool or "", sent)
+        return is_administration(sent)
     text = step.input or ""
     named = ({"command": text}, {"file_path": text.strip()}, {"content": text})
-    return bool(step.tool) and any(is_administration(step.tool or "", one) for one in named)
+    return bool(step.tool) and any(is_administration(one) for one in named)
 
 
 def _by_words(pattern: re.Pattern[str]) -> Callable[[ClaimedStep], bool]:

@@ -44,7 +44,7 @@ class Pattern(NamedTuple):
     whole: tuple[bool, bool]
 
 
-def likeness(claim: str, log: str, places: Places = ()) -> Way:
+def likeness(claim: str, log: str, places: Places) -> Way:
     """How the claimed text stands to the log's."""
     said, shown = fold(claim, places), fold(log, places)
     if said == shown:
@@ -76,7 +76,7 @@ def hides_a_failure(claim: str, log: str) -> bool:
     return BAD_NEWS.search(log) is not None and BAD_NEWS.search(claim) is None
 
 
-def stands_in(claim: str, shown: str, places: Places = ()) -> bool:
+def stands_in(claim: str, shown: str, places: Places) -> bool:
     """Whether a claimed text stands anywhere in a text that is folded, no word or number cut."""
     return _excerpt(f"… {claim} …", shown, places) != "other"
 

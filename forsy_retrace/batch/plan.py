@@ -72,7 +72,7 @@ def _moved(store: str) -> str:
 
 
 def files_below(
-    roots: Iterable[str], stores: Iterable[str] = (), target: str = ""
+    roots: Iterable[str], stores: Iterable[str], target: str
 ) -> Iterator[File | Unread]:
     """Every file below the roots, once, in their order; links below a root are not followed.
 

@@ -12,7 +12,7 @@ COMMAND = later(
 )
 
 
-def is_administration(tool: str, sent: Any) -> bool:
+def is_administration(sent: Any) -> bool:
     """Whether a call's only purpose is a Forsy trace, or reading the trace skill."""
     match sent:
         case {"content": str(text)} if TRACE_JSON.match(text[:600]):

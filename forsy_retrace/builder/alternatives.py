@@ -15,6 +15,7 @@ class Row(NamedTuple):
     """A way to speak of another option, and how surely it names one not taken."""
 
     rule: str
+    sentence: str
     words: tuple[str, ...]
     """One of them stands, in small letters, in whatever the pattern finds."""
     pattern: re.Pattern[str]
@@ -26,6 +27,7 @@ class Row(NamedTuple):
 ROWS: tuple[Row, ...] = (
     Row(
         "weighs-options",
+        "A sentence that names an alternative, another way or an option by its letter.",
         ("alternative", "another ", "option", "other approach"),
         later(
             r"(?i)\b(?:alternatively|(?<!try )(?<!take )(?<!use )(?<!if there's )(?<!if there is )another (?:option|approach|way)|(?<!to )other (?:options|approaches)"
@@ -35,6 +37,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "could-but",
+        "A sentence of the shape `I could …, but …`.",
         (" could", " might"),
         later(
             # What would be done if things were otherwise is no option.
@@ -47,6 +50,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "rather-than",
+        "A sentence that names what is done and what it is done instead of.",
         ("rather than", "instead of"),
         later(
             r"(?i)\b(?:i'll|i will|i'd|i should|i'm going to|we'll|we should|we keep|let's|let me|i think|i can)\b"

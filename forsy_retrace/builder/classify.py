@@ -10,12 +10,12 @@ from forsy_retrace.events import CODE_ENDED
 from forsy_retrace.evidence import Ground, derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
+from .shells import command_of
 from .tools import (
     AGENT_TOOLS,
     KINDS_OF_PATCHES,
     PATCHERS,
     Kind,
-    command_of,
     files_of,
     kind_of,
     one_file,

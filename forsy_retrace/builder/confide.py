@@ -30,8 +30,10 @@ from forsy_retrace.patterns import later
 from forsy_retrace.sdk import Shows
 from forsy_retrace.trace import Deduction, Step, Trace
 
+from .finishes import closing_words
 from .outcome import never_ran
-from .tools import AGENT_TOOLS, SHELLS, closing_words, command_of
+from .shells import SHELLS, command_of
+from .tools import AGENT_TOOLS
 
 HIGHEST = 90
 """A trace made from a log never claims more."""

@@ -5,27 +5,26 @@ subagent's inside, an abandoned branch, what lay before a cleared or compacted c
 """
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
 
 import msgspec
 
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Evidence, Ground, derived, inferred
-from forsy_retrace.patterns import later
-from forsy_retrace.sdk import compact
-from forsy_retrace.trace import Check, Step, Touch, Trace, edits_named, put, steps_named
+from forsy_retrace.trace import Step, Touch, Trace, put, steps_named
 
 from .again.attempts import side_of
 from .again.retries import Again
-from .causes.flow import Flow, Source
+from .causes.flow import Flow
 from .causes.given import Beside, brought_values, values_given
-from .causes.lanes import Lane, Line
+from .causes.lanes import Lane, Line, in_progress
+from .causes.notes import attempts, came_from, checks, under_plan
+from .causes.texts import Source
 from .causes.wanted import Wanted
 from .judging.meant import meant
 from .outcome import never_ran
-from .outputs.begun import no_test_ran
 from .pair import issued_together
 from .tools import AGENT_TOOLS, path_of
 from .variants import Lines, branch_of, variants
@@ -46,8 +45,15 @@ ASKS_ANEW = ("direct_request", "correction")
 MOST_EDITS = 60
 """Edits of earlier turns that a correction may mean."""
 PLAN_TOOLS = ("TodoWrite", "TaskUpdate", "update_plan", "todo_list", "plan_update")
-Position = tuple[list[int], str | None, str, float | None]
-"""Causes by what an actor had just received: steps, type, note, confidence."""
+
+
+class Position(NamedTuple):
+    """Causes by what an actor had just received, and how surely; None where the log says so."""
+
+    causes: Sequence[int] = ()
+    kind: str | None = None
+    note: str = ""
+    sure: float | None = None
 
 
 def link(trace: Trace) -> Trace:
@@ -151,7 +157,7 @@ class _Linker:
     def _user(self, step: Step) -> Step:
         before = self._reacts_to(step)
         self.users += 1
-        self._named("agent ")
+        main = self._named("agent ")
         named = self._given(step.input or "")
         if step.origin in self.beside.words:
             named |= brought_values(self.beside.words[step.origin])
@@ -159,21 +165,21 @@ class _Linker:
         for lane in self.lanes.values():
             lane.flow.given |= named
             lane.flow.lines_given = lines
-        self._corrected(step, before)
+        self._corrected(step, before, main)
         if step.message_role in ASKS_ANEW:
-            lane = self._named("agent ")
-            lane.items = {}
+            main.items = {}
         step = self._typed_anew(step)
         if before is None:
             return step
-        kind = "answer_to_agent_question" if answers(step) else "other"
-        verb = {"answer_to_agent_question": "Answers"}.get(kind, "Follows")
+        kind, verb = "other", "Follows"
+        if answers(step):
+            kind, verb = "answer_to_agent_question", "Answers"
         if before.call is not None and (never_ran(before) or before.via == "interrupted"):
-            verb = (
-                "Comes with the rejection of" if step.via == "rejection" else "Follows the stop of"
-            )
-        rule = "reacts-to"
-        return _caused(step, [before.step], kind, f"{verb} step {before.step}.", derived(rule))
+            verb = "Follows the stop of"
+            if step.via == "rejection":
+                verb = "Comes with the rejection of"
+        note = f"{verb} step {before.step}."
+        return _caused(step, [before.step], kind, note, derived("reacts-to"))
 
     def _again(self, step: Step) -> Step:
         """What was edited or generated again."""
@@ -239,14 +245,11 @@ class _Linker:
             if steps[0].via != "answer":
                 return
 
-    def _corrected(self, step: Step, before: Step | None) -> None:
+    def _corrected(self, step: Step, before: Step | None, lane: Lane) -> None:
         """What the user called wrong may be attempted again: edits of the turn, or the plan.
 
         Of the edits, those of a file that the message names, where it names any.
         """
-        lane = self.lanes.get("agent ")
-        if lane is None:
-            return
         sent_back = before is not None and before.operation == "plan" and never_ran(before)
         is_wrong = finds_fault(step) or sent_back
         wrong = [
@@ -271,12 +274,11 @@ class _Linker:
     def _call(self, step: Step) -> Step:
         lane = self._lane(step)
         beside = [one for one in lane.batch if issued_together(one, step)]
-        sibling = bool(beside)
-        first = self.steps[beside[0].step] if sibling else None
-        if not sibling:
+        first = self.steps[beside[0].step] if beside else None
+        if not beside:
             lane.see()
             lane.receive(step)
-        causes, kind, note, sure = self._position(step, lane, first)
+        position = self._position(step, lane, first)
         step = self._briefed(step, lane)
         check = self.trace.checks.get(step.step)
         again = lane.retries.take(step, check, step.step in self.meant)
@@ -286,32 +288,32 @@ class _Linker:
         for source in found:
             if source.is_use:
                 self.uses.setdefault(source.step, step.step)
-        given = [source for source in found if source.step not in causes]
-        step = self._joined(step, lane, (causes, kind, note, sure), given, again)
-        lane.batch = [*(lane.batch if sibling else lane.late), step]
+        given = [source for source in found if source.step not in position.causes]
+        step = self._joined(step, lane, position, given, again)
+        lane.batch = [*(lane.batch if beside else lane.late), step]
         lane.issued.append(step)
         lane.started = True
         if step.like in PLAN_TOOLS and step.call is not None:
-            self._planned(step, lane, step.call.input)
+            self._planned(step.step, lane, step.call.input)
         return step
 
-    def _planned(self, step: Step, lane: Lane, sent: Any) -> None:
+    def _planned(self, step: int, lane: Lane, sent: Any) -> None:
         """Items of a list are told all at once; a task of the session's own list one by one, by any
         actor, who may end what another had begun."""
         task = sent.get("taskId") if isinstance(sent, dict) else None
         if not isinstance(task, str):
-            lane.works_on(step.step, _in_progress(sent))
+            lane.works_on(step, in_progress(sent))
         elif sent.get("status") == "in_progress":
-            lane.works_on(step.step, (*lane.items, task))
+            lane.works_on(step, (*lane.items, task))
         elif sent.get("status") is not None:
             for other in self.lanes.values():
                 other.items.pop(task, None)
 
     def _briefed(self, step: Step, lane: Lane) -> Step:
         """A subagent's first step takes its input from the brief."""
-        start = self._start(step)
         if lane.started:
             return step
+        start = self._start(step)
         ground = (
             derived("brief", steps=(start,))
             if start is not None
@@ -339,27 +341,24 @@ class _Linker:
     def _position(self, step: Step, lane: Lane, first: Step | None) -> Position:
         """Causes by what the actor had just received."""
         if maker := _made_by(step, lane.batch):
-            return [maker], "other", f"The code of step {maker} made this call.", None
+            return Position([maker], "other", f"The code of step {maker} made this call.")
         if first is not None:
             causes = [c for c in first.caused_by or () if self.steps[c].call is None]
-            return (
-                causes,
-                "parallel_work",
-                f"Issued in the same message as step {first.step}.",
-                None,
-            )
+            note = f"Issued in the same message as step {first.step}."
+            return Position(causes, "parallel_work", note)
         if step.actor.startswith("subagent") and not lane.started:
             start = self._start(step)
             if start is not None:
                 lane.flow.given |= self._given(self.steps[start].input or "")
-                return [start], "delegated_work", f"Step {start} started this subagent.", None
+                note = f"Step {start} started this subagent."
+                return Position([start], "delegated_work", note)
         if step.actor == SHELL:
-            return [], None, "", None  # one line of a history is not the cause of the next
+            return Position()  # one line of a history is not the cause of the next
         if self.line.asker is not None and step.actor in ("agent", "system"):
             return self._asked(self.line.asker)
         if lane.came:
             return self._received(step, lane.came)
-        return [], None, "", None
+        return Position()
 
     def _start(self, step: Step) -> int | None:
         """The step that started a subagent, where it stands before this one."""
@@ -367,21 +366,20 @@ class _Linker:
         return start if start is not None and start < step.step else None
 
     def _asked(self, asker: Step) -> Position:
-        first = self.users <= 1
         kind = BY_ROLE.get(asker.message_role or "", "follow_up_user_request")
-        if first:
+        if self.users <= 1:
             kind = "user_request"
         did = SAID.get(asker.message_role or "", "asked")
-        return [asker.step], kind, f"The user {did} in step {asker.step}.", None
+        return Position([asker.step], kind, f"The user {did} in step {asker.step}.")
 
     def _received(self, step: Step, batch: list[Step]) -> Position:
         received = [one.step for one in batch]
         if all(one.action == "output" and one.via != "notification" for one in batch):
-            return [], None, "", None  # a turn had ended: what began the next is not in the log
+            return Position()  # a turn had ended: what began the next is not in the log
         if all(one.call is None for one in batch):
             reports = any(one.via == "notification" for one in batch)
             kind = "used_subagent_result" if reports else "other"
-            return received, kind, f"Follows {steps_named(received)}.", 0.6
+            return Position(received, kind, f"Follows {steps_named(received)}.", 0.6)
         agents = [one.step for one in batch if one.like in AGENT_TOOLS and one.success]
         if step.actor.startswith("subagent"):
             kind = "delegated_work"
@@ -395,10 +393,11 @@ class _Linker:
         lost = [one.step for one in batch if one.result is None]
         if not came:
             kind = kind if kind == "delegated_work" else "other"
-            return received, kind, f"Follows {steps_named(received)}.", 0.6
+            return Position(received, kind, f"Follows {steps_named(received)}.", 0.6)
         word = "result" if len(came) == 1 else "results"
         also = f"{steps_named(lost)} and " if lost else ""
-        return received, kind, f"Follows {also}the {word} of {steps_named(came)}.", 0.7
+        note = f"Follows {also}the {word} of {steps_named(came)}."
+        return Position(received, kind, note, 0.7)
 
     def _joined(
         self,
@@ -413,42 +412,34 @@ class _Linker:
         check = self.trace.checks.get(step.step)
         notes = [note] if note else []
         rule, confidence = "position", sure
-        retried = again.step if again is not None else step.retry_of
         if given:
             causes = [*causes, *(source.step for source in given)]
-            notes += [f"{_quoted(s.value, step)} came from step {s.step}." for s in given]
+            notes += [came_from(source, step) for source in given]
             rule, low = given[0].rule, min(source.confidence for source in given)
             confidence = low if confidence is None else min(confidence, low)
             if kind == "dependency_on_tool_result" and len(set(causes)) > 1:
                 kind = "dependency_on_multiple_prior_steps"
         if again is not None:
             causes = [*causes, again.step]
-            notes.append(_attempts(step, self.steps[again.step]))
+            notes.append(attempts(step, self.steps[again.step]))
             rule, confidence = rule if given else again.rule, again.confidence
+            retry = inferred(again.rule, confidence, steps=(again.step,), votes=again.votes)
+            step = put(step, {"retry_of": retry}, retry_of=again.step)
             if self.steps[again.step].success is False:
                 kind = "retry_after_failure"
         kind = self._under(step, lane, kind, notes)
         if check is not None and check.edits:
-            kind_told = check.kind + _untested(check, step)
-            notes.append(f"Checks the edits of {edits_named(check)} ({kind_told}).")
+            notes.append(checks(check, step))
             if edits := [edit for edit in check.edits if not self._beside(edit, step)]:
                 causes, rule = edits, check.rule
                 kind, confidence = "verification_of_prior_step", check.confidence
-        grounds: dict[str, Ground] = {}
-        if again is not None:
-            grounds["retry_of"] = inferred(
-                again.rule, again.confidence, steps=(again.step,), votes=again.votes
-            )
-        step = put(step, grounds, retry_of=retried)
-        found = sorted({cause for cause in causes if cause < step.step})
-        if not found and position[1] == "parallel_work":
+        is_alone = not any(cause < step.step for cause in causes)
+        if is_alone and position.kind == "parallel_work":
             return put(step, {"causal_note": derived("position")}, causal_note=" ".join(notes))
-        if not found:
-            return step
         ground = derived("position") if confidence is None else inferred(rule, confidence)
         beside = tuple(dict.fromkeys(filter(None, map(self._brought_in, given))))
         ground = msgspec.structs.replace(ground, evidence=beside)
-        return _caused(step, found, kind or "other", " ".join(notes), ground)
+        return _caused(step, causes, kind or "other", " ".join(notes), ground)
 
     def _brought_in(self, source: Source) -> Evidence | None:
         """Where a value stands that came beside its step's result, which does not show it."""
@@ -476,7 +467,7 @@ class _Linker:
             notes.append("Starts a subagent.")
             return kind if is_retry else "delegation_to_subagent"
         if lane.items and (is_retry or kind in WEAK) and step.operation != "plan":
-            notes.append(_plan_of(lane.items))
+            notes.append(under_plan(lane.items))
             return kind if is_retry else "execution_of_plan"
         return kind
 
@@ -493,13 +484,10 @@ class _Linker:
             main.batch = [step]
             main.see()
             main.flow.show(step)
-            done = _caused(step, [start], "handoff_from_subagent", note, derived("notification"))
-            return done
+            return _caused(step, [start], "handoff_from_subagent", note, derived("notification"))
         lane.receive(step)
         causes, kind, note, sure = self._position(step, lane, None)
-        if step.action == "output":
-            lane.batch = [step]
-        if step.actor == "agent":
+        if step.action == "output" or step.actor == "agent":
             lane.batch = [step]
         if not causes:
             return step
@@ -521,31 +509,11 @@ def _made_by(step: Step, batch: Sequence[Step]) -> int | None:
     return next(makers, None) if made_by else None
 
 
-def _in_progress(sent: object) -> tuple[str, ...]:
-    """The items that a plan tool's call marks as in progress."""
-    if not isinstance(sent, dict):
-        return ()
-    listed = [value for value in sent.values() if isinstance(value, list)]
-    items = [sent, *chain.from_iterable(listed)]
-    return tuple(
-        compact(one)
-        for one in items
-        if isinstance(one, dict) and one.get("status") == "in_progress"
-    )
-
-
-def _plan_of(items: Mapping[str, int]) -> str:
-    """Under which plan items a call is made."""
-    since = steps_named(sorted(set(items.values())))
-    told = f"Works under the plan item{'s' * (len(items) > 1)}"
-    return f"{told} in progress since {since}."
-
-
 WEAK = ("parallel_work", "dependency_on_tool_result", "dependency_on_multiple_prior_steps")
 """Types that say less of a call than that it works on a plan."""
 
 
-def _caused(step: Step, causes: list[int], kind: str, note: str, ground: Ground) -> Step:
+def _caused(step: Step, causes: Iterable[int], kind: str, note: str, ground: Ground) -> Step:
     found = tuple(sorted({cause for cause in causes if cause < step.step}))
     if not found:
         return step
@@ -554,39 +522,7 @@ def _caused(step: Step, causes: list[int], kind: str, note: str, ground: Ground)
     return put(step, grounds, caused_by=found, causal_type=kind, causal_note=note)
 
 
-def _untested(check: Check, step: Step) -> str:
-    """What a note adds to the kind of a check that is not known to test all of its edits."""
-    if check.kind == "tests" and check.passed is None and no_test_ran(step.printed):
-        return "; none was carried out"
-    if not check.untested:
-        return ""
-    return f", not known to test {steps_named(check.untested) if check.over else 'them'}"
-
-
 def _is_named(step: Step, words: str) -> bool:
     """Whether words name the file that a call works on."""
     path = path_of(step.call.input) if step.call else None
     return path is not None and posixpath.basename(path) in words
-
-
-def _attempts(step: Step, before: Step) -> str:
-    if step.actor == SHELL and before.success is None:
-        return f"May attempt step {before.step} again; nothing tells whether that had failed."
-    return f"Attempts step {before.step} again."
-
-
-HERE = later(r"^(?:\.{1,2}/)+")
-"""How a path begins that starts at a folder of its own: another step may start elsewhere."""
-
-
-def _quoted(value: str, step: Step) -> str:
-    """A value as the call says it: a path from its first slash, not from where it stands."""
-    said = step.input or ""
-    at = said.find(value) if "/" in value else -1
-    if at > 0:
-        first = at
-        while first and said[first - 1] in "/.~":
-            first -= 1
-        if not said[first - 1 : first].isalnum():  # else the end of a longer path
-            value = HERE.sub("", said[first:at]) + value
-    return f"`{value[:120]}`"

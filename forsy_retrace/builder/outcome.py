@@ -5,17 +5,21 @@ the tool's own failure summary, the step failed, as an inference. A search that 
 exits 1 worked.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import msgspec
 
 from forsy_retrace.commands import Command
 from forsy_retrace.events import NEVER_RAN
 from forsy_retrace.evidence import derived, inferred
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Trace, put
 
 from .classify import ends_as_code
-from .outputs.found import found_no_more, found_nothing, showed_differences
+from .outputs.found import NO_FAILURE, NoFailure
 from .outputs.printed import unreached
-from .outputs.verdicts import SAYS_DONE, SHOWS_IT, failed_by_its_own_words
+from .outputs.verdicts import failed_by_its_own_words
 from .tools import PLAN_EXITS
 
 
@@ -66,40 +70,68 @@ def _judged(step: Step) -> Step:
 def _call(step: Step, run: Command | None) -> Step:
     result = step.told
     assert result is not None
-    basis = result.origin.evidence.at(result.basis)
     here = result.origin.evidence
+    told = derived(result.rule, here.at(result.basis))
     shown = None if result.output is None else step.printed
+    row: Row | NoFailure | None = None
     match result.outcome:
         case "ok" | "unknown":
             untold = result.outcome == "unknown"
             if run is not None and run.place < unreached(step):
                 ground = inferred("folder-not-entered", 0.9, here)
                 return put(step, {"success": ground}, success=False)
-            words, hidden = step.printed, untold or ends_as_code(step) or _is_excused(step, run)
-            verdict = failed_by_its_own_words(words, run, step.like, untold=hidden)
+            hidden = untold or ends_as_code(step) or _is_excused(step, run)
+            verdict = failed_by_its_own_words(step.printed, run, step.like, untold=hidden)
             if verdict is not None:
                 ground = inferred(verdict.rule, verdict.confidence, here)
                 return put(step, {"success": ground}, success=False)
             if not untold:
-                return put(step, {"success": derived(result.rule, basis)}, success=True)
-            if step.operation in ("edit", "write") and SAYS_DONE.match(words):
-                ground = inferred("says-it-was-done", 0.9, here)
-                return put(step, {"success": ground}, success=True)
-            if step.like == "Read" and SHOWS_IT.match(words):
-                ground = inferred("shows-what-was-asked", 0.95, here)
-                return put(step, {"success": ground}, success=True)
-        case "failed" if found_nothing(shown, result.exit_code, run):
-            ground = inferred("search-without-match", 0.9, here)
-            return put(step, {"success": ground}, success=True)
-        case "failed" if found_no_more(shown, result.exit_code, run):
-            ground = inferred("last-search-without-match", 0.85, here)
-            return put(step, {"success": ground}, success=True)
-        case "failed" if showed_differences(shown, result.exit_code, run):
-            ground = inferred("differences-shown", 0.85, here)
-            return put(step, {"success": ground}, success=True)
-        case "failed" | "rejected" | "blocked" | "interrupted" | "timed_out":
-            return put(step, {"success": derived(result.rule, basis)}, success=False)
-    return step
+                return put(step, {"success": told}, success=True)
+            row = next((row for row in SAYS_SO if row.test(step)), None)
+        case "failed":
+            row = next((row for row in NO_FAILURE if row.test(shown, result.exit_code, run)), None)
+            if row is None:
+                return put(step, {"success": told}, success=False)
+        case "rejected" | "blocked" | "interrupted" | "timed_out":
+            return put(step, {"success": told}, success=False)
+    if row is None:
+        return step
+    return put(step, {"success": inferred(row.rule, row.confidence, here)}, success=True)
+
+
+SAYS_DONE = later(
+    r"(?i)\s*(?:file (?:created|written|saved|updated|edited) successfully|the file \S+ has been (?:edited|updated|created|written)"
+    r"|successfully (?:wrote|created|edited|replaced|updated|applied))"
+)
+"""How an editing tool begins that says it did what it was asked."""
+SHOWS_IT = later(
+    r"(?i)\s*Here(?:'|’)s the (?:result of running `cat -n` on |files and directories up to )"
+)
+"""How a reading tool begins that shows what it was asked for."""
+
+
+def _was_done(step: Step) -> bool:
+    """An editing tool that flags nothing, and says that the file was written."""
+    return step.operation in ("edit", "write") and SAYS_DONE.match(step.printed) is not None
+
+
+def _was_shown(step: Step) -> bool:
+    """A reading tool that flags nothing, and heads what it shows."""
+    return step.like == "Read" and SHOWS_IT.match(step.printed) is not None
+
+
+class Row(NamedTuple):
+    """A way in which a tool says that it did its work; its test's docstring is its sentence."""
+
+    rule: str
+    confidence: float
+    test: Callable[[Step], bool]
+
+
+SAYS_SO: tuple[Row, ...] = (
+    Row("says-it-was-done", 0.9, _was_done),
+    Row("shows-what-was-asked", 0.95, _was_shown),
+)
 
 
 def _is_excused(step: Step, run: Command | None) -> bool:

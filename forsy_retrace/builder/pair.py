@@ -8,7 +8,7 @@ from forsy_retrace.sdk import mark_of
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace, put
 
-from .segment import copied, moment
+from .copied import copied, moment
 
 
 def pair(trace: Trace) -> Trace:

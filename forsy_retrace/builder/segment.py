@@ -23,20 +23,18 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.evidence import Evidence, Ground, derived, verbatim
+from forsy_retrace.evidence import Ground, derived, verbatim
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import compact, mark_of
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace, put
 
 from .administration import is_administration
-from .readings import READINGS
+from .copied import copied, times
 from .tools import like
 
 TURN_ENDS = "notice: background task ended"
 """A background task's end reaches the agent as a new turn, though nobody wrote it."""
-
-
 BLANK = "blank words"
 REPORT = "a subagent's report, repeated in the call that started it"
 
@@ -213,7 +211,7 @@ class _Segments:
         elif event.via in ("command", "shell line", "answer"):
             ground = derived(event.via.replace(" ", "-"), here.evidence)
         answered = self.calls.get(event.answers or "")
-        grounds = {"input": ground, **_times(here, here)}
+        grounds = {"input": ground, **times(here, here)}
         if event.via in ("command", "answer"):
             grounds["input_source"] = derived(f"came-as-{event.via}", here.evidence)
         self._add(
@@ -245,7 +243,7 @@ class _Segments:
         here = event.origin
         self._drop_report(here.actor, event.text)
         self._add(
-            {"output": verbatim(here.evidence, within=event.within), **_times(here, here)},
+            {"output": verbatim(here.evidence, within=event.within), **times(here, here)},
             actor=here.actor,
             operation="answer",
             execution_mode="serial",
@@ -263,12 +261,12 @@ class _Segments:
             self.left_out[here.evidence.record] = "repeated history"
             return
         does = _meant(event)
-        if is_administration(does.tool, does.input):
+        if is_administration(does.input):
             self.administration.add(event.call)
             self.left_out[here.evidence.record] = "trace administration"
             return
         text, ground = _joined(self._said_for(here))
-        grounds = _times(here, None)
+        grounds = times(here, None)
         if event.input is not None:
             grounds["input"] = copied(here)
         if event.tool:
@@ -347,7 +345,7 @@ class _Segments:
             self._ends_turn(cut=True)
             said = {"output": verbatim(here.evidence)} if event.text else {}
             self._add(
-                {**said, **_times(here, here)},
+                {**said, **times(here, here)},
                 actor="system",
                 action="error",
                 output=event.text or None,
@@ -368,7 +366,7 @@ class _Segments:
             self.left_out[here.evidence.record] = "interruption of a call"
             return
         self._add(
-            {"output": derived("interrupted", here.evidence), **_times(here, here)},
+            {"output": derived("interrupted", here.evidence), **times(here, here)},
             actor="system",
             action="error",
             output="Interrupted by the user.",
@@ -423,7 +421,7 @@ class _Segments:
         thought = [part for part in group if isinstance(part, Thinking)]
         here = (said or group)[0].origin
         reasoning, why = _joined(thought if said else group)
-        grounds = dict(_times(here, here))
+        grounds = dict(times(here, here))
         if why is not None:
             grounds["reasoning"] = why
         text: str | None = None
@@ -468,33 +466,6 @@ def _joined(parts: Sequence[Message | Thinking]) -> tuple[str | None, Ground | N
     return text, copied(*(part.origin for part in parts))
 
 
-def copied(*origins: Origin) -> Ground:
-    """Copied from these places; joined, where a stream spreads a value over several."""
-    row = next((READINGS[one.reading] for one in origins if one.reading in READINGS), None)
-    if row is not None:
-        return row.ground(*(place for one in origins for place in one.pieces or (one.evidence,)))
-    if any(one.pieces for one in origins):
-        places = (place for one in origins for place in one.pieces or (one.evidence,))
-        return derived("pieces-joined", *places)
-    return verbatim(*(one.evidence for one in origins))
-
-
-def _times(start: Origin, end: Origin | None) -> dict[str, Ground]:
-    found = {}
-    if start.at:
-        found["started_at"] = moment(start)
-    if end is not None and end.at:
-        found["ended_at"] = moment(end)
-    return found
-
-
-def moment(here: Origin) -> Ground:
-    """Why an event happened when it says."""
-    if here.clock:
-        return derived("recording-clock", *here.clock)
-    return derived("record-time", here.evidence.at(""))
-
-
 def _meant(event: ToolCall) -> ToolCall:
     """The call that the rules read: where its input is code, what the code calls."""
     inner = event.meant
@@ -507,13 +478,10 @@ def _naming(event: ToolCall) -> Ground:
     here = event.origin.evidence
     if event.named is None:
         return derived("kind-of-record", here.at(""))
-    return verbatim(here.at(event.named or _sibling(here, "name")), within=bool(event.named))
+    beside = f"{here.pointer.rpartition('/')[0]}/name"
+    return verbatim(here.at(event.named or beside), within=bool(event.named))
 
 
 def _sent(given: Any) -> str | None:
     """What a call was given, as text; None where the log has nothing."""
     return given if given is None or isinstance(given, str) else compact(given)
-
-
-def _sibling(evidence: Evidence, key: str) -> str:
-    return f"{evidence.pointer.rpartition('/')[0]}/{key}"

@@ -23,8 +23,10 @@ from forsy_retrace.sdk import Shows, a_log_of, compact, number, strings, when, w
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Touch, Trace, counted
 
+from .finishes import closing_words
 from .judging.ending import LENGTHS, ending
-from .tools import RECORDING, SHELLS, closing_words
+from .shells import SHELLS
+from .tools import RECORDING
 
 ONE_VALUE = {
     "version": "harness_version",

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from forsy_retrace.commands import asks
 from forsy_retrace.patterns import later
 
+from .finishes import finish_of
+from .shells import SHELLS, command_of, shell_name
+
 
 class Kind(NamedTuple):
     """What a call does, and on which surface."""
@@ -16,61 +19,10 @@ class Kind(NamedTuple):
     rule: str = "tool-table"
 
 
-class Finish(NamedTuple):
-    """A call that says the work is done: where its words stand, and what it says to give up."""
-
-    words: tuple[str, ...]
-    ways: str = ""
-    gives_up: tuple[str, ...] = ()
-
-
-FINISHES: dict[str, Finish] = {
-    # In lower case; also as the whole of a shell's line, with nothing but options behind it.
-    "finish": Finish(
-        ("final_answer", "answer", "message", "result"),
-        "return_type",
-        ("give_up", "give_up_and_restart"),
-    ),
-    "submit": Finish(("answer", "message", "result")),
-    "subagenthandback": Finish(("message",)),
-    "final_answer": Finish(("answer", "final_answer", "result")),
-}
-HANDS_IN = later(
-    r"\s*echo\s+(['\"]?)(?:COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT|MINI_SWE_AGENT_FINAL_OUTPUT)\1\s*(?:[&;|\n]|\Z)"
-)
-"""How a line begins that hands in to mini-swe-agent what it prints next."""
 PLAN_EXITS = ("ExitPlanMode", "exit_plan_mode")
 """Tools that offer a plan to the user."""
 AGENT_TOOLS = ("Task", "Agent")
 """Tools that start a subagent and bring its report."""
-
-SHELLS: dict[str, str] = {
-    "Bash": "bash",
-    "PowerShell": "powershell",
-    "shell": "bash",
-    "exec_command": "bash",
-    "local_shell": "bash",
-    "container.exec": "bash",
-    "shell_command": "bash",
-    "command_execution": "bash",
-    "CommandExecution": "bash",
-    "run_terminal_cmd": "bash",
-    "execute_command": "bash",
-    "run_shell_command": "bash",
-    "bash": "bash",
-    "terminal": "bash",
-    "sh": "bash",
-    "zsh": "zsh",
-    "fish": "fish",
-    "nu": "nu",
-    "powershell": "powershell",
-    "pwsh": "powershell",
-    "cmd": "cmd",
-    "xonsh": "bash",
-}
-"""Tools whose argument is a command line, and in which shell's language; shells by their names."""
-GIVES_A_LINE = ("-c", "-lc", "-command", "/c")
-"""Behind these words a shell is given a whole line."""
 
 RECORDING = "terminal recording"
 """The call that stands for a recording in which no command can be told."""
@@ -351,72 +303,6 @@ def _mcp(tool: str) -> Kind:
         if pattern.search(name):
             return Kind(operation, surface, f"mcp-verb-{rule}")
     return Kind("execute", surface, "mcp-verb-acts")
-
-
-ESCAPE = later(r"\s*(?:!{1,2}|%(?=(?:pip|conda|mamba)\s))([^!\n][^\n]*)\s*\Z")
-"""A line that IPython and Jupyter hand to a shell."""
-CELLS = ("python", "ipython")
-
-
-def command_of(tool: str | None, sent: Any) -> tuple[str, str] | None:
-    """The command line of a shell call and its language; None for any other call."""
-    if tool in CELLS and isinstance(sent, str) and (escape := ESCAPE.match(sent)):
-        return escape[1], "bash"
-    shell = SHELLS.get(tool or "")
-    if shell is None:
-        return None
-    match sent:
-        case {"command": str(line)} | {"cmd": str(line)}:
-            return line, shell
-        case {"keystrokes": str(line)}:  # typed into a terminal, with the line's end
-            return line.removesuffix("\n"), shell
-        case {"commands": [*lines]} if lines and all(isinstance(line, str) for line in lines):
-            return "\n".join(lines), shell
-        case {"command": [*words]} | {"cmd": [*words]} if words and all(
-            isinstance(word, str) for word in words
-        ):
-            given = SHELLS.get(shell_name(words[0]))
-            if given is not None and words[-2:-1] and words[-2].lower() in GIVES_A_LINE:
-                return words[-1], given
-            import shlex
-
-            return shlex.join(words), shell
-        case str():
-            return sent, shell
-    return None
-
-
-def gives_up(like: str, sent: Any) -> bool:
-    """Whether a call ends the work because the agent gives up."""
-    found = FINISHES.get(like.casefold())
-    return found is not None and isinstance(sent, dict) and sent.get(found.ways) in found.gives_up
-
-
-def finish_of(like: str, sent: Any) -> Finish | None:
-    """How a call says that the work is done; None for every other call, and where it gives up."""
-    name = like
-    if like in SHELLS:
-        line = command_of(like, sent)
-        if line and HANDS_IN.match(line[0]):
-            return FINISHES["submit"]
-        name, *options = line[0].split() if line and len(line[0]) < 80 and line[0].strip() else [""]
-        if any(not option.startswith("-") for option in options):
-            return None
-    return None if gives_up(like, sent) else FINISHES.get(name.casefold())
-
-
-def shell_name(program: str) -> str:
-    """`powershell` for `C:\\Windows\\PowerShell.exe`."""
-    return program.replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe")
-
-
-def closing_words(like: str, sent: Any) -> str:
-    """What an agent says with the call that ends its work; empty for every other call."""
-    found = finish_of(like, sent)
-    if found is None or not isinstance(sent, dict):
-        return ""
-    said = (sent.get(key) for key in found.words)
-    return next((text for text in said if isinstance(text, str) and text.strip()), "")
 
 
 def sent_patch(sent: Any) -> str:

@@ -34,7 +34,7 @@ _READIES = (("mkdir",), ("set",), ("export",), ())
 _EXPANDED = frozenset("$`\\")
 """Marks of a word that the shell or `echo -e` would have changed."""
 _NOTHING = Command(
-    "other", "empty", "cli", None, (), False, False, False, (), (), (), (), (), "", "", None
+    "other", "empty", "cli", None, (), False, False, (), (), (), (), (), "", "", None
 )
 
 
@@ -168,7 +168,6 @@ def _judged(steps: list[Step]) -> Command:
         check=sense.check,
         covers=simples[sense.checked].covers if sense.check else (),
         masked=_masked(steps, sense.checked) or (sense.checked != at and _masked(steps, at)),
-        background=any(part.after == "&" and not part.depth for part, _ in steps),
         fixes=fixer is not None,
         simples=simples,
         reads=_each([done.reads for done in simples]),

@@ -71,7 +71,6 @@ class Command(msgspec.Struct, frozen=True):
     covers: tuple[str, ...]
     masked: bool
     """The exit status that the caller sees is not that of the check, or of the main command."""
-    background: bool
     fixes: bool
     """Some command of the line rewrites files: a formatter, a fixer, `sed -i`."""
     simples: tuple[Simple, ...]

@@ -129,12 +129,12 @@ def _events_of(found: Reading) -> bytes:
 
 
 def _put_events(case: Case, found: Reading, data: bytes) -> None:
-    _refuse_losses(case, found)
+    _refuse_losses(found)
     (case.folder / "events.jsonl").write_bytes(data)
 
 
 def _put_trace(case: Case, found: Reading, files: Mapping[str, bytes]) -> None:
-    _refuse_losses(case, found)
+    _refuse_losses(found)
     shutil.rmtree(case.folder / "trace", ignore_errors=True)
     for name, data in files.items():
         path = case.folder / "trace" / name
@@ -142,7 +142,7 @@ def _put_trace(case: Case, found: Reading, files: Mapping[str, bytes]) -> None:
         path.write_bytes(data)
 
 
-def _refuse_losses(case: Case, found: Reading) -> None:
+def _refuse_losses(found: Reading) -> None:
     """No golden comes of a reading that loses records."""
     why = lost(found.events, (found.source, *found.companions))
     if why:

@@ -53,10 +53,9 @@ def write_folder(
     origins: Sequence[Mapping[str, Any]],
     shows: Shows,
     max_output: int = MAX_OUTPUT,
-    kept_media: Iterable[Medium] | None = None,
 ) -> Written:
     """Validates, gates and writes one trace; the folder is there whole or not at all."""
-    files, manifest = contents(trace, origins, shows, max_output, kept_media)
+    files, manifest = contents(trace, origins, shows, max_output)
     return Written(folder, manifest, put_folder(folder, files))
 
 

@@ -136,7 +136,7 @@ class Reports:
             case {"type": str(name)} if name in TOOLS:
                 yield from self.runs.begun(unit, name)
             case {"type": str(name), "call_id": str(call)} if name.endswith("_end"):
-                yield from self.runs.ended(unit, name, call)
+                yield from self.runs.ended(unit, call)
             case {"type": str(name)} if name in QUIET:
                 if name == "exec_approval_request":
                     self.runs.asked.append(unit)

@@ -68,7 +68,7 @@ class Runs:
         if kind == "patch_apply_begin":
             self.changes[ident] = body.get("changes")
 
-    def ended(self, unit: Unit, kind: str, ident: str) -> Iterator[Event]:
+    def ended(self, unit: Unit, ident: str) -> Iterator[Event]:
         state, body = self.state, unit.body
         if ident in state.found.calls or ident not in state.calls.issued:
             yield from self.alone(unit, ident)

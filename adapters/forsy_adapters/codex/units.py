@@ -68,7 +68,7 @@ class Unit(msgspec.Struct):
     """The record's place in the file, from 0."""
 
 
-def units(record: Record, number: int = 0) -> Iterator[Unit]:
+def units(record: Record, number: int) -> Iterator[Unit]:
     """What a record says; a single-JSON rollout says much in one record."""
     logged = record.value.get("logged_at") if isinstance(record.value, dict) else None
 

@@ -76,7 +76,7 @@ def _held(value: Json, here: Place, depth: int) -> Iterator[Talk]:
                     yield talk._replace(told=told)
         case {"samples": list(samples)}:
             for index, sample in enumerate(samples):
-                yield from _sample(sample, here.deeper("samples", index), depth)
+                yield from _sample(sample, here.deeper("samples", index))
         case {"$schemaVersion": str(), "original_input": _}:
             yield from _run_state(value, here)
         case _ if is_completion(value) or is_response(value):
@@ -227,7 +227,7 @@ def _reply_alone(value: Any, here: Place) -> Iterator[Talk]:
         yield Talk(told, _conversation(value) if isinstance(value, dict) else "", after, answer)
 
 
-def _sample(sample: Any, here: Place, depth: int) -> Iterator[Talk]:
+def _sample(sample: Any, here: Place) -> Iterator[Talk]:
     """A sample of an evaluation log; one input may be tried in several epochs."""
     if not isinstance(sample, dict):
         return

@@ -13,6 +13,7 @@ from .likeness import are_alike
 
 
 def same_command(old: Attempt, new: Attempt) -> bool:
+    """The same command, wrappers, quoting and viewers at its end aside."""
     if old.run is None or new.run is None or _apart(old.run, new.run):
         return False
     return bool(new.run.normal) and old.run.normal == new.run.normal

@@ -106,7 +106,7 @@ class Retries:
         most = max(4, COMMON * self.lookups)
         return new._replace(terms=frozenset(t for t in new.terms if self.spread[t] <= most))
 
-    def reopen(self, steps: Iterable[Step], earlier: Iterable[Step] = ()) -> None:
+    def reopen(self, steps: Iterable[Step], earlier: Iterable[Step]) -> None:
         """The user said that these were wrong, or may mean edits of earlier turns."""
         meant = [attempt(step, self.order, None)._replace(earlier=True) for step in earlier]
         again = {one.step.step for one in meant}

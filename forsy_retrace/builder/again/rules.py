@@ -51,7 +51,7 @@ Of = Literal["any calls", "shell lines", "another tool"]
 
 
 class Rule(NamedTuple):
-    """A way in which two calls attempt the same thing."""
+    """A way in which two calls attempt the same thing; its test's docstring is its sentence."""
 
     name: str
     confidence: float
@@ -62,6 +62,7 @@ class Rule(NamedTuple):
 
 
 def _same_arguments(old: Attempt, new: Attempt) -> bool:
+    """The same tool with the same arguments."""
     return old.step.tool == new.step.tool and old.step.input == new.step.input
 
 

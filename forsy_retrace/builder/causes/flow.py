@@ -3,16 +3,13 @@
 A value counts when it first appeared in an earlier step's output and the agent uses it here for
 the first time: paths, identifiers, URLs, hashes and quoted texts of 12 characters or more; a path
 that is a listing's folder joined with one of its entries, or that a file loads from where it lies;
-a line range that holds a line which a hit, an error or a report named. An edit cites the step that showed it most of the text that it replaces, in
-that file as far as the log tells which files a step showed.
+a line range that holds a line which a hit, an error or a report named.
 """
 
 import posixpath
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import NamedTuple
 
 from forsy_retrace.frames import shown_of
 from forsy_retrace.patterns import later
@@ -21,23 +18,14 @@ from forsy_retrace.trace import Step, Tokens, Touch
 
 from ..classify import reports
 from ..outcome import never_ran
-from ..outputs.gaps import only_reads
 from ..touched.listings import entries, folder_of, placed
 from ..touched.paths import absolute, base_of, folders_above, shown
 from ..words.cited import lines_named
 from .distinctive import SHORTEST, values
 from .given import Brought
 from .imports import imported
-from .wanted import (
-    MAX_TEXT,
-    MODULE,
-    Asked,
-    Replaced,
-    Wanted,
-    files_edited,
-    last_part,
-    ways_to_show,
-)
+from .texts import Source, Texts
+from .wanted import MAX_TEXT, MODULE, Asked, Wanted, files_edited, last_part, ways_to_show
 
 HIT = later(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 BLAMED = later(
@@ -45,35 +33,16 @@ BLAMED = later(
 )
 """How an error names a line of a file within one of its own."""
 HIT_PLAIN = later(r"^(?P<line>\d{1,7})[:-]", re.M)
-NUMBERED = later(r"^[ \t]*\d+(?:→|\t)", re.M)
-"""The number that a reading tool prints before a line."""
-BEFORE_A_HIT = later(r"^(?:(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}:)?\d{1,7}[:-]", re.M)
-"""The file and the number that a search prints before a line."""
-WINDOW = "[File: "
-"""How SWE-agent heads the lines of a file that it shows, each behind its number."""
 THOUGHT = later(r"\blines? (\d{1,6})\b")
 """A line that somebody speaks of."""
 FAR = 200
 """How many lines behind the first a hit may have led to, where a read does not say its last."""
 WIDE, MANY = 200, 12
 """A range of so many lines with so many hits is no place that they led to: they are all over it."""
-LOOKS = 8
-"""So many looks at a line of a file are kept."""
 FOLDER = later(r"`((?:[A-Za-z]:)?[\w./@+-]{0,300}/)`")
 """A folder in a report, marked as code."""
 MARKED = later(r"`([\w@+-][\w.@+-]{0,80}\.\w{1,8})`")
 """A file there by its name alone."""
-
-
-class Source(NamedTuple):
-    """An earlier step that showed a value, by which rule, and how surely it was the source."""
-
-    step: int
-    value: str
-    rule: str
-    confidence: float
-    is_use: bool = True
-    """False of an edit's echo of its own lines, which a later edit mends: nothing came of them."""
 
 
 class Flow:
@@ -97,6 +66,7 @@ class Flow:
         """Step to what it read."""
         self.wrote = wrote
         """Step to what it wrote and edited."""
+        self.texts = Texts(wanted, read, wrote)
         self.first: dict[str, int] = {}
         """Value to the first step whose output held it."""
         self.outputs: dict[int, str] = {}
@@ -127,18 +97,6 @@ class Flow:
         """File to the lines that hits named, with their steps."""
         self.known: dict[str, list[tuple[int, int]]] = {}
         """File to the lines that were read and stand as they did."""
-        self.lines: dict[str, dict[str | None, tuple[int, ...]]] = {}
-        """A line to the last steps that showed it in each file; None where any may be meant."""
-        self.seen: set[str] = set()
-        """The files that were read."""
-        self.indented: dict[str, dict[str, tuple[int, ...]]] = {}
-        """A line to the last steps that showed it with each indent."""
-        self.short: dict[tuple[str, str], int] = {}
-        """A file with a text of short lines to the last step that showed it; 0 where it stood twice."""
-        self.written: dict[str, dict[str, int]] = {}
-        """A line to the files that the actor's edits put it into, with the last step that did."""
-        self.made: dict[str, int] = {}
-        """File to the last step by which the actor wrote all of it."""
 
     def forget(self) -> None:
         """The context was cleared: what lay before is out of sight."""
@@ -149,9 +107,7 @@ class Flow:
         self.imports.clear()
         self.hits.clear()
         self.known.clear()
-        self.lines.clear()
-        self.indented.clear()
-        self.short.clear()
+        self.texts.forget()
 
     def show(self, step: Step) -> None:
         """Enters a step's output."""
@@ -186,35 +142,7 @@ class Flow:
         if reports(step):
             self._report(step, text)
         if self.wanted.lines or self.wanted.short:
-            if "→" in text or "\t" in text:
-                text = NUMBERED.sub("", text)
-            if step.operation == "search" or text.startswith(WINDOW):
-                text = BEFORE_A_HIT.sub("", text)
-            rows = text.splitlines()
-            lines = self.wanted.lines.intersection(map(str.strip, rows))
-            firsts = lines & self.wanted.firsts
-            for row in {*rows} if firsts else ():
-                if (line := row.strip()) in firsts:
-                    depths = self.indented.setdefault(line, {})
-                    depths[row] = (*depths.get(row, ()), step.step)[-LOOKS:]
-            files = self._files(step)
-            self.seen.update(one.path for one in self.read.get(step.step, ()))
-            for line in lines:
-                held = self.lines.setdefault(line, {})
-                for file in files:
-                    held[file] = (*held.get(file, ()), step.step)[-LOOKS:]
-            for file in filter(None, files):
-                for old in self.wanted.short.get(file, ()):
-                    if times := text.count(old):
-                        self.short[file, old] = step.step if times == 1 else 0
-
-    def _files(self, step: Step) -> list[str | None]:
-        """The files whose lines an output shows; None stands for any."""
-        named, run = [one.path for one in self.read.get(step.step, ())], step.run
-        if run is None and (wrote := self.wrote.get(step.step)):
-            return list(dict.fromkeys(touch.path for touch in wrote))
-        told = step.operation != "search" and (run is None or only_reads(run))
-        return [*named] if named and told else [*named, None]
+            self.texts.show(step, text)
 
     def sources(self, step: Step) -> list[Source]:
         """The steps whose outputs gave this call its arguments; marks the values as used."""
@@ -225,8 +153,8 @@ class Flow:
         if step.cwd is not None and step.cwd not in self.given:
             self.given |= {step.cwd, *values(step.cwd)}
         files = files_edited(step)
-        found = [source for text in asked.replaced for source in self._of_edit(text, files)]
-        found += [source for old in asked.short for source in self._of_short(old, files)]
+        found = [source for text in asked.replaced for source in self.texts.of_edit(text, files)]
+        found += [source for old in asked.short for source in self.texts.of_short(old, files)]
         for path, first, last in asked.spans:
             found += self._of_span(step, path, first, last)
         led_to: dict[str, int] = {}
@@ -261,7 +189,8 @@ class Flow:
                 self.through.setdefault(last_part(folder), step.step)
         self.used.update(part for path in paths for part in last_part(path).split("."))
         for touch in wrote:
-            self._put_in(touch)
+            self.known.pop(touch.path, None)
+            self.texts.put_in(touch)
         return [best[number] for number in sorted(best)]
 
     def _is_there(self, name: str, folder: str | None) -> bool:
@@ -403,70 +332,6 @@ class Flow:
 
     def _knows(self, value: str) -> bool:
         return value in self.used or value in self.through or value in self.given
-
-    def _of_edit(self, text: Replaced, files: frozenset[str]) -> Iterator[Source]:
-        """The step that showed most of the text that an edit replaces.
-
-        Of several, the latest of those that showed it at its depth; it may begin amid an indent.
-        """
-        lines = text.lines
-        seen_in = [(seen, line) for line in lines for seen in self._shown(line, files)]
-        if not seen_in:
-            return
-        counts = Counter(seen for seen, _ in seen_in)
-        rows = self.indented.get(lines[0], {}).items()
-        deep = {seen for row, steps in rows if row.endswith(text.first) for seen in steps}
-        deep &= {seen for seen, line in seen_in if line == lines[0]}
-        step = max(counts, key=lambda seen: (counts[seen], seen in deep, seen))
-        others = sum(not self._own(line, files) for line in lines)
-        if 2 * counts[step] >= (others or len(lines)):
-            told = [line for seen, line in seen_in if seen == step]
-            own = sum(self._is_of(step, line, files) for line in told)
-            rule = "showed-the-replaced-text"
-            yield Source(step, told[0], rule, 0.92, is_use=2 * own <= len(told))
-
-    def _of_short(self, old: str, files: frozenset[str]) -> Iterator[Source]:
-        """The step that showed the only place of a text whose lines are all short."""
-        step = max((self.short.get((file, old), 0) for file in files), default=0)
-        lines = [line for line in map(str.strip, old.splitlines()) if line]
-        if any(self._own(line, files) < step for line in lines):
-            yield Source(step, lines[0], "showed-the-replaced-text", 0.8)
-
-    def _shown(self, line: str, files: frozenset[str]) -> set[int]:
-        """The last steps that showed a line of these files, since the actor put it in if it did.
-
-        A file of the same name may be the same, seen from elsewhere: in a container, say. It is
-        not where this one was seen itself, or where the actor wrote it as a whole, and only looked
-        elsewhere before.
-        """
-        held, own = self.lines.get(line, {}), self._own(line, files)
-        made = max((own, *(self.made.get(file, 0) for file in files)))
-        if held.keys().isdisjoint((*files, None)):
-            if not self.seen.isdisjoint(files):
-                return set()
-            names = frozenset(map(last_part, files))
-            alike = (at for file, at in held.items() if not files or last_part(file or "") in names)
-            return {step for steps in alike for step in steps if step >= made}
-        seen = {step for file in files for step in held.get(file, ()) if step >= own}
-        return seen | {step for step in held.get(None, ()) if step >= made}
-
-    def _own(self, line: str, files: frozenset[str]) -> int:
-        """The last step by which the actor put a line into one of these files; 0 if it never did."""
-        held = self.written.get(line, {})
-        return max((step for file, step in held.items() if not files or file in files), default=0)
-
-    def _is_of(self, step: int, line: str, files: frozenset[str]) -> bool:
-        """Whether it was this step that put a line into one of these files."""
-        return self._own(line, files) == step or any(self.made.get(f) == step for f in files)
-
-    def _put_in(self, touch: Touch) -> None:
-        self.known.pop(touch.path, None)
-        if touch.kind == "write":
-            self.made[touch.path] = touch.step
-            return
-        for line in map(str.strip, touch.added):
-            if line in self.wanted.lines or len(line) < SHORTEST:
-                self.written.setdefault(line, {})[touch.path] = touch.step
 
     def _of_skill(self, names: Iterable[str]) -> Iterator[Source]:
         """The name of a skill from what was just received, or from the text of another."""

@@ -1,7 +1,9 @@
 """How far each actor, and each line of the conversation, has come."""
 
 from collections.abc import Iterable
+from itertools import chain
 
+from forsy_retrace.sdk import compact
 from forsy_retrace.trace import Step
 
 from ..again.retries import Retries
@@ -65,3 +67,16 @@ class Line:
                 self.asker = None
         if step.action == "output":
             self.said = step
+
+
+def in_progress(sent: object) -> tuple[str, ...]:
+    """The items that a plan tool's call marks as in progress."""
+    if not isinstance(sent, dict):
+        return ()
+    listed = [value for value in sent.values() if isinstance(value, list)]
+    items = [sent, *chain.from_iterable(listed)]
+    return tuple(
+        compact(one)
+        for one in items
+        if isinstance(one, dict) and one.get("status") == "in_progress"
+    )

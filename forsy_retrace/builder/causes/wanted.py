@@ -8,7 +8,8 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from ..classify import patched_files
-from ..tools import command_of, path_of
+from ..shells import command_of
+from ..tools import path_of
 from ..touched.paths import absolute, base_of, shown
 from ..touched.ranges import spans_asked
 from ..touched.replaced import replacements

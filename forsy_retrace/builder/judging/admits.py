@@ -3,7 +3,7 @@
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
-from ..tools import closing_words
+from ..finishes import closing_words
 from ..words.cues import SENTENCE
 
 BLOCKED = later(

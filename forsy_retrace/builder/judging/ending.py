@@ -47,7 +47,7 @@ def _reason(steps: list[Step], done: bool) -> str:
     if last.action == "user_message":
         return "user_confirmed_done" if _confirms(last, main) else "user_abandoned"
     if last.action == "error":
-        return _by_error(last, main)
+        return _by_error(last)
     if last.call is not None:
         return _by_call(last, done)
     if last.action != "output":
@@ -79,7 +79,7 @@ def _says_goodbye(step: Step) -> bool:
     return step.action == "user_message" and wants_no_more(step)
 
 
-def _by_error(last: Step, main: list[Step]) -> str:
+def _by_error(last: Step) -> str:
     if last.via == "interrupted" or (last.via == "limit" and last.output in CUTS):
         return "partial_then_stopped"
     if last.via == "limit" and LATE.search((last.output or "")[:400]):

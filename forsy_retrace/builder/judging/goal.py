@@ -8,7 +8,7 @@ from forsy_retrace.events import Fact
 from forsy_retrace.trace import Check, Step, Trace
 
 from ..checks.unchecked import is_log, is_plan, is_prose
-from ..tools import finish_of, gives_up
+from ..finishes import finish_of, gives_up
 from ..touched.fixers import around_its_check
 from ..touched.scratch import scratch
 from ..variants import thumbs
@@ -59,7 +59,7 @@ def goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | None
     ):
         return True, f"The user accepted the result in step {approval.step}.", "user-approved"
     if last_edit is not None:
-        return _by_checks(trace, steps, last_edit, closing)
+        return _by_checks(trace, last_edit, closing)
     if closing is None:
         return False, "The log ends without an answer.", "no-answer"
     disliked = _disliked(trace, steps)
@@ -178,9 +178,7 @@ def _last_edit(trace: Trace, steps: list[Step]) -> Edit | None:
     return Edit(last, f"last edit {'' if is_last else 'of code '}(step {last})")
 
 
-def _by_checks(
-    trace: Trace, steps: list[Step], last_edit: Edit, closing: Step | None
-) -> tuple[bool, str | None, str]:
+def _by_checks(trace: Trace, last_edit: Edit, closing: Step | None) -> tuple[bool, str | None, str]:
     behind = [c for c in trace.checks.values() if c.step >= last_edit.step]
     after = [c for c in behind if c.kind != "read-back"]
     known = [c for c in after if c.passed is not None and (c.edits or c.kind != "run")]

@@ -1,5 +1,8 @@
 """Lookups that end with a status of failure, and only found nothing, or something else."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from forsy_retrace.commands import Command, Simple
 from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
@@ -27,8 +30,8 @@ NOTHING = later(
 """What harnesses write where a command printed nothing and exited 1."""
 
 
-def found_nothing(text: str | None, exit_code: int | None, run: Command | None) -> bool:
-    """A search without a match, which exits 1 and prints nothing.
+def _found_nothing(text: str | None, exit_code: int | None, run: Command | None) -> bool:
+    """A search that exits 1 and prints nothing worked: there was nothing to find.
 
     Where the log shows no output, the status must be the lookup's own.
     """
@@ -44,8 +47,8 @@ def found_nothing(text: str | None, exit_code: int | None, run: Command | None) 
     return quiet and any(map(looks_up, run.simples))
 
 
-def found_no_more(text: str | None, exit_code: int | None, run: Command | None) -> bool:
-    """A search without a match behind others, or what only lists; none of them complains."""
+def _found_no_more(text: str | None, exit_code: int | None, run: Command | None) -> bool:
+    """A search that ends a line of listings exits 1, and nothing complains: it found nothing."""
     if run is None or exit_code != 1 or text is None or len(run.simples) < 2:
         return False
     *before, last = run.simples
@@ -55,8 +58,11 @@ def found_no_more(text: str | None, exit_code: int | None, run: Command | None) 
     return not any(ERROR_ONLY.match(line.strip()) for line in below_header(text).splitlines())
 
 
-def showed_differences(text: str | None, exit_code: int | None, run: Command | None) -> bool:
-    """A comparison alone on its line but for what feeds it, which exits 1 and prints what differs."""
+def _showed_differences(text: str | None, exit_code: int | None, run: Command | None) -> bool:
+    """A comparison that exits 1 and prints what differs worked.
+
+    It stands alone on its line, but for what feeds it.
+    """
     if run is None or exit_code != 1 or not run.simples or not (text or "").strip():
         return False
     *before, last = run.simples
@@ -64,6 +70,21 @@ def showed_differences(text: str | None, exit_code: int | None, run: Command | N
     if not all(any(" ".join(one.words) in word for word in fed) for one in before):
         return False
     return not _names(last).isdisjoint(COMPARES)
+
+
+class NoFailure(NamedTuple):
+    """A status of failure that is none; its test's docstring is its sentence."""
+
+    rule: str
+    confidence: float
+    test: Callable[[str | None, int | None, Command | None], bool]
+
+
+NO_FAILURE: tuple[NoFailure, ...] = (
+    NoFailure("search-without-match", 0.9, _found_nothing),
+    NoFailure("last-search-without-match", 0.85, _found_no_more),
+    NoFailure("differences-shown", 0.85, _showed_differences),
+)
 
 
 def looks_up(simple: Simple) -> bool:

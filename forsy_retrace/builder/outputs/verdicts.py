@@ -1,7 +1,8 @@
 """Failures that only the words of an output tell: a summary, a crash, nothing but a complaint."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from forsy_retrace.commands import MOVES, REMOVES, Command, Simple
 from forsy_retrace.frames import below_header
@@ -10,7 +11,7 @@ from forsy_retrace.sdk import parsed
 
 from .begun import says_it_never_began
 from .found import looks_up
-from .runners import CALLED_ERROR, CRASHED, ERROR_ONLY, RUNNERS, TAIL, Verdict, read_summary
+from .runners import CALLED_ERROR, CRASHED, ERROR_ONLY, TAIL, Verdict, read_summary
 
 INDENT = later(r"(?m)^[ \t]+")
 """What a line puts before each line that it prints: `| sed 's/^/  /'`."""
@@ -63,23 +64,12 @@ OPENS_WITH_ERROR: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     ),
 )
 """Tools that flag no error, and how an answer of theirs begins that is nothing but one."""
-SAYS_DONE = later(
-    r"(?i)\s*(?:file (?:created|written|saved|updated|edited) successfully|the file \S+ has been (?:edited|updated|created|written)"
-    r"|successfully (?:wrote|created|edited|replaced|updated|applied))"
-)
-"""How an editing tool begins that says it did what it was asked."""
-SHOWS_IT = later(
-    r"(?i)\s*Here(?:'|’)s the (?:result of running `cat -n` on |files and directories up to )"
-)
-"""How a reading tool begins that shows what it was asked for."""
-
-
 PROMPTED = later(r"(?m)^(?:>>>|In \[\d+\]:|\(Pdb\)|ipdb>) \S")
 """A line behind Python's prompt: an error is of what was typed there, and Python goes on."""
 
 
 def failed_by_its_own_words(
-    text: str, run: Command | None, tool: str = "", *, untold: bool = False
+    text: str, run: Command | None, tool: str, *, untold: bool
 ) -> Verdict | None:
     """A failure that the exit status did not tell: something else's was seen, or none (`untold`)."""
     for of, opening in OPENS_WITH_ERROR:
@@ -91,33 +81,91 @@ def failed_by_its_own_words(
         return None
     if (run is None or run.check is None) and PROMPTED.search(bare):
         return None
-    if run is not None and (run.check is not None or run.operation in ("execute", "verify")):
-        verdict = read_summary(bare, RUNNERS if run.check is not None else CRASHED)
-        if verdict is None and run.check is not None:
-            verdict = read_summary(INDENT.sub("", bare))
-        if verdict is not None and not verdict.passed:
-            return verdict
-        if run.check is not None and verdict is None and says_it_never_began(bare):
-            return Verdict(False, "says-it-never-began", 0.9, bare.strip().splitlines()[0][:200])
-    if run is not None and run.surface == "api" and (answer := _refused(bare)):
-        return Verdict(False, "nothing-but-an-error", 0.85, answer)
-    if run is not None and (words := _own_excuse(bare, run)):
-        return Verdict(False, "says-it-failed", 0.9, words)
-    if bare.count("\n") > LONGEST:
-        return None
-    lines = [line.strip() for line in bare.splitlines() if line.strip() and line[:2] != "> "]
-    own = _own_words(run)
-    lines = [line for line in lines if line not in own or ERROR_ONLY.match(line)]
-    if not lines:
-        return None
-    points = any(line[0] == "^" for line in lines[1:])
-    helps = len(lines) <= 12 and ("sage:" in bare or points)
-    helps = helps or lines[1:2] == ["Available fields:"]
-    if run is not None and helps and USAGE_ERROR.match(lines[0]):
-        return Verdict(False, "nothing-but-a-usage-error", 0.9, lines[0][:200])
-    if len(lines) <= 3 and _is_error(lines, run):
-        return Verdict(False, "nothing-but-an-error", 0.85, lines[0][:200])
+    summary = _summary(bare, run)
+    if summary is not None and not summary.passed:
+        return summary
+    for row in COMPLAINTS:
+        if words := row.test(bare, run):
+            return Verdict(False, row.rule, row.confidence, words[:200])
     return None
+
+
+def _summary(text: str, run: Command | None) -> Verdict | None:
+    """What the runner of a check says at its end, or a program that crashed."""
+    if run is not None and run.check is not None:
+        return read_summary(text) or read_summary(INDENT.sub("", text))
+    runs = run is not None and run.operation in ("execute", "verify")
+    return read_summary(text, CRASHED) if runs else None
+
+
+def _never_began(text: str, run: Command | None) -> str:
+    """The exit is masked or not told; the runner, or the shell, says nothing but that there was nothing to check."""
+    is_check = run is not None and run.check is not None
+    if not is_check or not says_it_never_began(text) or _summary(text, run) is not None:
+        return ""
+    return text.strip().splitlines()[0]
+
+
+def _own_excuse(text: str, run: Command | None) -> str:
+    """What the line's own `|| echo` says of a failure was printed, for the command that the line is for.
+
+    A lookup before it may have come to nothing in its place.
+    """
+    if run is None:
+        return ""
+    said = {line.strip() for line in text.splitlines()}
+    for one in run.excuses:
+        before = run.simples[one.first : run.place]
+        if one.first <= run.place < one.end and not any(map(looks_up, before)):
+            words = one.words.strip()
+            if words in said and FAILS.search(words):
+                return words
+    return ""
+
+
+def _usage_error(text: str, run: Command | None) -> str:
+    """The exit is masked or not told; a complaint about an argument, and the usage behind it."""
+    lines = _complaint(text, run)
+    if run is None or not lines or not USAGE_ERROR.match(lines[0]):
+        return ""
+    points = any(line[0] == "^" for line in lines[1:])
+    helps = len(lines) <= 12 and ("sage:" in text or points)
+    return lines[0] if helps or lines[1:2] == ["Available fields:"] else ""
+
+
+def _error(text: str, run: Command | None) -> str:
+    """The exit is masked or not told; the output is nothing but a tool's error message, or a server's refusal with its status."""
+    if run is not None and run.surface == "api" and (answer := _refused(text)):
+        return answer
+    lines = _complaint(text, run)
+    return lines[0] if 0 < len(lines) <= 3 and _is_error(lines, run) else ""
+
+
+class Row(NamedTuple):
+    """A way in which an output tells of a failure; its test's docstring is its sentence."""
+
+    rule: str
+    confidence: float
+    test: Callable[[str, Command | None], str]
+    """Gives the output's words; empty where it does not hold."""
+
+
+COMPLAINTS: tuple[Row, ...] = (
+    Row("says-it-never-began", 0.9, _never_began),
+    Row("says-it-failed", 0.9, _own_excuse),
+    Row("nothing-but-a-usage-error", 0.9, _usage_error),
+    Row("nothing-but-an-error", 0.85, _error),
+)
+"""The first that holds decides."""
+
+
+def _complaint(text: str, run: Command | None) -> list[str]:
+    """The lines of a short output, but for what its command echoes; none of a long one."""
+    if text.count("\n") > LONGEST:
+        return []
+    lines = [line.strip() for line in text.splitlines() if line.strip() and line[:2] != "> "]
+    own = _own_words(run)
+    return [line for line in lines if line not in own or ERROR_ONLY.match(line)]
 
 
 def _refused(text: str) -> str:
@@ -132,21 +180,6 @@ REFUSED = later(r"[45][0-9]{2}")
 """A status with which a server says no."""
 FAILS = later(r"(?i)\b(?:fail(?:s|ed|ure)?|errors?|could not|couldn't|cannot|can't|unable)\b")
 """How a line speaks of its own failure; of a mere probe it says what there is not."""
-
-
-def _own_excuse(text: str, run: Command) -> str:
-    """What `… || echo WORDS` printed of the command that the line is for, if it speaks of failure.
-
-    A lookup before it may have come to nothing in its place.
-    """
-    said = {line.strip() for line in text.splitlines()}
-    for one in run.excuses:
-        before = run.simples[one.first : run.place]
-        if one.first <= run.place < one.end and not any(map(looks_up, before)):
-            words = one.words.strip()
-            if words in said and FAILS.search(words):
-                return words[:200]
-    return ""
 
 
 def _own_words(run: Command | None) -> frozenset[str]:

@@ -13,7 +13,7 @@ from forsy_retrace.trace import Step, Touch, Trace
 
 from ..outputs.gaps import is_cut
 from ..outputs.printed import NUMBERED, bare_output, unreached
-from ..tools import command_of
+from ..shells import command_of
 from .replaced import whole
 from .touches import READERS
 
