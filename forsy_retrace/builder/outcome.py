@@ -13,7 +13,12 @@ from forsy_retrace.evidence import derived, inferred
 from forsy_retrace.trace import Step, Trace, put
 
 from .classify import ends_as_code
-from .outputs.found import found_no_more, found_nothing, showed_differences
+from .outputs.found import (
+    found_no_more,
+    found_nothing,
+    showed_differences,
+    showed_running_checks,
+)
 from .outputs.printed import unreached
 from .outputs.verdicts import SAYS_DONE, SHOWS_IT, failed_by_its_own_words
 from .tools import PLAN_EXITS
@@ -96,6 +101,9 @@ def _call(step: Step, run: Command | None) -> Step:
             return put(step, {"success": ground}, success=True)
         case "failed" if showed_differences(shown, result.exit_code, run):
             ground = inferred("differences-shown", 0.85, here)
+            return put(step, {"success": ground}, success=True)
+        case "failed" if showed_running_checks(shown, result.exit_code, run):
+            ground = inferred("checks-still-run", 0.9, here)
             return put(step, {"success": ground}, success=True)
         case "failed" | "rejected" | "blocked" | "interrupted" | "timed_out":
             return put(step, {"success": derived(result.rule, basis)}, success=False)

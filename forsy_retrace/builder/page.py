@@ -141,6 +141,8 @@ OUTCOME = (
               "A reading tool that flags nothing, and heads what it shows.", 0.95),
     _inferred("differences-shown",
               "A comparison that exits 1 and prints what differs worked.", 0.85),
+    _inferred("checks-still-run",
+              "A look at how CI goes that exits 8, lists checks that run on, and none that failed, worked.", 0.9),
     _inferred("plan-taken-up",
               "A plan filed as rejected only since the user took it up in the next turn.", 0.9),
     _derived("error-step", "An error of the model or the harness is a failure."),

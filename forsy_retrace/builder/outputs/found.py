@@ -66,6 +66,18 @@ def showed_differences(text: str | None, exit_code: int | None, run: Command | N
     return not _names(last).isdisjoint(COMPARES)
 
 
+def showed_running_checks(text: str | None, exit_code: int | None, run: Command | None) -> bool:
+    """A look at CI that exits 8 since some checks run on, and none that it lists has failed."""
+    if run is None or exit_code not in (8, None) or not run.simples or text is None:
+        return False
+    return run.simples[-1].check == "ci" and runs_on(text)
+
+
+def runs_on(text: str) -> bool:
+    """Whether a list of checks has one that runs on, and none that failed."""
+    return "\tpending\t" in text and "\tfail\t" not in text
+
+
 def looks_up(simple: Simple) -> bool:
     return not _names(simple).isdisjoint(LOOKUPS)
 
