@@ -24,7 +24,7 @@ PROSE = (
 SETTINGS = (
     *(".claude", ".claude-plugin", ".cursor", ".vscode", "hooks/hooks.json", ".mcp.json"),
     *("biome.json", "knip.json", ".eslintrc.json", ".prettierrc.json", "renovate.json"),
-    *(".golangci.yaml", ".golangci.yml"),
+    *(".golangci.yaml", ".golangci.yml", ".rubocop.yml"),
 )
 """Files of one tool's settings, and folders of a client's: no other tool can be broken by them."""
 TAKES_OTHERS = later(r"-c|--config(?:-path)?(?:=.*)?")
@@ -34,7 +34,7 @@ HOSTED = (".github", ".circleci", ".husky", ".gitlab-ci.yml", ".travis.yml")
 SETS_UP = later(
     r"(?:^|[/\\])(?:(\.claude|\.claude-plugin|\.cursor|\.vscode)[/\\].*\.json"
     r"|(\.github|\.circleci)[/\\].*\.ya?ml|(\.husky)[/\\][\w-]+"
-    r"|(\.gitlab-ci\.yml|\.travis\.yml|\.golangci\.ya?ml|hooks/hooks\.json|\.mcp\.json"
+    r"|(\.gitlab-ci\.yml|\.travis\.yml|\.golangci\.ya?ml|\.rubocop\.yml|hooks/hooks\.json|\.mcp\.json"
     r"|(?:biome|knip|\.eslintrc|\.prettierrc|renovate)\.json))$"
 )
 
@@ -45,6 +45,9 @@ SCRIPTS = (
 """What tools of JavaScript look at; those that build or format look at styles and pages too."""
 
 OF_GO = (".go", ".mod", ".sum", ".tmpl")
+OF_RUBY = (".rb", ".rake", ".ru", ".gemspec", "gemfile", "rakefile")
+OF_C = (".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inc", ".m", ".mm", ".s")
+DATA = (".json", ".yaml", ".yml")
 
 LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     # A formatter looks at the code alone, not at what is kept beside it.
@@ -53,12 +56,19 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (later(r"^(?:cargo fmt|rustfmt)\b"), (".rs",)),
     # A tool of one language says nothing of files of another.
     (later(r"^golangci-lint\b"), (*OF_GO, ".golangci.yaml", ".golangci.yml")),
-    (later(r"^(?:go|gofmt|staticcheck)\b"), OF_GO),
+    (
+        later(r"^(?:go|gofmt|staticcheck|revive|golint|errcheck|gosec|govulncheck|gotestsum)\b"),
+        OF_GO,
+    ),
     (
         later(r"^(?:pytest|mypy|pyright|ruff|flake8|pylint|black|tox|nox)\b"),
         (".py", ".pyi", ".toml", ".cfg", ".ini", ".json", ".yaml", ".yml"),
     ),
-    (later(r"^tsc\b"), SCRIPTS),
+    (
+        later(r"^(?:basedpyright|ty|pyrefly|dmypy|pyflakes|pycodestyle|pydocstyle)\b"),
+        (".py", ".pyi"),
+    ),
+    (later(r"^(?:tsc|vue-tsc|svelte-check|tsgo|oxlint|tslint|jshint|xo|standard)\b"), SCRIPTS),
     (later(r"^eslint\b"), (*SCRIPTS, ".eslintrc.json")),
     (later(r"^knip\b"), (*SCRIPTS, "knip.json")),
     (
@@ -74,7 +84,29 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (later(r"^mix (?:format|credo)\b"), (".ex", ".exs", ".heex")),
     (later(r"^mix test\b"), (".ex", ".exs", ".heex", ".eex", ".leex", ".json", ".sql")),
     (later(r"^mix\b"), (".ex", ".exs", ".heex", ".eex", ".leex", ".sql")),
-    (later(r"^(?:shellcheck|bash)\b"), (".sh", ".bash")),
+    (later(r"^(?:shellcheck|bash|shfmt)\b"), (".sh", ".bash")),
+    (later(r"^(?:rubocop|standardrb|reek|srb|steep)\b"), (*OF_RUBY, ".rubocop.yml")),
+    (later(r"^(?:rspec|minitest|(?:bin/)?rails test|rake test)\b"), (*OF_RUBY, *DATA, ".erb")),
+    (later(r"^(?:phpcs|php-cs-fixer|pint|phpmd)\b"), (".php",)),
+    (later(r"^(?:phpstan|psalm|phan|phpunit|pest|paratest)\b"), (".php", ".neon", ".xml", *DATA)),
+    (later(r"^(?:swiftlint|swiftformat|swift-format)\b"), (".swift",)),
+    (later(r"^(?:dart|flutter) (?:analyze|test|format|fix)\b"), (".dart", ".arb", *DATA)),
+    (
+        later(r"^(?:gcc|g\+\+|clang|clang\+\+|clang-tidy|clang-format|cppcheck|cpplint)(?= |$)"),
+        OF_C,
+    ),
+    (later(r"^(?:ktlint|detekt)\b"), (".kt", ".kts")),
+    (later(r"^(?:luacheck|selene|stylua)\b"), (".lua",)),
+    (later(r"^(?:terraform|tofu|terragrunt|tflint|tfsec)\b"), (".tf", ".tfvars", ".hcl")),
+    (later(r"^(?:prisma validate|sqlfluff)\b"), (".prisma", ".sql")),
+    (later(r"^hadolint\b"), ("dockerfile", "containerfile", ".dockerfile")),
+    (later(r"^(?:actionlint|zizmor)\b"), (".github",)),
+    (later(r"^yamllint\b"), (".yaml", ".yml", *HOSTED, ".golangci.yaml", ".golangci.yml")),
+    (later(r"^markdownlint"), (".md", ".mdx", ".markdown")),
+    (
+        later(r"^stylelint\b"),
+        (".css", ".scss", ".sass", ".less", ".pcss", ".vue", ".svelte", ".html"),
+    ),
 )
 
 BUILDS_WITHOUT_TESTS = later(r"^(?:go|mix|npm|pnpm|yarn|bun)\b")
