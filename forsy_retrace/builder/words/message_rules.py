@@ -168,6 +168,11 @@ VIEW = later(
     r"|(?:both|neither|probably|maybe|ideally)\b)"
 )
 """How words begin that say what their author thinks, or would have."""
+STEPS_IN = later(
+    r"(?i)(?:\s+(?:a|one)?\s*(?:bit|sec|second|moment|minute))?[\s,.:;!–-]*"
+    r"(?:i['’]?ll|i will|let me (?!see|know)|i['’]?m going to|i (?:just |already )?(?:fixed|did|changed|solved|found))\b"
+)
+"""How words go on that stop the agent since their author does something."""
 PASTED = "pastes-a-failure"
 """The rule of what judges nothing in words, and shows a fault all the same."""
 
@@ -288,6 +293,10 @@ RULES: tuple[Rule, ...] = (
          "It explains an earlier ask, after an interrupt or a failure, and opens with that or asks for nothing.",
          lambda c, x, via: x.cut and "clarify" in c.found
          and (c.opens == "clarify" or not (c.question or _asks_more(c)))),
+    Rule("steps-in", "status_update", "other", 0.83,
+         "It stops the agent since its author does something, and finds no fault: `hang on, I'll …`.",
+         lambda c, x, via: x.worked and c.opens == "no" and not x.asked
+         and STEPS_IN.match(c.rest) is not None and not {"correct", "prefer", "symptom"} & set(c.found)),
     Rule("opens-with-no", "correction", "correction", 0.82,
          "It opens with a no that answers no question.",
          lambda c, x, via: x.worked and c.opens == "no" and not x.asked
