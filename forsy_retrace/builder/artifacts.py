@@ -24,7 +24,7 @@ from .touched.fixers import fixers, may_fix, may_rewrite, rewrites
 from .touched.paths import shown
 from .touched.programs import may_put
 from .touched.replaced import whole
-from .touched.replayed import CHANGES, replay, tells_before
+from .touched.replayed import CHANGES, replay, shown_otherwise, tells_before
 from .touched.scratch import SCRATCH, scratch
 from .touched.told import (
     GONE,
@@ -149,9 +149,9 @@ def _artifact(
         state = "Read; no change of it is recorded."
         if apart := _read_otherwise(touched):
             first, then = apart
-            state = f"Read; step {then} shows it otherwise than step {first}, and no step shows by what."
+            state = f"Read; step {then} shows it otherwise than step {first}{BY_WHAT}"
         elif number := first_listed(path, listed):
-            state = f"Read; Git lists it as changed in step {number}, and no step shows by what."
+            state = f"Read; Git lists it as changed in step {number}{BY_WHAT}"
         return Artifact(name, "observed", "evidence", steps, what, state, "unseen")
     held = replay(touched, trace)
     verbs = list(_verbs(touched, changes))
@@ -284,6 +284,7 @@ def _role(path: str) -> str:
 
 
 COMMANDED = "The log holds the command that changed it"
+BY_WHAT = ", and no step shows by what."
 UNTOLD = ", not what it then held"
 """Of a command that shows nothing of it, as nothing does after it."""
 SHOWN = {
@@ -370,6 +371,9 @@ def _content(
         told = f"The log holds its content; {doubt}" if doubt else SHOWN[grade]
         return told if held.edges else f"{told} Blank lines and line ends at its ends may differ."
     last = max(at for at, touch in enumerate(touched) if touch.kind in CHANGES)
+    if number := shown_otherwise(touched, trace):
+        doubt = _doubt(path, touched[last].step, rewriters)
+        return f"Step {number} shows it otherwise{f'; {doubt}' if doubt else BY_WHAT}"
     run = trace.steps[touched[last].step - 1].run
     told = SHOWN[grade]
     if grade == "unseen" and run is not None:

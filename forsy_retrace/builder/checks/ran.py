@@ -8,6 +8,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from ..outputs.begun import no_test_ran, says_it_never_began
+from ..outputs.found import runs_on
 from ..outputs.printed import unreached
 from ..outputs.runners import KINDS, Verdict
 from ..outputs.verdicts import lists_unformatted, speaks_of_failure
@@ -40,11 +41,16 @@ def stopped_at(verdict: Verdict | None, run: Command) -> tuple[str, ...]:
 
 
 def tells_nothing(kind: str, step: Step, run: Command) -> bool:
-    """Whether a check that exits with 0 ran no test, found what it only lists, or tells of a failure."""
+    """Whether a check that worked ran no test, found what it only lists, or tells of a failure.
+
+    CI that runs on has not passed either.
+    """
     if kind == "tests":
         return no_test_ran(step.printed)
     if kind == "run":
         return speaks_of_failure(step.printed, is_hidden=run.masked)
+    if kind == "ci":
+        return runs_on(step.printed)
     return kind == "lint" and lists_unformatted(step.printed, run)
 
 

@@ -24,11 +24,18 @@ PROSE = (
 SETTINGS = (
     *(".claude", ".claude-plugin", ".cursor", ".vscode", "hooks/hooks.json", ".mcp.json"),
     *("biome.json", "knip.json", ".eslintrc.json", ".prettierrc.json", "renovate.json"),
+    *(".golangci.yaml", ".golangci.yml", ".rubocop.yml"),
 )
 """Files of one tool's settings, and folders of a client's: no other tool can be broken by them."""
+TAKES_OTHERS = later(r"-c|--config(?:-path)?(?:=.*)?")
+"""An option that names a file of settings, in place of the project's own."""
+HOSTED = (".github", ".circleci", ".husky", ".gitlab-ci.yml", ".travis.yml")
+"""What CI or Git runs: no check on the spot runs it, though a linter may look at it."""
 SETS_UP = later(
     r"(?:^|[/\\])(?:(\.claude|\.claude-plugin|\.cursor|\.vscode)[/\\].*\.json"
-    r"|(hooks/hooks\.json|\.mcp\.json|(?:biome|knip|\.eslintrc|\.prettierrc|renovate)\.json))$"
+    r"|(\.github|\.circleci)[/\\].*\.ya?ml|(\.husky)[/\\][\w-]+"
+    r"|(\.gitlab-ci\.yml|\.travis\.yml|\.golangci\.ya?ml|\.rubocop\.yml|hooks/hooks\.json|\.mcp\.json"
+    r"|(?:biome|knip|\.eslintrc|\.prettierrc|renovate)\.json))$"
 )
 
 SCRIPTS = (
@@ -37,18 +44,31 @@ SCRIPTS = (
 )
 """What tools of JavaScript look at; those that build or format look at styles and pages too."""
 
+OF_GO = (".go", ".mod", ".sum", ".tmpl")
+OF_RUBY = (".rb", ".rake", ".ru", ".gemspec", "gemfile", "rakefile")
+OF_C = (".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".inc", ".m", ".mm", ".s")
+DATA = (".json", ".yaml", ".yml")
+
 LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     # A formatter looks at the code alone, not at what is kept beside it.
     (later(r"^(?:go fmt|gofmt|gofumpt|goimports|golangci-lint fmt)\b"), (".go",)),
     (later(r"^(?:ruff format|black|isort|autopep8|yapf)\b"), (".py", ".pyi", ".ipynb")),
     (later(r"^(?:cargo fmt|rustfmt)\b"), (".rs",)),
     # A tool of one language says nothing of files of another.
-    (later(r"^(?:go|golangci-lint|gofmt|staticcheck)\b"), (".go", ".mod", ".sum", ".tmpl")),
+    (later(r"^golangci-lint\b"), (*OF_GO, ".golangci.yaml", ".golangci.yml")),
+    (
+        later(r"^(?:go|gofmt|staticcheck|revive|golint|errcheck|gosec|govulncheck|gotestsum)\b"),
+        OF_GO,
+    ),
     (
         later(r"^(?:pytest|mypy|pyright|ruff|flake8|pylint|black|tox|nox)\b"),
         (".py", ".pyi", ".toml", ".cfg", ".ini", ".json", ".yaml", ".yml"),
     ),
-    (later(r"^tsc\b"), SCRIPTS),
+    (
+        later(r"^(?:basedpyright|ty|pyrefly|dmypy|pyflakes|pycodestyle|pydocstyle)\b"),
+        (".py", ".pyi"),
+    ),
+    (later(r"^(?:tsc|vue-tsc|svelte-check|tsgo|oxlint|tslint|jshint|xo|standard)\b"), SCRIPTS),
     (later(r"^eslint\b"), (*SCRIPTS, ".eslintrc.json")),
     (later(r"^knip\b"), (*SCRIPTS, "knip.json")),
     (
@@ -64,7 +84,29 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (later(r"^mix (?:format|credo)\b"), (".ex", ".exs", ".heex")),
     (later(r"^mix test\b"), (".ex", ".exs", ".heex", ".eex", ".leex", ".json", ".sql")),
     (later(r"^mix\b"), (".ex", ".exs", ".heex", ".eex", ".leex", ".sql")),
-    (later(r"^(?:shellcheck|bash)\b"), (".sh", ".bash")),
+    (later(r"^(?:shellcheck|bash|shfmt)\b"), (".sh", ".bash")),
+    (later(r"^(?:rubocop|standardrb|reek|srb|steep)\b"), (*OF_RUBY, ".rubocop.yml")),
+    (later(r"^(?:rspec|minitest|(?:bin/)?rails test|rake test)\b"), (*OF_RUBY, *DATA, ".erb")),
+    (later(r"^(?:phpcs|php-cs-fixer|pint|phpmd)\b"), (".php",)),
+    (later(r"^(?:phpstan|psalm|phan|phpunit|pest|paratest)\b"), (".php", ".neon", ".xml", *DATA)),
+    (later(r"^(?:swiftlint|swiftformat|swift-format)\b"), (".swift",)),
+    (later(r"^(?:dart|flutter) (?:analyze|test|format|fix)\b"), (".dart", ".arb", *DATA)),
+    (
+        later(r"^(?:gcc|g\+\+|clang|clang\+\+|clang-tidy|clang-format|cppcheck|cpplint)(?= |$)"),
+        OF_C,
+    ),
+    (later(r"^(?:ktlint|detekt)\b"), (".kt", ".kts")),
+    (later(r"^(?:luacheck|selene|stylua)\b"), (".lua",)),
+    (later(r"^(?:terraform|tofu|terragrunt|tflint|tfsec)\b"), (".tf", ".tfvars", ".hcl")),
+    (later(r"^(?:prisma validate|sqlfluff)\b"), (".prisma", ".sql")),
+    (later(r"^hadolint\b"), ("dockerfile", "containerfile", ".dockerfile")),
+    (later(r"^(?:actionlint|zizmor)\b"), (".github",)),
+    (later(r"^yamllint\b"), (".yaml", ".yml", *HOSTED, ".golangci.yaml", ".golangci.yml")),
+    (later(r"^markdownlint"), (".md", ".mdx", ".markdown")),
+    (
+        later(r"^stylelint\b"),
+        (".css", ".scss", ".sass", ".less", ".pcss", ".vue", ".svelte", ".html"),
+    ),
 )
 
 BUILDS_WITHOUT_TESTS = later(r"^(?:go|mix|npm|pnpm|yarn|bun)\b")
@@ -72,6 +114,10 @@ BUILDS_WITHOUT_TESTS = later(r"^(?:go|mix|npm|pnpm|yarn|bun)\b")
 UNBUILT = (GO_TEST, "_test.exs")
 """Tests that no build of Go or Elixir compiles."""
 PLANS = later(r"[/\\]\.claude[/\\](?:plans|projects)[/\\]")
+
+
+SPARED: dict[str, tuple[str, ...]] = {"lint": (), "ci": (*PROSE, *SETTINGS)}
+"""By the kind of a check, what it does not look at where its tool has no language."""
 
 
 class File(NamedTuple):
@@ -89,7 +135,8 @@ class Reach(NamedTuple):
 
     endings: frozenset[str] | None
     """Those of the tool's language; None where it has none."""
-    prose: bool
+    spared: tuple[str, ...]
+    """Those that a tool of no language does not look at."""
     tests: bool
     """Whether it looks at tests that no `go build` or `mix compile` compiles."""
 
@@ -99,7 +146,7 @@ class Reach(NamedTuple):
             return False
         if self.endings is not None:
             return file.ending in self.endings
-        return self.prose or file.ending not in (*PROSE, *SETTINGS)
+        return file.ending not in self.spared
 
     def of(self, files: Iterable[File]) -> tuple[str, ...]:
         return tuple(file.path for file in files if self.holds(file))
@@ -286,18 +333,21 @@ def _key(flag: str, value: str) -> str:
 
 def _file(path: str) -> File:
     if found := SETS_UP.search(path):
-        return File(path, found[1] or found[2])
+        return File(path, next(filter(None, found.groups())))
     name = posixpath.basename(path)
     return File(path, (posixpath.splitext(name)[1] or name).lower())
 
 
 def _reach(kind: str, run: Command, lines: Iterable[str]) -> Reach:
     builds = [one.name for one in run.simples if one.check == "build"] or [run.main]
-    endings = _of_all([one.name for one in run.simples if one.check == kind] or builds)
+    checks = [one for one in run.simples if one.check == kind]
+    endings = _of_all([one.name for one in checks] or builds)
+    if endings and any(TAKES_OTHERS.fullmatch(word) for one in checks for word in one.words):
+        endings -= frozenset(SETTINGS)
     if endings is None and (held := _tools(kind, lines)):
         builds, endings = held, _of_all(held)
     bare = kind in ("build", "run") and all(map(BUILDS_WITHOUT_TESTS.match, builds))
-    return Reach(endings, kind == "lint", not bare)
+    return Reach(endings, SPARED.get(kind, (*PROSE, *SETTINGS, *HOSTED)), not bare)
 
 
 def _of_all(tools: list[str]) -> frozenset[str] | None:

@@ -12,6 +12,7 @@ from forsy_retrace.trace import Step, Touch, Trace, edits_named
 
 from ..outcome import never_ran
 from ..outputs.failures import first_error, stopped
+from ..touched.edits import put_back_by
 from ..touched.replaced import takes_back, takes_out_most_of
 from ..touched.scratch import EDITS
 from ..variants import branch_of
@@ -144,7 +145,8 @@ def _replaced(step: Step, later: Hindsight) -> Told | None:
     if by is None or taken_up or later.passed(step.step, by) is not None:
         return None
     is_gone = _deletes(by, step.step, later.touched)
-    did = "deleted what" if is_gone else "replaced most of what"
+    is_back = put_back_by(later.trace.steps[by - 1]) is not None
+    did = "deleted what" if is_gone else "took back what" if is_back else "replaced most of what"
     return Told(f"Step {by} {did} it wrote.", (by,))
 
 

@@ -23,10 +23,13 @@ REPLACED_SHARE = 0.5
 LATEST = 100
 """So many of the latest edits may have put in one of several equal lines that are taken out."""
 RESTORES = later(
-    r"\bgit (?:checkout (?:--(?=\s)|HEAD\b|\S+ --(?=\s)|\.(?=\s|$))|reset --hard\b"
+    r"\bgit (?:checkout (?:--(?=\s)|HEAD\b|\S+ --(?=\s)|\.(?=\s|$)|(?!-)\S*\.[A-Za-z]\w{0,5}(?=\s|$))"
+    r"|reset --hard\b"
     r"|restore\b(?![^&|;\n]{0,400} (?:--staged|-S)\b))"
 )
 """Commands that put files back as they were committed."""
+FILE = later(r"\.[A-Za-z]\w{0,5}$")
+"""How the name of a file ends, and hardly that of a branch."""
 
 
 class Standing:
@@ -278,7 +281,9 @@ class Standing:
         return any(
             word.startswith(("-s", "--source")) and not word.endswith("=HEAD")
             if word[0] == "-"
-            else word not in ("HEAD", ".") and posixpath.basename(word) not in self.by_name
+            else word not in ("HEAD", ".")
+            and posixpath.basename(word) not in self.by_name
+            and not FILE.search(word)
             for word in given
             if word
         )

@@ -23,7 +23,30 @@ def replay(touched: list[Touch], trace: Trace) -> Held | None:
             held = None
         elif touch.kind == "read" and (seen := shown_whole(trace, touch)) is not None:
             held = _more_of(seen, held)
+        elif touch.kind == "read" and held is not None and _shows_otherwise(held.text, touch):
+            held = None
     return held
+
+
+def shown_otherwise(touched: list[Touch], trace: Trace) -> int | None:
+    """The step that showed a part of a file otherwise than its last change had left it."""
+    last = max(at for at, touch in enumerate(touched) if touch.kind in CHANGES)
+    held = replay(touched[: last + 1], trace)
+    reads = (touch for touch in touched[last + 1 :] if touch.kind == "read")
+    return next((t.step for t in reads if held and _shows_otherwise(held.text, t)), None)
+
+
+def _shows_otherwise(text: str, read: Touch) -> bool:
+    """Whether a part of a file, read since, is not what it is held to be: something changed it."""
+    if read.change is None or read.change.after is None or not read.first:
+        return False
+    seen, place = read.change.after.split("\n"), read.first - 1
+    return _bare(seen) != _bare(text.split("\n")[place : place + len(seen)])
+
+
+def _bare(lines: list[str]) -> str:
+    """Lines without the blanks at their ends, and no blank lines behind the last."""
+    return "\n".join(line.rstrip() for line in lines).rstrip("\n")
 
 
 def _more_of(seen: Held, held: Held | None) -> Held:

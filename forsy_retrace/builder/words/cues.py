@@ -212,7 +212,8 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
         if is_denied or is_noun or names:
             return None
         return "correct" if kind == "still" and TO_COME.match(said, end) else kind
-    if not THANKS.match(phrase) and (NEGATED.search(before) or DENIED.match(said, end)):
+    is_own = start < 6 and phrase.startswith(("that", "it"))  # `no that's fine` denies nothing
+    if not (THANKS.match(phrase) or is_own) and (NEGATED.search(before) or DENIED.match(said, end)):
         return "correct"  # `no thanks` declines, and blames nothing
     is_weak = start > 3 and phrase in WEAK and len(said) > 30
     return None if is_weak or GOES_ON.match(said, end) else kind
@@ -265,7 +266,7 @@ LATE_NO = later(
     r"(?i)(?:ok(?:ay)?|uh+|um+|hm+|ah+|well|sorry)[.,! ]+(?:uh+[.,! ]+)?no\b(?! (?:problem|worries))"
 )
 """A no behind a filler."""
-MOVES_ON = later(r"(?i)(?:ok(?:ay)?|right|yeah)[.,! ]+so\b")
+MOVES_ON = later(r"(?i)(?:ok(?:ay)?|right|yeah)[.,! ]+(?:so|now|next)\b")
 """A yes that only leads over to what comes next."""
 LABEL = later(
     r"(?i)(?:(?:let'?s )?(?:go|do|use|take|start|implement|apply|address|fix)(?: (?:for|with))? "

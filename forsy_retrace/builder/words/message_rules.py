@@ -138,6 +138,11 @@ def _asks_more(cues: Cues) -> bool:
     return "request" in cues.found or "next" in cues.found
 
 
+def _halts(cues: Cues) -> bool:
+    """Whether it calls for a halt, which is no `no` to a question."""
+    return cues.found.get("no", "").startswith(("wait", "hold on", "hang on"))
+
+
 def _wants_no_more(cues: Cues, context: Context) -> bool:
     """Whether it declines more, with thanks or without: that judges nothing."""
     more = {"correct", "symptom", "again", "constrain", "request", "next", "permit"}
@@ -168,6 +173,13 @@ VIEW = later(
     r"|(?:both|neither|probably|maybe|ideally)\b)"
 )
 """How words begin that say what their author thinks, or would have."""
+STEPS_IN = later(
+    r"(?i)(?:\s+(?:a|one)?\s*(?:bit|sec|second|moment|minute))?[\s,.:;!–-]*"
+    r"(?:i['’]?ll|i will|let me (?!see|know)|i['’]?m going to|i (?:just |already )?(?:fixed|did|changed|solved|found))\b"
+)
+"""How words go on that stop the agent since their author does something."""
+HOW = later(r"(?i)\s+(?!(?:please|now|then|thanks|all)\b)\w")
+"""What tells how, or where, behind a `do it`."""
 PASTED = "pastes-a-failure"
 """The rule of what judges nothing in words, and shows a fault all the same."""
 
@@ -219,7 +231,8 @@ RULES: tuple[Rule, ...] = (
     Rule("permits", "approval", None, 0.93,
          "A few words that let the work go on, and nothing more.",
          lambda c, x, via: c.opens == "permit" and _short(c) and not c.question
-         and not x.asked and not x.offered and not {"request", "correct"} & set(c.found)),
+         and not x.asked and not x.offered and not {"request", "correct", "prefer"} & set(c.found)
+         and not (c.found["permit"] == "do it" and HOW.match(c.rest))),
     Rule(NO_MORE[0], "answer_to_agent_question", None, 0.93,
          "A few words that want nothing more, where the agent asked or offered something.",
          lambda c, x, via: (x.asked or x.offered or x.served) and _wants_no_more(c, x)),
@@ -256,7 +269,7 @@ RULES: tuple[Rule, ...] = (
     Rule("yes-to-a-question", "answer_to_agent_question", None, 0.9,
          "A yes or no after the agent's question or offer.",
          lambda c, x, via: (x.asked or x.offered) and c.opens in ("yes", "permit", "no")
-         and not (c.opens == "no" and c.words > 12 and not x.asked and _wrong(c, x))),
+         and not (c.opens == "no" and ((c.words > 12 and not x.asked) or _halts(c)) and _wrong(c, x))),
     Rule("picks-by-place", "selection", None, 0.85,
          "A few words that name one of the agent's options by its place: `the second`.",
          lambda c, x, via: x.worked and c.place and not c.question and (x.asked or c.words <= 5)),
@@ -288,10 +301,14 @@ RULES: tuple[Rule, ...] = (
          "It explains an earlier ask, after an interrupt or a failure, and opens with that or asks for nothing.",
          lambda c, x, via: x.cut and "clarify" in c.found
          and (c.opens == "clarify" or not (c.question or _asks_more(c)))),
+    Rule("steps-in", "status_update", "other", 0.83,
+         "It stops the agent since its author does something, and finds no fault: `hang on, I'll …`.",
+         lambda c, x, via: x.worked and (c.opens == "no" or x.rejected) and not x.asked
+         and STEPS_IN.match(c.rest) is not None and not {"correct", "prefer", "symptom"} & set(c.found)),
     Rule("opens-with-no", "correction", "correction", 0.82,
          "It opens with a no that answers no question.",
          lambda c, x, via: x.worked and c.opens == "no" and not x.asked
-         and "clarify" not in c.found),
+         and "clarify" not in c.found and not (_halts(c) and c.question and "correct" not in c.found)),
     Rule("forbids-after-a-cut", "correction", "correction", 0.75,
          "It opens with a ban, after an interrupt, a rejection or a failure.",
          lambda c, x, via: x.worked and x.cut and c.opens == "forbid"),
