@@ -325,12 +325,12 @@ def _rewriters(trace: Trace) -> Iterator[_Rewriter]:
         yield _Rewriter(number, "Git", partial(may_rewrite, simple))
     for number, simple in fixers(trace):
         if simple.role == "fix" and not simple.check:
-            yield _Rewriter(number, "a command", partial(may_fix, simple), bool(simple.writes))
+            yield _Rewriter(number, "a command", may_fix(simple), bool(simple.writes))
         else:
             yield _Rewriter(number, "a formatter", partial(_is_for, endings_of(simple.name)))
     for step in trace.steps:
-        if step.run is not None and step.run.inline and not never_ran(step):
-            yield _Rewriter(step.step, "a program", partial(may_put, step.run), True)
+        if step.run is not None and not never_ran(step) and (may := may_put(step.run)):
+            yield _Rewriter(step.step, "a program", may, True)
 
 
 def _is_for(endings: tuple[str, ...] | None, path: str) -> bool:

@@ -1,7 +1,8 @@
 """Commands that rewrite files which they don't name, and Git's ways to put edits away."""
 
-from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
+import re
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import translate
 
 from forsy_retrace.commands import REWRITES, Command, Simple
 from forsy_retrace.patterns import later
@@ -98,9 +99,10 @@ UNRESOLVED = frozenset("*?$`{}<>|&;")
 """Marks of a path that only the shell could have resolved."""
 
 
-def may_fix(simple: Simple, path: str) -> bool:
-    """Whether such a command may have meant this file, as far as it says which."""
-    return not simple.writes or any(fnmatchcase(path, _pattern(one)) for one in simple.writes)
+def may_fix(simple: Simple) -> Callable[[str], bool]:
+    """Tells of a file whether such a command may have meant it, as far as it says which."""
+    meant = re.compile("|".join(translate(_pattern(one)) for one in simple.writes))
+    return lambda path: not simple.writes or meant.match(path) is not None
 
 
 def _pattern(named: str) -> str:

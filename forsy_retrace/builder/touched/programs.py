@@ -6,7 +6,7 @@ and no other.
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -62,10 +62,14 @@ class Put(NamedTuple):
     """Whether the program reads it as well: then it changes it in place."""
 
 
-@lru_cache(maxsize=64)
 def puts(text: str) -> tuple[Put, ...]:
     """The files that a program writes."""
-    text = STRINGS.sub("''", text[:MOST])
+    return _puts(text[:MOST])
+
+
+@lru_cache(maxsize=1024)
+def _puts(text: str) -> tuple[Put, ...]:
+    text = STRINGS.sub("''", text)
     is_line = text.count("\n") < 2
     if is_line:
         text = "\n".join(part.strip() for part in text.replace(";", "\n").split("\n"))
@@ -97,12 +101,13 @@ def paths_put(run: Command) -> Iterator[str]:
     yield from (put.path for _, text in run.inline for put in puts(text) if put.path)
 
 
-def may_put(run: Command, path: str) -> bool:
-    """Whether a program on a line may have written this file."""
-    name = posixpath.basename(path)
-    return any(
-        path.endswith("/" + put.path.replace("\\", "/").lstrip("./")) if put.path else name in text
-        for _, text in run.inline
-        if name in text
-        for put in puts(text)
-    )
+def may_put(run: Command) -> Callable[[str], bool] | None:
+    """Tells of a file whether a program on a line may have written it; None where none writes any."""
+    found = [(text, put.path) for _, text in run.inline for put in puts(text)]
+    ends = tuple("/" + path.replace("\\", "/").lstrip("./") for _, path in found if path)
+    untold = {text for text, path in found if not path}
+
+    def may(path: str) -> bool:
+        return path.endswith(ends) or any(posixpath.basename(path) in text for text in untold)
+
+    return may if found else None
