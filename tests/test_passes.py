@@ -107,6 +107,10 @@ def _origin(index: int, given: Mapping[str, Any]) -> Origin:
         branch=given.get("branch", ""),
         reading=given.get("reading", ""),
         clock=(Evidence("log.jsonl", 1, 0, 90, "/timestamp"),) if given.get("clock") else (),
+        pieces=tuple(
+            Evidence("log.jsonl", line, line * 100 + at, line * 100 + at + 1, "/delta")
+            for at in range(given.get("pieces", 0))
+        ),
     )
 
 
@@ -135,7 +139,7 @@ def _events(given: Mapping[str, Any], here: Origin, name: str) -> Iterator[Event
             yield _result(given, here, call)
         case _:
             call, (tool, sent) = given.get("call", name), _sent(given)
-            yield ToolCall(here, call, tool, sent)
+            yield ToolCall(here, call, tool, sent, named=given.get("named", ""))
             if {"output", "outcome", "exit_code", "shows"} & set(given):
                 evidence = msgspec.structs.replace(here.evidence, start=here.evidence.end - 50)
                 yield _result(given, msgspec.structs.replace(here, evidence=evidence), call)

@@ -40,12 +40,46 @@ from .outcome import never_ran
 from .outputs.begun import no_test_ran
 from .outputs.printed import bare_output
 from .outputs.runners import read_summary
+from .rule import Rule
 from .touched.edits import Standing, edits_of
 from .touched.fixers import Stash, around_its_check
 from .touched.paths import absolute, base_of, known_places
 from .touched.replaced import leaves_as_it_is
 from .touched.scratch import EDITS, scratch
 from .touched.tracked import makers
+
+BY_KIND = {
+    kind: Rule(f"check-{kind}", f"The command is {what}, by the table of commands.", 0.85)
+    for kind, what in {
+        "tests": "a run of tests",
+        "lint": "a linter, or a formatter that only looks",
+        "types": "a type-checker",
+        "build": "a build or a compiler",
+        "run": "a run of what the same line built",
+        "ci": "a look at how the checks of pushed work went, and edits had been pushed before",
+    }.items()
+}
+RUNS_PROGRAM = Rule(
+    "runs-edited-program",
+    "The command runs a file that was edited, which checks it and what its text takes in; what was built from one; or the project, which it builds. A program on the line itself runs what it loads, and checks what it parses.",
+    0.75,
+)
+RUNS_TASK = Rule(
+    "runs-edited-task",
+    "The command runs a task that an edit of its `Makefile`, `package.json` or the like defines, which checks that and the edited files it names.",
+    0.7,
+)
+READ_BACK = Rule(
+    "read-back",
+    "A read shows lines changed since its actor last saw them, and no later edit replaces text that it showed.",
+    0.7,
+)
+NOTHING = Rule(
+    "nothing-to-check",
+    "A build, or a run of what was built, is no check where no edit is open.",
+    0.85,
+)
+RULES = (*BY_KIND.values(), RUNS_PROGRAM, RUNS_TASK, READ_BACK, NOTHING)
 
 
 def check(trace: Trace) -> Trace:
@@ -120,7 +154,7 @@ class _Checker:
         if makes and step.operation == "verify" and not found.edits:
             if found.kind == "run":
                 del self.checks[step.step]
-            ground = inferred("nothing-to-check", found.confidence)
+            ground = NOTHING.ground()
             return put(step, {"operation": ground}, operation="execute")
         if found.kind == "ci" and not found.edits:
             del self.checks[step.step]
@@ -204,17 +238,17 @@ class _Checker:
         programs: tuple[str, ...] = ()
         built: Command | None = None
         if run.check is not None:
-            kind, rule, confidence = run.check, f"check-{run.check}", 0.85
+            kind, rule = run.check, BY_KIND[run.check]
         elif step.operation == "execute" and (
             (built := self._build_of(step, run)) or (programs := self._run_by(step, run))
         ):
-            kind, rule, confidence = "run", "runs-edited-program", 0.75
+            kind, rule = "run", RUNS_PROGRAM
         elif step.operation == "execute" and (programs := tuple(self._tasks(step, run))):
-            kind, rule, confidence = "run", "runs-edited-task", 0.7
+            kind, rule = "run", RUNS_TASK
         else:
             return None
         # Whatever an edited task calls, it shows that the task is there.
-        lines = () if rule == "runs-edited-task" else self.scripts.of(step, run)
+        lines = () if rule is RUNS_TASK else self.scripts.of(step, run)
         kinds = (kind, *kinds_on(run))
         if step.success and kind == "run" and run.masked and run.told:
             # `go build -o shop && ./shop | head` shows that the build passed, no more.
@@ -247,7 +281,16 @@ class _Checker:
         idle = tuple(filter(untested, edits)) if untested is not None and kind == "tests" else ()
         self.idle.update(idle if passed else ())
         return Check(
-            step.step, kind, edits, passed, bool(edits), summary, rule, confidence, more, idle
+            step.step,
+            kind,
+            edits,
+            passed,
+            bool(edits),
+            summary,
+            rule.name,
+            rule.confidence,
+            more,
+            idle,
         )
 
     def _waiting(
@@ -361,8 +404,16 @@ class _Checker:
             edits = edits_shown(touch, unseen) if unseen else []
             if edits and not self.replaced_later(touch):
                 numbers = tuple(dict.fromkeys(edit.step for edit in edits))
+                kind = READ_BACK.name
                 return Check(
-                    step.step, "read-back", numbers, step.success, True, "", "read-back", 0.7
+                    step.step,
+                    kind,
+                    numbers,
+                    step.success,
+                    True,
+                    "",
+                    READ_BACK.name,
+                    READ_BACK.confidence,
                 )
         return None
 

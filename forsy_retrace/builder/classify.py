@@ -7,12 +7,15 @@ import msgspec
 from forsy_retrace.commands import APPLIES, Command
 from forsy_retrace.commands import classify as read_command
 from forsy_retrace.events import CODE_ENDED
-from forsy_retrace.evidence import Ground, derived, inferred
+from forsy_retrace.evidence import inferred
 from forsy_retrace.trace import Step, Trace, put
 
+from .copied import OF_A_SHELL
+from .rule import Rule
 from .shells import command_of
 from .tools import (
     AGENT_TOOLS,
+    BY_TABLE,
     KINDS_OF_PATCHES,
     PATCHERS,
     Kind,
@@ -22,6 +25,15 @@ from .tools import (
     sent_patch,
 )
 from .words.closing import Turn, asks_user
+
+BY_COMMANDS = 0.95
+"""How sure a row of the table of commands is."""
+UNKNOWN = Rule("unknown-command", "A shell command in no table: `execute`.", 0.5)
+REPORTS = Rule("notification", "A background subagent's report is an answer.")
+MERE_WORDS = Rule(
+    "words-without-call", "Words that no call follows and that end no turn: `analyze`."
+)
+RULES = (UNKNOWN, REPORTS, MERE_WORDS)
 
 
 def classify(trace: Trace) -> Trace:
@@ -53,7 +65,7 @@ def reports(step: Step) -> bool:
 def typed_line(step: Step) -> Command | None:
     """What a line does that the user ran in the client's shell."""
     ground = step.grounds.get("input") if step.action == "user_message" else None
-    if ground is None or ground.rule != "shell-line" or not step.input:
+    if ground is None or ground.rule != OF_A_SHELL.name or not step.input:
         return None
     return read_command(step.input.removeprefix("!"), "bash")
 
@@ -98,8 +110,8 @@ def _kind(step: Step, turn: Turn) -> Step:
             surface="messaging",
         )
     if step.operation is not None:
-        rule = "notification" if step.via == "notification" else "words-without-call"
-        return put(step, {"operation": derived(rule)}, surface="other_surface")
+        rule = REPORTS if step.via == "notification" else MERE_WORDS
+        return put(step, {"operation": rule.ground()}, surface="other_surface")
     return put(step, {}, surface=None if step.actor == "user" else "other_surface")
 
 
@@ -108,18 +120,14 @@ def _call(step: Step) -> Step:
     run = step.run
     kind = _patch(step, run) or kind_of(step.like, step.call.input)
     if kind is not None:
-        ground = _by_name(kind.rule)
+        ground = kind.rule.ground()
         return put(step, {"operation": ground}, operation=kind.operation, surface=kind.surface)
     if run is None:
-        unread = {"operation": derived("tool-table")}
+        unread = {"operation": BY_TABLE.ground()}
         return put(step, unread, operation="execute", surface="cli")
-    confidence = 0.5 if run.rule == "unknown-command" else 0.95
-    return put(
-        step,
-        {"operation": inferred(run.rule, confidence)},
-        operation=run.operation,
-        surface=run.surface,
-    )
+    known = run.rule != UNKNOWN.name
+    ground = inferred(run.rule, BY_COMMANDS) if known else UNKNOWN.ground()
+    return put(step, {"operation": ground}, operation=run.operation, surface=run.surface)
 
 
 DOES = {"created": "Add", "modified": "Update", "deleted": "Delete"}
@@ -138,13 +146,3 @@ def _patch(step: Step, run: Command | None) -> Kind | None:
         does = (DOES[change.kind] for change in step.result.changes if change.kind in DOES)
     kind = KINDS_OF_PATCHES.get(frozenset(does))
     return kind._replace(surface=run.surface) if kind is not None and run is not None else kind
-
-
-def _by_name(rule: str) -> Ground:
-    if rule == "sql-read":
-        return inferred(rule, 0.95)
-    if rule.startswith("mcp-verb"):
-        return inferred(rule, 0.8)
-    if rule.startswith("tool-verb"):
-        return inferred(rule, 0.7)
-    return inferred(rule, 0.5) if rule == "unknown-tool" else derived(rule)

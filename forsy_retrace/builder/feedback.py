@@ -7,11 +7,16 @@ from forsy_retrace.evidence import Ground, Vote, inferred
 from forsy_retrace.trace import Step, Trace, put
 
 from .outcome import never_ran
+from .rule import Rule
 from .variants import Lines, branch_of
 from .words.closing import SERVED
 from .words.cues import LABEL, lists
 from .words.message_rules import Context
 from .words.messages import answers, read_message
+
+PASSAGE = Rule(
+    "shortest-passage-that-judges", "The first sentence that holds the phrase which judges.", 0.7
+)
 
 
 def feedback(trace: Trace) -> Trace:
@@ -180,8 +185,7 @@ def _read(step: Step, context: Context, menu: Step | None) -> Step:
         grounds["feedback_type"] = _ground(reading.feedback_votes, kind)
         if passage:
             where = step.origin.evidence if step.origin else None
-            rule = "shortest-passage-that-judges"
-            grounds["feedback_content"] = inferred(rule, 0.7, *((where,) if where else ()))
+            grounds["feedback_content"] = PASSAGE.ground(*((where,) if where else ()))
     return put(
         step,
         grounds,

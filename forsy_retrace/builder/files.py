@@ -7,7 +7,7 @@ import msgspec
 
 from forsy_retrace.commands import Simple
 from forsy_retrace.events import Hunk
-from forsy_retrace.evidence import Evidence, derived
+from forsy_retrace.evidence import Evidence
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
 
@@ -15,6 +15,7 @@ from .classify import patch_of
 from .outputs.failures import first_error, stopped
 from .reached.answered import BROWSES, Page, page_of
 from .reached.asked import asked
+from .rule import Rule
 from .tools import path_of
 from .touched.changes import changed, lines_read
 from .touched.fixers import may_have_fixed, may_rewrite, merged_files, rewrites_of, rewrites_unnamed
@@ -24,6 +25,10 @@ from .touched.replaced import before_of, whole
 from .touched.scratch import EDITS
 from .touched.touches import touches
 from .variants import Lines
+
+LOGGED = Rule(
+    "logged-state", "Where the step ran, what its actor knows of the target, the last failure."
+)
 
 
 def files(trace: Trace) -> Trace:
@@ -286,7 +291,7 @@ def _observed(
         because.append(last.step)
     if not said:
         return step
-    ground = derived("logged-state", _here(step), steps=tuple(sorted(set(because))))
+    ground = LOGGED.ground(_here(step), steps=tuple(sorted(set(because))))
     return put(step, {"observation": ground}, observation=" ".join(said))
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from forsy_retrace.events import SHELL
-from forsy_retrace.evidence import Evidence, Ground, derived, inferred
+from forsy_retrace.evidence import Evidence, Ground, inferred
 from forsy_retrace.trace import Step, Touch, Trace, put, steps_named
 
 from .again.attempts import side_of
@@ -26,11 +26,32 @@ from .causes.wanted import Wanted
 from .judging.meant import meant
 from .outcome import never_ran
 from .pair import issued_together
+from .rule import SURE, Rule
 from .tools import AGENT_TOOLS, path_of
 from .variants import Lines, branch_of, variants
 from .words.cited import numbers_named
 from .words.messages import answers, finds_fault
 
+BEHIND_RESULTS, BEHIND_WORDS = 0.7, 0.6
+"""How sure what was just received is the cause, where only the order of the steps speaks for it."""
+POSITION = Rule(
+    "position",
+    "What the actor had just received, or the call whose code made this one; derived behind a message or a brief.",
+    BEHIND_WORDS,
+    SURE,
+)
+REACTS = Rule(
+    "reacts-to", "A message reacts to the call that it rejects or answers, else to the last words."
+)
+BRIEF = Rule(
+    "brief",
+    "A subagent's first step takes its input from the call that started it, or from the brief that its log alone holds.",
+)
+REPORT = Rule("notification", "A report belongs to the call that started its subagent.")
+TYPED_ANEW = Rule(
+    "typed-anew", "The message that took the place of one that the user went back on."
+)
+RULES = (TYPED_ANEW, POSITION, REACTS, BRIEF, REPORT)
 BY_ROLE = {
     "answer_to_agent_question": "answer_to_agent_question",
     "selection": "answer_to_agent_question",
@@ -48,12 +69,12 @@ PLAN_TOOLS = ("TodoWrite", "TaskUpdate", "update_plan", "todo_list", "plan_updat
 
 
 class Position(NamedTuple):
-    """Causes by what an actor had just received, and how surely; None where the log says so."""
+    """Causes by what an actor had just received, and how surely."""
 
     causes: Sequence[int] = ()
     kind: str | None = None
     note: str = ""
-    sure: float | None = None
+    sure: float = SURE
 
 
 def link(trace: Trace) -> Trace:
@@ -179,18 +200,14 @@ class _Linker:
             if step.via == "rejection":
                 verb = "Comes with the rejection of"
         note = f"{verb} step {before.step}."
-        return _caused(step, [before.step], kind, note, derived("reacts-to"))
+        return _caused(step, [before.step], kind, note, REACTS.ground())
 
     def _again(self, step: Step) -> Step:
         """What was edited or generated again."""
         variant = self.variants.get(step.step)
         if variant is None:
             return step
-        ground = (
-            derived("regenerated", steps=(variant.step,))
-            if variant.rule == "regenerated"
-            else inferred("edited-message", variant.confidence, steps=(variant.step,))
-        )
+        ground = variant.rule.ground(steps=(variant.step,), sure=variant.sure)
         return put(step, {"retry_of": ground}, retry_of=variant.step)
 
     def _typed_anew(self, step: Step) -> Step:
@@ -204,7 +221,7 @@ class _Linker:
         self.left_behind = None
         if left is None or self._went_on(left):
             return step
-        ground = derived("typed-anew", steps=(left.step,))
+        ground = TYPED_ANEW.ground(steps=(left.step,))
         return put(step, {"retry_of": ground}, retry_of=left.step)
 
     def _went_on(self, left: Step) -> bool:
@@ -315,9 +332,7 @@ class _Linker:
             return step
         start = self._start(step)
         ground = (
-            derived("brief", steps=(start,))
-            if start is not None
-            else self._asked_elsewhere(step, lane)
+            BRIEF.ground(steps=(start,)) if start is not None else self._asked_elsewhere(step, lane)
         )
         if ground is None:
             return step
@@ -336,7 +351,7 @@ class _Linker:
             return None
         self.brief = None
         lane.flow.given |= self._given(str(brief.value))
-        return derived("brief", brief.origin.evidence)
+        return BRIEF.ground(brief.origin.evidence)
 
     def _position(self, step: Step, lane: Lane, first: Step | None) -> Position:
         """Causes by what the actor had just received."""
@@ -379,7 +394,7 @@ class _Linker:
         if all(one.call is None for one in batch):
             reports = any(one.via == "notification" for one in batch)
             kind = "used_subagent_result" if reports else "other"
-            return Position(received, kind, f"Follows {steps_named(received)}.", 0.6)
+            return Position(received, kind, f"Follows {steps_named(received)}.", BEHIND_WORDS)
         agents = [one.step for one in batch if one.like in AGENT_TOOLS and one.success]
         if step.actor.startswith("subagent"):
             kind = "delegated_work"
@@ -393,11 +408,11 @@ class _Linker:
         lost = [one.step for one in batch if one.result is None]
         if not came:
             kind = kind if kind == "delegated_work" else "other"
-            return Position(received, kind, f"Follows {steps_named(received)}.", 0.6)
+            return Position(received, kind, f"Follows {steps_named(received)}.", BEHIND_WORDS)
         word = "result" if len(came) == 1 else "results"
         also = f"{steps_named(lost)} and " if lost else ""
         note = f"Follows {also}the {word} of {steps_named(came)}."
-        return Position(received, kind, note, 0.7)
+        return Position(received, kind, note, BEHIND_RESULTS)
 
     def _joined(
         self,
@@ -411,12 +426,12 @@ class _Linker:
         causes, kind, note, sure = position
         check = self.trace.checks.get(step.step)
         notes = [note] if note else []
-        rule, confidence = "position", sure
+        rule, confidence = POSITION.name, sure
         if given:
             causes = [*causes, *(source.step for source in given)]
             notes += [came_from(source, step) for source in given]
-            rule, low = given[0].rule, min(source.confidence for source in given)
-            confidence = low if confidence is None else min(confidence, low)
+            rule = given[0].rule.name
+            confidence = min(sure, *(source.confidence for source in given))
             if kind == "dependency_on_tool_result" and len(set(causes)) > 1:
                 kind = "dependency_on_multiple_prior_steps"
         if again is not None:
@@ -434,9 +449,10 @@ class _Linker:
                 causes, rule = edits, check.rule
                 kind, confidence = "verification_of_prior_step", check.confidence
         is_alone = not any(cause < step.step for cause in causes)
+        placed = POSITION.ground(sure=SURE)
         if is_alone and position.kind == "parallel_work":
-            return put(step, {"causal_note": derived("position")}, causal_note=" ".join(notes))
-        ground = derived("position") if confidence is None else inferred(rule, confidence)
+            return put(step, {"causal_note": placed}, causal_note=" ".join(notes))
+        ground = inferred(rule, confidence) if confidence < SURE else placed
         beside = tuple(dict.fromkeys(filter(None, map(self._brought_in, given))))
         ground = msgspec.structs.replace(ground, evidence=beside)
         return _caused(step, causes, kind or "other", " ".join(notes), ground)
@@ -484,14 +500,14 @@ class _Linker:
             main.batch = [step]
             main.see()
             main.flow.show(step)
-            return _caused(step, [start], "handoff_from_subagent", note, derived("notification"))
+            return _caused(step, [start], "handoff_from_subagent", note, REPORT.ground())
         lane.receive(step)
         causes, kind, note, sure = self._position(step, lane, None)
         if step.action == "output" or step.actor == "agent":
             lane.batch = [step]
         if not causes:
             return step
-        ground = derived("position") if sure is None else inferred("position", sure)
+        ground = POSITION.ground(sure=sure)
         return _caused(step, causes, kind or "other", note, ground)
 
 

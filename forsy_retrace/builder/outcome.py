@@ -20,7 +20,23 @@ from .classify import ends_as_code
 from .outputs.found import NO_FAILURE, NoFailure
 from .outputs.printed import unreached
 from .outputs.verdicts import failed_by_its_own_words
+from .rule import Rule
 from .tools import PLAN_EXITS
+
+NOT_ENTERED = Rule(
+    "folder-not-entered",
+    "The line's `cd` says that it failed, and what the line is for stands behind it and `&&`: it never ran.",
+    0.9,
+)
+TAKEN_UP = Rule(
+    "plan-taken-up",
+    "A plan filed as rejected only since the user took it up in the next turn.",
+    0.9,
+)
+AN_ERROR = Rule("error-step", "An error of the model or the harness is a failure.")
+DELIVERED = Rule("words-delivered", "Words of the agent that were said.")
+STOPPED = Rule("interrupted", "A running call that the user stopped did not succeed.")
+RULES = (NOT_ENTERED, TAKEN_UP, AN_ERROR, DELIVERED, STOPPED)
 
 
 def outcome(trace: Trace) -> Trace:
@@ -48,7 +64,7 @@ def _taken_up(steps: list[Step]) -> list[Step]:
         offered = next((i for i in range(index - 1, -1, -1) if steps[i].like in PLAN_EXITS), None)
         if offered is not None and steps[offered].success is False:
             here = step.origin.evidence if step.origin else None
-            ground = inferred("plan-taken-up", 0.9, *((here,) if here else ()), steps=())
+            ground = TAKEN_UP.ground(*((here,) if here else ()))
             steps[offered] = put(steps[offered], {"success": ground}, success=True)
     return steps
 
@@ -57,9 +73,9 @@ def _judged(step: Step) -> Step:
     if step.action == "user_message":
         return step
     if step.action == "error":
-        return put(step, {"success": derived("error-step")}, success=False)
+        return put(step, {"success": AN_ERROR.ground()}, success=False)
     if step.action == "output" or step.via == "notification":
-        return put(step, {"success": derived("words-delivered")}, success=True)
+        return put(step, {"success": DELIVERED.ground()}, success=True)
     if step.call is None:
         return step
     if step.result is None:
@@ -78,7 +94,7 @@ def _call(step: Step, run: Command | None) -> Step:
         case "ok" | "unknown":
             untold = result.outcome == "unknown"
             if run is not None and run.place < unreached(step):
-                ground = inferred("folder-not-entered", 0.9, here)
+                ground = NOT_ENTERED.ground(here)
                 return put(step, {"success": ground}, success=False)
             hidden = untold or ends_as_code(step) or _is_excused(step, run)
             verdict = failed_by_its_own_words(step.printed, run, step.like, untold=hidden)

@@ -8,7 +8,12 @@ from forsy_retrace.sdk import mark_of
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace, put
 
-from .copied import copied, moment
+from .copied import PICTURES, copied, moment
+from .rule import Rule
+
+TOGETHER = Rule("same-message", "Calls that one message issued are parallel.")
+AT_ONCE = Rule("ran-at-once", "So are calls of which one began before the record of another's end.")
+RULES = (TOGETHER, AT_ONCE)
 
 
 def pair(trace: Trace) -> Trace:
@@ -28,13 +33,13 @@ def _answered(step: Step, results: dict[str, ToolResult]) -> Step:
     here, output = result.origin, result.output
     ground = copied(here)
     if here.pieces and result.attachments:
-        ground = derived("words-and-pictures", *here.pieces)
+        ground = PICTURES.ground(*here.pieces)
     # What lies in a file beside the log is all of an output that was cut, and nobody saw it.
     seen = [one for one in result.attachments if one.pointer.startswith("/")]
     marks = [mark_of(one.media, one.size) for one in seen]
     if unsaid := [mark for mark in marks if mark not in (output or "")]:
         output = "\n".join([output.rstrip("\n"), *unsaid] if output else unsaid)
-        ground = derived("words-and-pictures", here.evidence)
+        ground = PICTURES.ground(here.evidence)
     grounds = {} if output is None else {"output": ground}
     ended = here.at
     if ended is not None and step.started_at is not None and order(ended) < order(step.started_at):
@@ -69,8 +74,8 @@ def _grouped(steps: list[Step]) -> list[Step]:
         number += 1
         together = all(issued_together(steps[batch[0]], steps[index]) for index in batch)
         for index in batch:
-            rule = "same-message" if together else "ran-at-once"
-            ground = {"parallel_group": derived(rule, steps[index].origin.evidence)}  # type: ignore[union-attr]  # calls have an origin
+            rule = TOGETHER if together else AT_ONCE
+            ground = {"parallel_group": rule.ground(steps[index].origin.evidence)}  # type: ignore[union-attr]  # calls have an origin
             steps[index] = put(
                 steps[index],
                 ground,

@@ -6,17 +6,30 @@ from .again.attempts import WINDOW
 from .again.rules import RULES as AGAIN
 from .again.untold import UNTOLD
 from .alternatives import ROWS as OPTIONS
+from .causes.flow import RULES as FLOW
+from .check import RULES as CHECKS
 from .checks.unchecked import NAMED
+from .classify import RULES as OPERATIONS
 from .confide import FACTS, HIGHEST
+from .copied import RULES as COPIED
+from .feedback import PASSAGE
+from .files import LOGGED
 from .judging.worth import BAD, GOOD
+from .link import BEHIND_WORDS
+from .link import RULES as LINKS
+from .outcome import RULES as OUTCOMES
 from .outcome import SAYS_SO
 from .outputs.found import NO_FAILURE
 from .outputs.runners import RUNNERS
 from .outputs.runners import Row as Runner
-from .outputs.verdicts import COMPLAINTS
+from .outputs.verdicts import COMPLAINTS, OPENS
+from .pair import RULES as PAIR
 from .readings import ROWS as READINGS
-from .tools import TAKES_IN, VERBS
+from .rule import SURE, Rule
+from .segment import RULES as OF_SEGMENTS
+from .tools import RULES as TOOLS
 from .touched.changes import RULES as CHANGES
+from .variants import RULES as VARIANTS
 from .words.closing import CLOSINGS
 from .words.message_rules import RULES as MESSAGES
 from .words.message_rules import Rule as MessageRule
@@ -44,14 +57,17 @@ class Section(NamedTuple):
     figures: str = "confidence"
 
 
-def _derived(name: str, sentence: str) -> Listed:
-    """A rule that can't be wrong if the log is right."""
-    return Listed(name, sentence, (1.0, 1.0))
-
-
 def _inferred(name: str, sentence: str, low: float, high: float | None = None) -> Listed:
-    """A heuristic; `high` where its confidence depends on what it found."""
+    """A row of a table; `high` where its confidence depends on what it found."""
     return Listed(name, sentence, (low, low if high is None else high))
+
+
+def _rules(*rules: Rule, low: float = SURE) -> tuple[Listed, ...]:
+    """Rules as they stand beside their code; `low` where a weaker cause beside it gives the figure."""
+    return tuple(
+        _inferred(one.name, one.sentence, min(low, one.confidence), one.most or one.confidence)
+        for one in rules
+    )
 
 
 def _sentence(text: str | None) -> str:
@@ -60,56 +76,14 @@ def _sentence(text: str | None) -> str:
 
 
 SEGMENT = (
-    _derived(
-        "words-and-pictures", "A message's words, each picture or document named behind them."
-    ),
-    _derived("command", "What the user typed, where a command of the client came of it."),
-    _derived("shell-line", "A line that the user ran in the client's shell."),
-    _derived("answer", "What the user chose or wrote in a question dialog."),
-    _derived("came-as-command", "The words are a command that the client expands."),
-    _derived("came-as-answer", "The words answer a question of an earlier call."),
-    _derived("record-time", "The time of the record."),
-    _derived("run-ended", "The time at which the code interpreter says that the run ended."),
-    _derived("interrupted", "The harness says that the user stopped the work here."),
-    _derived(
-        "recording-clock", "The recording's start, as exact as it is written, and the time since."
-    ),
-    *(
-        Listed(row.name, row.sentence, (row.confidence or 1.0, row.confidence or 1.0))
-        for row in READINGS
-    ),
+    *_rules(*COPIED, *OF_SEGMENTS),
+    *(_inferred(row.name, row.sentence, row.confidence or SURE) for row in READINGS),
 )
-
-PAIR = (
-    _derived("same-message", "Calls that one message issued are parallel."),
-    _derived("ran-at-once", "So are calls of which one began before the record of another's end."),
-    _derived("record-time", "A call ends at the time of its result, unless that lies before it."),
-)
-
 CLASSIFY = (
-    _derived("tool-table", "The harness's own tool, by the table of tools."),
-    _derived("plan-file", "A file that plan mode keeps its plan in is written: a step of planning."),
-    _derived("looks-on", "The call sends nothing to a command that runs on: `read`."),
-    _derived("leaves-prompt", "The input leaves a program that takes one after another, `quit`: `other`."),
-    _inferred("sql-read", "All that a prompt of a database is given only asks: `read`.", 0.95),
-    _derived("patch-adds", "A patch that only adds files: `write`."),
-    _derived("patch-deletes", "A patch that only deletes files: `execute`."),
-    *(
-        _inferred(f"mcp-verb-{name}", f"The name of an MCP tool says that it {name}: `{operation}`.", 0.8)
-        for name, _, operation in VERBS
-    ),
-    _inferred("mcp-verb-acts", "An MCP tool whose name says none of these: `execute`.", 0.8),
-    *(
-        _inferred(f"tool-verb-{name}", f"The name of a tool in no table begins with a verb that {name}: `{operation}`.", 0.7)
-        for name, _, operation in VERBS
-        if name in TAKES_IN
-    ),
-    _inferred("unknown-tool", "A tool in no table: `other`.", 0.5),
-    _inferred("unknown-command", "A shell command in no table: `execute`.", 0.5),
+    *_rules(*TOOLS),
     *(_inferred(row.name, row.sentence, row.confidence) for row in CLOSINGS),
-    _derived("notification", "A background subagent's report is an answer."),
-    _derived("words-without-call", "Words that no call follows and that end no turn: `analyze`."),
-)  # fmt: skip
+    *_rules(*OPERATIONS),
+)
 
 
 def _runner(row: Runner) -> Listed:
@@ -121,66 +95,22 @@ def _runner(row: Runner) -> Listed:
 
 OUTCOME = (
     *(_runner(row) for row in RUNNERS),
-    _inferred("opens-with-error", "The answer of an MCP server or a web search opens with its error, though no flag says so.", 0.9),
+    *_rules(OPENS),
     *(
         _inferred(rule, _sentence(test.__doc__), confidence)
         for rule, confidence, test in (*COMPLAINTS, *NO_FAILURE, *SAYS_SO)
     ),
-    _inferred("folder-not-entered",
-              "The line's `cd` says that it failed, and what the line is for stands behind it and `&&`: it never ran.", 0.9),
-    _inferred("plan-taken-up",
-              "A plan filed as rejected only since the user took it up in the next turn.", 0.9),
-    _derived("error-step", "An error of the model or the harness is a failure."),
-    _derived("words-delivered", "Words of the agent that were said."),
-    _derived("interrupted", "A running call that the user stopped did not succeed."),
-)  # fmt: skip
-
-FILES = (
-    _derived(
-        "logged-state", "Where the step ran, what its actor knows of the target, the last failure."
-    ),
-    *(_derived(rule.name, rule.sentence) for rule in CHANGES),
+    *_rules(*OUTCOMES),
 )
-
-CHECK = (
-    *(
-        _inferred(f"check-{kind}", f"The command is {what}, by the table of commands.", 0.85)
-        for kind, what in {
-            "tests": "a run of tests",
-            "lint": "a linter, or a formatter that only looks",
-            "types": "a type-checker",
-            "build": "a build or a compiler",
-            "run": "a run of what the same line built",
-            "ci": "a look at how the checks of pushed work went, and edits had been pushed before",
-        }.items()
-    ),
-    _inferred("runs-edited-program", "The command runs a file that was edited, which checks it and what its text takes in; what was built from one; or the project, which it builds. A program on the line itself runs what it loads, and checks what it parses.", 0.75),
-    _inferred("runs-edited-task", "The command runs a task that an edit of its `Makefile`, `package.json` or the like defines, which checks that and the edited files it names.", 0.7),
-    _inferred("read-back", "A read shows lines changed since its actor last saw them, and no later edit replaces text that it showed.", 0.7),
-    _inferred("nothing-to-check", "A build, or a run of what was built, is no check where no edit is open.", 0.85),
-)  # fmt: skip
-
+FILES = (*_rules(LOGGED), *(_inferred(rule.name, rule.sentence, SURE) for rule in CHANGES))
 LINK = (
     *(
         _inferred(name, _sentence(test.__doc__), confidence)
         for name, confidence, test, *_ in (*AGAIN, *UNTOLD)
     ),
-    _derived("typed-anew", "The message that took the place of one that the user went back on."),
-    _derived("regenerated", "The answer generated in place of an earlier one to the same message."),
-    _inferred("edited-message",
-              "A message edited in place of an earlier one, near enough to ask the same; surer within ten minutes.", 0.6, 0.9),
-    _inferred("showed-the-replaced-text", "The latest step that showed the text that an edit replaces.", 0.7, 0.92),
-    _inferred("listed-entry", "A path that is a listing's or a hit's folder joined with its entry, or a folder that a report names joined with a file below it.", 0.7, 0.85),
-    _inferred("folder-first-shown", "A file in a folder that an earlier output brought up, for a read also by the name of its module; no output names the file.", 0.6, 0.7),
-    _inferred("imported-from-there", "A file that another loads by a path from where it lies (`./tax`, `from .prices import cart`), where nothing else brought it up.", 0.7, 0.75),
-    _inferred("range-holds-a-hit", "A range of lines that holds a line which a hit, an error, or a report named.", 0.7, 0.85),
-    _inferred("value-first-shown",
-              "A distinctive value that an earlier output showed first: the rarer, the surer; or a short id that stands alone, such as a commit's hash, a figure of eight digits, an argument named `task_id`. For the name of a skill, an output just received, or another skill's text.", 0.6, 0.9),
-    _inferred("position", "What the actor had just received, or the call whose code made this one; derived behind a message or a brief.", 0.6, 1.0),
-    _derived("reacts-to", "A message reacts to the call that it rejects or answers, else to the last words."),
-    _derived("brief", "A subagent's first step takes its input from the call that started it, or from the brief that its log alone holds."),
-    _derived("notification", "A report belongs to the call that started its subagent."),
-)  # fmt: skip
+    *_rules(*VARIANTS, *LINKS),
+    *_rules(*FLOW, low=BEHIND_WORDS),
+)
 
 
 def _reads(rule: MessageRule) -> str:
@@ -194,14 +124,14 @@ FEEDBACK = (
         _inferred(rule.name, f"{_reads(rule)} {rule.sentence}", rule.confidence)
         for rule in MESSAGES
     ),
-    _inferred("shortest-passage-that-judges", "The first sentence that holds the phrase which judges.", 0.7),
-)  # fmt: skip
+    *_rules(PASSAGE),
+)
 
 
 def _hindsight(name: str) -> Listed:
     """A rule that may speak for a step and against it."""
     rules = [rule for rule in (*BAD, *GOOD) if rule.name == name]
-    sure = [rule.confidence or 1.0 for rule in rules]
+    sure = [rule.confidence or SURE for rule in rules]
     return _inferred(name, " ".join(rule.sentence for rule in rules), min(sure), max(sure))
 
 
@@ -234,14 +164,14 @@ SECTIONS: tuple[Section, ...] = (
         "Which events make one step?",
         "",
         SEGMENT,
-        ("input", "input_source", "output", "reasoning", "started_at", "ended_at"),
+        ("input", "input_source", "tool", "output", "reasoning", "started_at", "ended_at"),
     ),
     Section(
         "pair",
         "Which result answers which call?",
         "By the call's id, never by place.",
-        PAIR,
-        ("ended_at", "parallel_group"),
+        _rules(*PAIR),
+        ("parallel_group",),
     ),
     Section(
         "classify",
@@ -279,7 +209,7 @@ SECTIONS: tuple[Section, ...] = (
         f" may come again, since it failed or is limited to some files, names the {NAMED} nearest and"
         " says that there are earlier ones. The rule stands at `operation` where it made the step"
         " `verify`, and at `caused_by` where the step checks an edit.",
-        CHECK,
+        _rules(*CHECKS),
         ("operation", "caused_by", "causal_type", "causal_note"),
     ),
     Section(

@@ -23,15 +23,24 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.evidence import Ground, derived, verbatim
+from forsy_retrace.evidence import Ground, verbatim
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import compact, mark_of
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace, put
 
 from .administration import is_administration
-from .copied import copied, times
+from .copied import PICTURES, TYPED, copied, times
+from .rule import Rule
 from .tools import like
+
+CAME_AS = {
+    "command": Rule("came-as-command", "The words are a command that the client expands."),
+    "answer": Rule("came-as-answer", "The words answer a question of an earlier call."),
+}
+STOPPED = Rule("interrupted", "The harness says that the user stopped the work here.")
+BY_KIND = Rule("kind-of-record", "The tool that records of this kind are of.")
+RULES = (*CAME_AS.values(), BY_KIND, STOPPED)
 
 TURN_ENDS = "notice: background task ended"
 """A background task's end reaches the agent as a new turn, though nobody wrote it."""
@@ -205,15 +214,15 @@ class _Segments:
         text = "\n".join([event.text, *(mark for mark in shown if mark not in event.text)])
         ground = verbatim(*(here.pieces or (here.evidence,)), within=event.within)
         if shown and (not event.within or text != event.text):
-            ground = derived("words-and-pictures", here.evidence)
+            ground = PICTURES.ground(here.evidence)
         elif here.reading:
             ground = copied(here)
-        elif event.via in ("command", "shell line", "answer"):
-            ground = derived(event.via.replace(" ", "-"), here.evidence)
+        elif rule := TYPED.get(event.via):
+            ground = rule.ground(here.evidence)
         answered = self.calls.get(event.answers or "")
         grounds = {"input": ground, **times(here, here)}
-        if event.via in ("command", "answer"):
-            grounds["input_source"] = derived(f"came-as-{event.via}", here.evidence)
+        if rule := CAME_AS.get(event.via):
+            grounds["input_source"] = rule.ground(here.evidence)
         self._add(
             grounds,
             actor="user",
@@ -366,7 +375,7 @@ class _Segments:
             self.left_out[here.evidence.record] = "interruption of a call"
             return
         self._add(
-            {"output": derived("interrupted", here.evidence), **times(here, here)},
+            {"output": STOPPED.ground(here.evidence), **times(here, here)},
             actor="system",
             action="error",
             output="Interrupted by the user.",
@@ -386,7 +395,7 @@ class _Segments:
                 break
             outcome = self.outcomes.get(step.call.call)
             if outcome is None:
-                why = derived("interrupted", here.evidence)
+                why = STOPPED.ground(here.evidence)
                 self.steps[index] = put(step, {"success": why}, via="interrupted")
             hit = hit or outcome in (None, "rejected", "interrupted")
         return hit
@@ -477,7 +486,7 @@ def _meant(event: ToolCall) -> ToolCall:
 def _naming(event: ToolCall) -> Ground:
     here = event.origin.evidence
     if event.named is None:
-        return derived("kind-of-record", here.at(""))
+        return BY_KIND.ground(here.at(""))
     beside = f"{here.pointer.rpartition('/')[0]}/name"
     return verbatim(here.at(event.named or beside), within=bool(event.named))
 

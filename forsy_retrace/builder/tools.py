@@ -8,15 +8,27 @@ from forsy_retrace.commands import asks
 from forsy_retrace.patterns import later
 
 from .finishes import finish_of
+from .rule import Rule
 from .shells import SHELLS, command_of, shell_name
+
+BY_TABLE = Rule("tool-table", "The harness's own tool, by the table of tools.")
+PLANS = Rule("plan-file", "A file that plan mode keeps its plan in is written: a step of planning.")
+LOOKS_ON = Rule("looks-on", "The call sends nothing to a command that runs on: `read`.")
+LEAVES = Rule(
+    "leaves-prompt", "The input leaves a program that takes one after another, `quit`: `other`."
+)
+ASKS = Rule("sql-read", "All that a prompt of a database is given only asks: `read`.", 0.95)
+ADDS = Rule("patch-adds", "A patch that only adds files: `write`.")
+DELETES = Rule("patch-deletes", "A patch that only deletes files: `execute`.")
+UNKNOWN = Rule("unknown-tool", "A tool in no table: `other`.", 0.5)
 
 
 class Kind(NamedTuple):
-    """What a call does, and on which surface."""
+    """What a call does, on which surface, and how that is known."""
 
     operation: str
     surface: str
-    rule: str = "tool-table"
+    rule: Rule = BY_TABLE
 
 
 PLAN_EXITS = ("ExitPlanMode", "exit_plan_mode")
@@ -170,11 +182,38 @@ VERBS: tuple[tuple[str, re.Pattern[str], str], ...] = (
 
 TAKES_IN = ("searches", "downloads", "reads")
 """The verbs that tell as much where nothing but a tool's name is known."""
+BY_VERB = {
+    name: Rule(
+        f"mcp-verb-{name}",
+        f"The name of an MCP tool, or of a custom GPT's action, says that it {name}: `{operation}`.",
+        0.8,
+    )
+    for name, _, operation in VERBS
+}
+ACTS = Rule(
+    "mcp-verb-acts",
+    "An MCP tool, or such an action, whose name says none of these: `execute`.",
+    0.8,
+)
+BY_BARE_VERB = {
+    name: Rule(
+        f"tool-verb-{name}",
+        f"The name of a tool in no table begins with a verb that {name}: `{operation}`.",
+        0.7,
+    )
+    for name, _, operation in VERBS
+    if name in TAKES_IN
+}
+RULES = (
+    *(BY_TABLE, PLANS, LOOKS_ON, LEAVES, ASKS, ADDS, DELETES),
+    *(*BY_VERB.values(), ACTS, *BY_BARE_VERB.values(), UNKNOWN),
+)
+
 
 DATABASE_PROMPTS = ("psql", "mysql", "sqlite3", "redis-cli")
 PROMPTS = (*DATABASE_PROMPTS, "python", "ipython", "node", "repl")
 """Programs that take one input after another, and tell no more of it."""
-LEAVES = later(r"(?i)\s*(?:(?:exit|quit)(?:\s*\(\s*\))?|\\q|\.exit|\.quit)\s*;?\s*")
+LEAVING = later(r"(?i)\s*(?:(?:exit|quit)(?:\s*\(\s*\))?|\\q|\.exit|\.quit)\s*;?\s*")
 
 TEXT_EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "text_editor")
 EDITOR_COMMANDS = {"view": "Read", "create": "Write", "str_replace": "Edit", "insert": "Edit"}
@@ -190,8 +229,8 @@ ACTION = "__jit_plugin."
 
 PATCHED = later(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.M)
 KINDS_OF_PATCHES: dict[frozenset[str], Kind] = {
-    frozenset(["Add"]): Kind("write", "file", "patch-adds"),
-    frozenset(["Delete"]): Kind("execute", "file", "patch-deletes"),
+    frozenset(["Add"]): Kind("write", "file", ADDS),
+    frozenset(["Delete"]): Kind("execute", "file", DELETES),
 }
 """What a patch is that does but one thing to its files; any other edits."""
 
@@ -233,24 +272,23 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     if tool in ("Write", "Edit") and isinstance(sent, dict):
         path = sent.get("file_path")
         if isinstance(path, str) and PLAN_FILE.search(path):
-            return Kind("plan", "file", "plan-file")
+            return Kind("plan", "file", PLANS)
     match tool, sent:
         case "web_search", {"type": "open_page" | "find_in_page"}:
             return Kind("read", "browser")
         case "write_stdin", dict() if _only_looks(sent):
-            return TOOLS[tool]._replace(operation="read", rule="looks-on")
-        case _, str() if tool in PROMPTS and LEAVES.fullmatch(sent):
-            return TOOLS[tool]._replace(operation="other", rule="leaves-prompt")
+            return TOOLS[tool]._replace(operation="read", rule=LOOKS_ON)
+        case _, str() if tool in PROMPTS and LEAVING.fullmatch(sent):
+            return TOOLS[tool]._replace(operation="other", rule=LEAVES)
         case _, str() if tool in DATABASE_PROMPTS and asks(sent):
-            return TOOLS[tool]._replace(operation="read", rule="sql-read")
+            return TOOLS[tool]._replace(operation="read", rule=ASKS)
     if tool in TOOLS:
         return TOOLS[tool]
     if tool in LOOKING:
         return _looking(sent)
     if ACTION in tool:
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool.partition(ACTION)[2])
-        verb = next((operation for _, pattern, operation in VERBS if pattern.search(name)), None)
-        return Kind(verb or "execute", "api", "mcp-verb-action")
+        return _by_verb(name, "api")
     return _mcp(tool) if any(server_of(tool)) else _by_its_verb(tool)
 
 
@@ -258,9 +296,9 @@ def _by_its_verb(tool: str) -> Kind:
     """A tool in no table: `get_weather` and `listOrders` begin with what they do."""
     verb, *_ = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool).split("_")
     for rule, pattern, operation in VERBS:
-        if rule in TAKES_IN and pattern.search(f"{verb}_"):
-            return Kind(operation, "other_tool", f"tool-verb-{rule}")
-    return Kind("other", "other_tool", "unknown-tool")
+        if rule in BY_BARE_VERB and pattern.search(f"{verb}_"):
+            return Kind(operation, "other_tool", BY_BARE_VERB[rule])
+    return Kind("other", "other_tool", UNKNOWN)
 
 
 def _only_looks(sent: dict[str, Any]) -> bool:
@@ -299,10 +337,14 @@ def _mcp(tool: str) -> Kind:
         if pattern.search(server):
             surface = place
             break
+    return _by_verb(name, surface)
+
+
+def _by_verb(name: str, surface: str) -> Kind:
     for rule, pattern, operation in VERBS:
         if pattern.search(name):
-            return Kind(operation, surface, f"mcp-verb-{rule}")
-    return Kind("execute", surface, "mcp-verb-acts")
+            return Kind(operation, surface, BY_VERB[rule])
+    return Kind("execute", surface, ACTS)
 
 
 def sent_patch(sent: Any) -> str:

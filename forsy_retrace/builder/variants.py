@@ -14,6 +14,8 @@ from typing import Generic, NamedTuple, TypeVar
 from forsy_retrace.events import Fact, Message, Origin, Thinking, ToolCall
 from forsy_retrace.trace import Step, Trace
 
+from .rule import SURE, Rule
+
 NEAR = 0.5
 """Two versions of a message less alike than this ask for different things."""
 SOON = 600.0
@@ -21,12 +23,24 @@ SOON = 600.0
 COMPARED = 2000
 
 
+REGENERATED = Rule(
+    "regenerated", "The answer generated in place of an earlier one to the same message."
+)
+EDITED = Rule(
+    "edited-message",
+    "A message edited in place of an earlier one, near enough to ask the same; surer within ten minutes.",
+    0.6,
+    0.9,
+)
+RULES = (REGENERATED, EDITED)
+
+
 class Variant(NamedTuple):
     """The step that another was written in place of, by which rule, how surely."""
 
     step: int
-    rule: str
-    confidence: float
+    rule: Rule
+    sure: float
 
 
 def variants(trace: Trace) -> dict[int, Variant]:
@@ -41,9 +55,10 @@ def variants(trace: Trace) -> dict[int, Variant]:
         new, old = (by_message.get(str(one)) for one in (message, value.get("message")))
         if new is None or old is None or old.step >= new.step or new.step in found:
             continue
-        sure = _sureness(old, new) if value.get("kind") == "edited" else 1.0
+        rule = EDITED if value.get("kind") == "edited" else REGENERATED
+        sure = _sureness(old, new) if rule is EDITED else SURE
         if sure:
-            found[new.step] = Variant(old.step, str(value.get("kind")), sure)
+            found[new.step] = Variant(old.step, rule, sure)
     return found
 
 
@@ -122,7 +137,7 @@ def left(trace: Trace) -> dict[str, list[tuple[int, int]]]:
         old = step.retry_of
         if old is None:
             continue
-        again = step.action == "user_message" or step.grounds["retry_of"].rule == "regenerated"
+        again = step.action == "user_message" or step.grounds["retry_of"].rule == REGENERATED.name
         if again and branch_of(trace.steps[old - 1]):
             found.setdefault(branch_of(trace.steps[old - 1]), []).append((old, step.step))
     return {branch: sorted(pairs) for branch, pairs in found.items()}

@@ -55,11 +55,19 @@ it is for:
 3. else the last viewer, in a pipe of viewers the first of them.
 
 A formatter or fixer makes the line an `edit`, also when a lint, type check or build follows; a
-formatter alone is no check. A
-program that the same line built and then ran is a check of kind `run`. What no row knows is
-`execute`, rule `unknown-command`, except a program given by its path: rule `run-program`. `--help`
-and `--version` are `read`. Output redirected into a file makes a viewer a `write` (`>`) or an
+formatter alone is no check. Output redirected into a file makes a viewer a `write` (`>`) or an
 `edit` (`>>`), but for a `.log`, which only keeps it.
+
+The rule that a step names is the command as its row has it, `git commit`. These stand in no row:
+
+- `unknown-command`: what no row knows, `execute`; but a program given by its path is `run-program`.
+- `run-after-build`: a program that the same line built and then ran, a check of kind `run`.
+- `script-name`: a script, target or task whose name says nothing, `execute`.
+- `inline-program`: program text that stands on the line.
+- `help`: `--help` and `--version`, `read`.
+- `redirect-write`, `redirect-append`: output redirected into a file.
+- `sql-read`: a query that only asks, `read`.
+- `assignment`, `empty`: a line that gives a variable its value, or none at all, `other`.
 
 The exit status is *masked* when the one the caller sees is not the check's (or the main command's):
 behind a pipe without `pipefail`, before `;` or `|| echo`, in a loop, a condition or the background,

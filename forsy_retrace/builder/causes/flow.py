@@ -18,14 +18,48 @@ from forsy_retrace.trace import Step, Tokens, Touch
 
 from ..classify import reports
 from ..outcome import never_ran
+from ..rule import Rule
 from ..touched.listings import entries, folder_of, placed
 from ..touched.paths import absolute, base_of, folders_above, shown
 from ..words.cited import lines_named
 from .distinctive import SHORTEST, values
 from .given import Brought
 from .imports import imported
-from .texts import Source, Texts
+from .texts import SHOWED, Source, Texts
 from .wanted import MAX_TEXT, MODULE, Asked, Wanted, files_edited, last_part, ways_to_show
+
+LISTED = Rule(
+    "listed-entry",
+    "A path that is a listing's or a hit's folder joined with its entry, or a folder that a report names joined with a file below it.",
+    0.85,
+)
+FOLDER_SHOWN = Rule(
+    "folder-first-shown",
+    "A file in a folder that an earlier output brought up, for a read also by the name of its module; no output names the file.",
+    0.7,
+)
+IMPORTED = Rule(
+    "imported-from-there",
+    "A file that another loads by a path from where it lies (`./tax`, `from .prices import cart`), where nothing else brought it up.",
+    0.75,
+)
+HOLDS_A_HIT = Rule(
+    "range-holds-a-hit",
+    "A range of lines that holds a line which a hit, an error, or a report named.",
+    0.85,
+)
+OF_A_PATH = 0.8
+"""How sure the first showing of a file's path is."""
+RARER = 0.3
+"""How much surer that of another value is if it was shown but once."""
+FIRST_SHOWN = Rule(
+    "value-first-shown",
+    "A distinctive value that an earlier output showed first: the rarer, the surer; or a short id that stands alone, such as a commit's hash, a figure of eight digits, an argument named `task_id`. For the name of a skill, an output just received, or another skill's text.",
+    0.6,
+    0.9,
+)
+RULES = (SHOWED, LISTED, FOLDER_SHOWN, IMPORTED, HOLDS_A_HIT, FIRST_SHOWN)
+
 
 HIT = later(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 BLAMED = later(
@@ -161,7 +195,7 @@ class Flow:
         for path in asked.paths:
             for source in self._of_path(step, path):
                 found.append(source)
-                if source.rule != "folder-first-shown":
+                if source.rule is not FOLDER_SHOWN:
                     led_to[path] = source.step
         named = {way for path in asked.paths for way in ways_to_show(step, path)}
         rest = (value for value in asked.arguments if value not in named)
@@ -287,7 +321,7 @@ class Flow:
         if near:
             self.hits[path] = [hit for hit in held if not first <= hit[0] <= end]
             lines = f"line range {first}-{last}" if last else f"lines from {first}"
-            yield Source(near[-1], lines, "range-holds-a-hit", 0.85)
+            yield Source(near[-1], lines, HOLDS_A_HIT)
 
     def _of_path(self, step: Step, path: str) -> Iterator[Source]:
         """A path from what named it, a listing or a hit: from the first, or the one just received."""
@@ -297,19 +331,19 @@ class Flow:
         if path in self.given or shown(path, step.cwd) in self.given:
             return
         ways = [
-            Source(self.first[value], told, "value-first-shown", 0.8)
+            Source(self.first[value], told, FIRST_SHOWN, OF_A_PATH)
             for value, told in _as_sent(step, path)
             if len(value) >= SHORTEST and value in self.first and value not in self.used
         ][:1]
         just_named = bool(ways) and ways[0].step >= self.latest
         if path in self.entries and not (just_named and self.entries[path] < self.latest):
-            ways.append(Source(self.entries[path], name, "listed-entry", 0.85))
+            ways.append(Source(self.entries[path], name, LISTED))
         # What was gone through before it was shown is no news.
         led = self.through.get(path, step.step)
         named = sorted(w for w in ways if w.step < led)[:1]
         number = self.imports.get(path, led)
         if not named and number < min(led, self.first.get(posixpath.splitext(name)[0], led)):
-            named = [Source(number, name, "imported-from-there", 0.75)]
+            named = [Source(number, name, IMPORTED)]
         yield from named or self._of_folder(step, path)
 
     def _of_folder(self, step: Step, path: str) -> Iterator[Source]:
@@ -323,12 +357,12 @@ class Flow:
             if len(value) >= SHORTEST and steps and not self._knows(value):
                 self.used.add(value)
                 self.through.setdefault(folder, step.step)
-                yield Source(min(steps), told, "folder-first-shown", 0.7)
+                yield Source(min(steps), told, FOLDER_SHOWN)
                 return
         name = last_part(folder)
         if folder in self.entries and len(name) >= SHORTEST and name not in self.given:
             self.paths[folder] = step.step
-            yield Source(self.entries[folder], name, "folder-first-shown", 0.7)
+            yield Source(self.entries[folder], name, FOLDER_SHOWN)
 
     def _knows(self, value: str) -> bool:
         return value in self.used or value in self.through or value in self.given
@@ -368,7 +402,8 @@ class Flow:
 
     def _first_shown(self, number: int, value: str) -> Source:
         rarity = 1 / self.count[value]
-        return Source(number, value, "value-first-shown", round(0.6 + 0.3 * rarity, 2))
+        sure = round(FIRST_SHOWN.confidence + RARER * rarity, 2)
+        return Source(number, value, FIRST_SHOWN, sure)
 
 
 def _as_sent(step: Step, path: str) -> Iterator[tuple[str, str]]:

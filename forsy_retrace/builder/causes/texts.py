@@ -12,6 +12,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch
 
 from ..outputs.gaps import only_reads
+from ..rule import Rule
 from .distinctive import SHORTEST
 from .wanted import Replaced, Wanted, last_part
 
@@ -23,6 +24,14 @@ WINDOW = "[File: "
 """How SWE-agent heads the lines of a file that it shows, each behind its number."""
 LOOKS = 8
 """So many looks at a line of a file are kept."""
+MOST_OF_IT = 0.92
+"""How sure the step is that showed most of a text."""
+SHOWED = Rule(
+    "showed-the-replaced-text",
+    "The latest step that showed the text that an edit replaces.",
+    0.8,
+    MOST_OF_IT,
+)
 
 
 class Source(NamedTuple):
@@ -30,10 +39,16 @@ class Source(NamedTuple):
 
     step: int
     value: str
-    rule: str
-    confidence: float
+    rule: Rule
+    sure: float = 0.0
+    """Where the rule's figure depends on what it found."""
     is_use: bool = True
     """False of an edit's echo of its own lines, which a later edit mends: nothing came of them."""
+
+    @property
+    def confidence(self) -> float:
+        """How sure it is."""
+        return self.sure or self.rule.confidence
 
 
 class Texts:
@@ -116,15 +131,14 @@ class Texts:
         if 2 * counts[step] >= (others or len(lines)):
             told = [line for seen, line in seen_in if seen == step]
             own = sum(self._is_of(step, line, files) for line in told)
-            rule = "showed-the-replaced-text"
-            yield Source(step, told[0], rule, 0.92, is_use=2 * own <= len(told))
+            yield Source(step, told[0], SHOWED, MOST_OF_IT, is_use=2 * own <= len(told))
 
     def of_short(self, old: str, files: frozenset[str]) -> Iterator[Source]:
         """The step that showed the only place of a text whose lines are all short."""
         step = max((self.short.get((file, old), 0) for file in files), default=0)
         lines = [line for line in map(str.strip, old.splitlines()) if line]
         if any(self._own(line, files) < step for line in lines):
-            yield Source(step, lines[0], "showed-the-replaced-text", 0.8)
+            yield Source(step, lines[0], SHOWED)
 
     def _files(self, step: Step) -> list[str | None]:
         """The files whose lines an output shows; None stands for any."""

@@ -9,10 +9,16 @@ from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import parsed
 
+from ..rule import Rule
 from .begun import says_it_never_began
 from .found import looks_up
 from .runners import CALLED_ERROR, CRASHED, ERROR_ONLY, TAIL, Verdict, read_summary
 
+OPENS = Rule(
+    "opens-with-error",
+    "The answer of an MCP server or a web search opens with its error, though no flag says so.",
+    0.9,
+)
 INDENT = later(r"(?m)^[ \t]+")
 """What a line puts before each line that it prints: `| sed 's/^/  /'`."""
 LONGEST = 60
@@ -75,7 +81,7 @@ def failed_by_its_own_words(
     for of, opening in OPENS_WITH_ERROR:
         if of.match(tool) and (found := opening.match(text)):
             error = text[found.end() :].split("\n", 1)[0].strip()
-            return Verdict(False, "opens-with-error", 0.9, error[:200])
+            return Verdict(False, OPENS.name, OPENS.confidence, error[:200])
     bare = below_header(text)
     if not (untold or (run is not None and run.masked)) or not bare.strip():
         return None
