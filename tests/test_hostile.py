@@ -31,6 +31,7 @@ from forsy_retrace.batch.work import File
 from forsy_retrace.builder.checks.tasks import Tasks
 from forsy_retrace.builder.judging.goal import accepts
 from forsy_retrace.builder.touched.edits import Standing
+from forsy_retrace.builder.touched.rewriters import Rewriter, Rewriters
 from forsy_retrace.builder.words.cues import SENTENCE
 from forsy_retrace.commands import Simple
 from forsy_retrace.show import found_problems
@@ -638,6 +639,40 @@ def test_many_edits_and_checks_take_linear_time(
         return log.bytes()
 
     assert is_linear(log, "claude-code", tmp_path, 400)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout -- other{}.py",
+        "sed -i s/a/b/ ./$X/other{}.py",
+        "python3 - <<'EOF'\nopen('other{}.txt', 'w').write('')\nEOF",
+    ],
+)
+def test_what_names_other_files_is_asked_of_none(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    held: list[Rewriter] = []
+    add = Rewriters.add
+
+    def counted(self: Rewriters, one: Rewriter) -> None:
+        def may(path: str) -> bool:
+            asked.append(path)
+            return one.may(path)
+
+        held.append(one)
+        add(self, one._replace(may=may))
+
+    monkeypatch.setattr(Rewriters, "add", counted)
+    log = small()
+    for number in range(20):
+        log.calls("Write", {"file_path": f"/srv/shop/m{number}.py", "content": "x = 1\n"})
+    for number in range(20):
+        log.calls("Bash", {"command": command.format(number)}, "")
+    holds(tmp_path, log.bytes())
+    assert len(held) >= 20
+    assert asked == []
 
 
 @pytest.mark.slow

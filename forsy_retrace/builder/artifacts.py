@@ -5,10 +5,8 @@
 
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import NamedTuple
 
 import msgspec
 
@@ -17,15 +15,13 @@ from forsy_retrace.events import Hunk
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Artifact, Touch, Trace
 
-from .checks.unchecked import endings_of, is_log, is_plan, is_prose
-from .outcome import never_ran
+from .checks.unchecked import is_log, is_plan
 from .touched.changes import lines_read
-from .touched.fixers import fixers, may_fix, may_rewrite, rewrites
 from .touched.paths import shown
-from .touched.programs import may_put
 from .touched.replaced import whole
 from .touched.replayed import CHANGES, replay, shown_otherwise, tells_before
-from .touched.scratch import SCRATCH, scratch
+from .touched.rewriters import Doubts
+from .touched.scratch import scratch
 from .touched.told import (
     GONE,
     Named,
@@ -51,17 +47,6 @@ MAX_DIFF = 200_000
 """Characters of a diff kept for one file."""
 
 
-class _Rewriter(NamedTuple):
-    """What may have rewritten files that its step does not name, or not surely."""
-
-    step: int
-    what: str
-    may: Callable[[str], bool]
-    """Whether it may have meant a file."""
-    named: bool = False
-    """Whether it names what it rewrites in some way: then also what is no part of the work."""
-
-
 def artifacts(trace: Trace) -> Trace:
     """Each file that the log shows created, modified, deleted or read as evidence."""
     by_path = _by_path(trace)
@@ -71,7 +56,7 @@ def artifacts(trace: Trace) -> Trace:
     gone_with_a_folder(by_path, trace)
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
-    rewriters = sorted(_rewriters(trace), key=lambda one: one.step)
+    doubts = Doubts(trace)
     back = there_again(trace.touches)
     listed = listed_as_changed(trace)
     found = [
@@ -79,7 +64,7 @@ def artifacts(trace: Trace) -> Trace:
         for path, touched in by_path.items()
         if (
             artifact := _artifact(
-                path, touched, cwd, trace, is_scratch(path), back.get(path), rewriters, listed
+                path, touched, cwd, trace, is_scratch(path), back.get(path), doubts, listed
             )
         )
         is not None
@@ -129,7 +114,7 @@ def _artifact(
     trace: Trace,
     is_scratch: bool,
     back: int | None,
-    rewriters: list[_Rewriter],
+    doubts: Doubts,
     listed: Mapping[str, list[Named]],
 ) -> Artifact | None:
     changes = [touch for touch in touched if touch.kind in CHANGES]
@@ -164,7 +149,7 @@ def _artifact(
     what = _history(changes, verbs, set() if untold == set(steps) else untold)
     if not told:
         what = f"To be {kind} by {_listed(steps)}; the log does not say whether it was."
-    content = _content(touched, trace, grade, held, rewriters)
+    content = _content(touched, trace, grade, held, doubts)
     state = _state(changes, trace, content, back, cwd) if told else ASKED[grade]
     return Artifact(
         name,
@@ -299,43 +284,11 @@ ASKED = {
 }
 
 
-def _doubt(path: str, last: int, rewriters: list[_Rewriter]) -> str:
-    """What may have changed a file behind the last step that tells of it; empty where nothing may."""
-    is_work = not (SCRATCH.search(path) or is_plan(path))
-    first: dict[str, int] = {}
-    for number, what, may, named in rewriters:
-        if number > last and what not in first and (is_work or named) and may(path):
-            first[what] = number
-    if not first:
-        return ""
-    (what, number), *others = first.items()
-    more = "".join(f", and {other} in step {later}" for other, later in others)
-    return f"{what} may have changed it in step {number}{more}."
-
-
 def _tells_content(touch: Touch, trace: Trace) -> bool:
     """Whether a step shows or makes the whole of a file, whatever was there before."""
     if touch.kind == "write" or tells_before(touch):
         return True
     return shown_whole(trace, touch) is not None
-
-
-def _rewriters(trace: Trace) -> Iterator[_Rewriter]:
-    for number, simple in rewrites(trace):
-        yield _Rewriter(number, "Git", partial(may_rewrite, simple))
-    for number, simple in fixers(trace):
-        if simple.role == "fix" and not simple.check:
-            yield _Rewriter(number, "a command", may_fix(simple), bool(simple.writes))
-        else:
-            yield _Rewriter(number, "a formatter", partial(_is_for, endings_of(simple.name)))
-    for step in trace.steps:
-        if step.run is not None and not never_ran(step) and (may := may_put(step.run)):
-            yield _Rewriter(step.step, "a program", may, True)
-
-
-def _is_for(endings: tuple[str, ...] | None, path: str) -> bool:
-    """Whether a formatter or fixer is for such a file; one behind a script may be for any code."""
-    return posixpath.splitext(path)[1] in endings if endings else not is_prose(path)
 
 
 def _state(
@@ -361,18 +314,18 @@ def _state(
 
 
 def _content(
-    touched: list[Touch], trace: Trace, grade: str, held: Held | None, rewriters: list[_Rewriter]
+    touched: list[Touch], trace: Trace, grade: str, held: Held | None, doubts: Doubts
 ) -> str:
     """What the log tells of a file's content; where it was read since, if that is not known."""
     path = touched[-1].path
     if held is not None:
         tells = (touch.step for touch in touched if _tells_content(touch, trace))
-        doubt = _doubt(path, max(tells, default=0), rewriters)
+        doubt = doubts.of(path, max(tells, default=0))
         told = f"The log holds its content; {doubt}" if doubt else SHOWN[grade]
         return told if held.edges else f"{told} Blank lines and line ends at its ends may differ."
     last = max(at for at, touch in enumerate(touched) if touch.kind in CHANGES)
     if number := shown_otherwise(touched, trace):
-        doubt = _doubt(path, touched[last].step, rewriters)
+        doubt = doubts.of(path, touched[last].step)
         return f"Step {number} shows it otherwise{f'; {doubt}' if doubt else BY_WHAT}"
     run = trace.steps[touched[last].step - 1].run
     told = SHOWN[grade]
@@ -382,7 +335,7 @@ def _content(
         told = f"{COMMANDED}{'' if shows else UNTOLD}."
     if touched[last].kind == "committed":
         told = ""
-    elif doubt := _doubt(path, touched[-1].step, rewriters):
+    elif doubt := doubts.of(path, touched[-1].step):
         told = f"{told} {doubt[0].upper()}{doubt[1:]}"
     for read in reversed(touched[last + 1 :]):
         if read.kind == "read" and trace.steps[read.step - 1].result is not None:

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 import msgspec
 
-from forsy_retrace.commands import Simple
 from forsy_retrace.events import Hunk
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.patterns import later
@@ -18,10 +17,11 @@ from .reached.asked import asked
 from .rule import Rule
 from .tools import path_of
 from .touched.changes import changed, lines_read
-from .touched.fixers import may_have_fixed, may_rewrite, merged_files, rewrites_of, rewrites_unnamed
+from .touched.fixers import may_have_fixed, merged_files, rewrites_of, rewrites_unnamed
 from .touched.paths import absolute, shown
 from .touched.programs import paths_put
 from .touched.replaced import before_of, whole
+from .touched.rewriters import Rewriters, by_git
 from .touched.scratch import EDITS
 from .touched.touches import touches
 from .variants import Lines
@@ -144,8 +144,8 @@ class Contents:
         """The names of files that shell lines write, wherever they lie, and the last such step."""
         self.fixed = 0
         """The last step that may have fixed or formatted files, whatever their names."""
-        self.by_git: list[tuple[int, Simple]] = []
-        """The commands by which Git may have put other contents into files, and their steps."""
+        self.by_git = Rewriters()
+        """The commands by which Git may have put other contents into files."""
         self.merged: dict[str, int] = {}
         """The files that Git says it merged, as it writes them, and the last such step."""
         self.strange: set[tuple[int, str]] = set()
@@ -174,8 +174,9 @@ class Contents:
             self.fixed = step.step if any(map(rewrites_unnamed, run.simples)) else self.fixed
         for path in (*run.writes, *paths_put(run)) if run is not None else ():
             self.named[posixpath.basename(path.replace("\\", "/"))] = step.step
-        rewrites = [(step.step, simple) for simple in rewrites_of(step)]
-        self.by_git += rewrites
+        rewrites = [by_git(step.step, simple) for simple in rewrites_of(step)]
+        for one in rewrites:
+            self.by_git.add(one)
         self.merged |= dict.fromkeys(merged_files(step.printed) if rewrites else (), step.step)
         return " ".join(dict.fromkeys(said))
 
@@ -184,10 +185,8 @@ class Contents:
         merged = max((n for name, n in self.merged.items() if path.endswith(f"/{name}")), default=0)
         if merged > since:
             return f"; Git merged it in step {merged}"
-        found = (n for n, simple in self.by_git if n > since and may_rewrite(simple, path))
-        by_git = next(found, 0)
-        if by_git:
-            return f"; Git may have changed it in step {by_git}"
+        if number := self.by_git.first(path, since):
+            return f"; Git may have changed it in step {number}"
         return ", by no edit that the log shows"
 
 

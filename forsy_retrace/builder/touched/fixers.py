@@ -1,5 +1,6 @@
 """Commands that rewrite files which they don't name, and Git's ways to put edits away."""
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import translate
@@ -56,9 +57,18 @@ def rewrites_of(step: Step) -> Iterator[Simple]:
 
 def may_rewrite(simple: Simple, path: str) -> bool:
     """Whether such a command may have meant this file: one that it names, where it names any."""
-    marks = [at for at, word in enumerate(simple.words) if word in ("--", "--theirs", "--ours")]
-    named = simple.words[marks[-1] + 1 :] if marks else ()
+    named = _named(simple)
     return not named or any(path.endswith(f"/{name.lstrip('./')}") for name in named)
+
+
+def names_rewritten(simple: Simple) -> frozenset[str] | None:
+    """The names of the files that it may have meant; None where it names none."""
+    return frozenset(map(posixpath.basename, _named(simple))) or None
+
+
+def _named(simple: Simple) -> tuple[str, ...]:
+    marks = [at for at, word in enumerate(simple.words) if word in ("--", "--theirs", "--ours")]
+    return simple.words[marks[-1] + 1 :] if marks else ()
 
 
 UNFIXED = later(
@@ -105,12 +115,20 @@ def may_fix(simple: Simple) -> Callable[[str], bool]:
     return lambda path: not simple.writes or meant.match(path) is not None
 
 
+def names_fixed(simple: Simple) -> frozenset[str] | None:
+    """The names of the files that it may have meant; None where it does not tell them all."""
+    names = [posixpath.basename(_pattern(one)) for one in simple.writes]
+    is_told = bool(names) and all(GLOB.isdisjoint(name) for name in names)
+    return frozenset(names) if is_told else None
+
+
 def _pattern(named: str) -> str:
     """How the paths end that a word may mean, behind what only the shell could have told."""
     *untold, told = OPEN.split(named)
     return f"*{told}" if untold else f"*/{told.lstrip('./')}"
 
 
+GLOB = frozenset("*?[")
 OPEN = later(r"\$\{\w+\}|\$\(.*\)|\$\w+|\{\}|\{[^{}]*,[^{}]*\}|[`$<>|&;{}]")
 """What a path may hold that even a list of all files would not resolve."""
 

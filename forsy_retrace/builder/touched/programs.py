@@ -111,3 +111,10 @@ def may_put(run: Command) -> Callable[[str], bool] | None:
         return path.endswith(ends) or any(posixpath.basename(path) in text for text in untold)
 
     return may if found else None
+
+
+def names_put(run: Command) -> frozenset[str] | None:
+    """The names of the files that they may have written; None where they do not tell them all."""
+    paths = [put.path for _, text in run.inline for put in puts(text)]
+    names = (posixpath.basename(path.replace("\\", "/")) for path in paths)
+    return frozenset(names) if all(paths) else None
