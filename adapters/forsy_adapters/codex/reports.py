@@ -22,7 +22,8 @@ from .made import line_of
 from .runs import TOOLS, Runs
 from .state import USAGE, State
 from .survey import key
-from .units import Json, Unit, texts
+from .units import Json, Unit
+from .users import parts_of
 from .words import LIMIT, human, injected
 
 QUIET = {
@@ -247,7 +248,9 @@ class Reports:
             case {"type": "CommandExecution", "source": "user_shell", "command": list(parts)}:
                 yield from self._typed(unit, parts, "/item/command")
             case {"type": "UserMessage", "content": content}:
-                yield from self.user(unit, "/item/content", "\n".join(texts(content)))
+                places = list(parts_of(content, "/item/content"))
+                path = places[0][0] if len(places) == 1 else "/item/content"
+                yield from self.user(unit, path, "\n".join(text for _, text in places))
             case {"type": "AgentMessage", "content": list(content)}:
                 for index, part in enumerate(content):
                     text = part.get("text") if isinstance(part, dict) else None
