@@ -241,7 +241,7 @@ def _lines(count: int) -> str:
 def _gained(step: Step, touched: list[Touch]) -> str:
     """What a read put before its actor."""
     run = step.run
-    parts = {absolute(path, base_of(step)) for path in read_in_parts(step)}
+    ends = {absolute(path, base_of(step)): end for path, end in read_in_parts(step).items()}
     was_cut = run is not None and is_cut(bare_output(step))
     names = []
     for touch in touched:
@@ -249,8 +249,9 @@ def _gained(step: Step, touched: list[Touch]) -> str:
             name, lines = shown(touch.path, step.cwd), lines_read(touch)
             if lines:
                 name += f", {lines}"
-            elif touch.path in parts or was_cut:
-                name = f"parts of {name}"
+            elif was_cut or touch.path in ends:
+                end = 0 if was_cut else ends[touch.path]
+                name = f"{name}, up to line {end}" if end else f"parts of {name}"
             names.append(name)
     what = "; ".join(dict.fromkeys(names)) if names else "its output"
     return f"{_context(step)} gained {what}."

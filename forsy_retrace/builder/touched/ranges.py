@@ -55,9 +55,12 @@ def spans_asked(run: Command) -> Iterator[tuple[str, int, int]]:
             yield source.reads[0], *asked
 
 
-def read_in_parts(step: Step) -> frozenset[str]:
-    """The files of which a shell line leaves lines out: before what it prints, behind or in between."""
-    run = step.run
+def read_in_parts(step: Step) -> dict[str, int]:
+    """The files of which a shell line may leave lines out, and up to which line it prints them.
+
+    0 where it leaves out some before what it prints, or in between.
+    """
+    run, printed = step.run, len(bare_output(step).removesuffix("\n").split("\n"))
     spans: dict[str, list[Span]] = {}
     wholes = set[str]()
     for source, asked in _sources(run) if run is not None else ():
@@ -66,7 +69,8 @@ def read_in_parts(step: Step) -> frozenset[str]:
             continue
         for path in source.reads:
             spans.setdefault(path, []).append(asked)
-    return frozenset(path for path, held in spans.items() if path not in wholes and _skips(held))
+    ends = {path: _end(held) for path, held in spans.items() if path not in wholes}
+    return {path: end for path, end in ends.items() if end <= printed}
 
 
 Span = tuple[int, int]
@@ -114,15 +118,14 @@ def _is_all(asked: Span, source: Simple, step: Step) -> bool:
     return len(bare_output(step).removesuffix("\n").split("\n")) < most
 
 
-def _skips(spans: list[Span]) -> bool:
-    if SOME in spans:
-        return True
+def _end(spans: list[Span]) -> int:
+    """The last of the lines that spans ask for, from the first on; 0 where there are gaps."""
     end = 0
     for first, last in sorted(spans):
-        if first > end + 1:
-            return True
+        if first > end + 1 or (first, last) == SOME:
+            return 0
         end = max(end, last)
-    return False
+    return end
 
 
 def _asked(one: Simple) -> tuple[int, int] | None:
