@@ -103,8 +103,8 @@ class Flow:
         self.texts = Texts(wanted, read, wrote)
         self.first: dict[str, int] = {}
         """Value to the first step whose output held it."""
-        self.outputs: dict[int, str] = {}
-        """Step to what it showed."""
+        self.shown: dict[int, Step] = {}
+        """The steps whose outputs the actor was shown."""
         self.count: dict[str, int] = {}
         self.taught: dict[str, int] = {}
         """Value to the first skill whose text held it."""
@@ -149,19 +149,17 @@ class Flow:
             self.received.clear()
             self.latest = step.step
             self.asked = False
-        text = shown_of(step.output or "")
-        if not text or (step.result is not None and never_ran(step)):
+        whole = shown_of(step.output or "")[:MAX_TEXT]
+        if not whole or (step.result is not None and never_ran(step)):
             return
-        whole = text[:MAX_TEXT]
-        text = without(whole, "<system-reminder>", "</system-reminder>")
+        more = self._brought(step)
+        text = _seen(whole, more)
         for one in self.read.get(step.step, ()):
             if one.last:
                 self.known.setdefault(one.path, []).append((one.first or 1, one.last))
-        more = self.brought.get(step.call.call) if step.call else None
         if more is not None:
             self._companions(step, more)
-            text = f"{text}\n{more.text[:MAX_TEXT]}"
-        self.outputs[step.step] = text
+        self.shown[step.step] = step
         tokens = self.tokens.of(text) if text is whole else self.tokens.cut(text)
         parts = chain.from_iterable(filter(None, map(self.wanted.parts.__getitem__, tokens)))
         for value in chain(parts, self.wanted.idents.of(text)):
@@ -227,10 +225,16 @@ class Flow:
             self.texts.put_in(touch)
         return [best[number] for number in sorted(best)]
 
+    def _brought(self, step: Step) -> Brought | None:
+        return self.brought.get(step.call.call) if step.call else None
+
     def _is_there(self, name: str, folder: str | None) -> bool:
         """Whether a file's name was first shown by itself, or in the folder that it has here."""
-        shown_first = self.outputs.get(self.first.get(name, 0), "") if folder else ""
-        if not shown_first or f"{folder}/{name}" in shown_first:
+        step = self.shown.get(self.first.get(name, 0)) if folder else None
+        if step is None:
+            return True
+        shown_first = _seen(shown_of(step.output or "")[:MAX_TEXT], self._brought(step))
+        if f"{folder}/{name}" in shown_first:
             return True
         return re.search(rf"(?<![\w./-]){re.escape(name)}", shown_first) is not None
 
@@ -413,3 +417,9 @@ def _as_sent(step: Step, path: str) -> Iterator[tuple[str, str]]:
         yield from ((whole, whole), (below, below))
     else:
         yield from ((below, below), (whole, below))
+
+
+def _seen(output: str, more: Brought | None) -> str:
+    """An output without its harness's reminders, and what came with it."""
+    text = without(output, "<system-reminder>", "</system-reminder>")
+    return text if more is None else f"{text}\n{more.text[:MAX_TEXT]}"
