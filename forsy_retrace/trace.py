@@ -164,21 +164,31 @@ class Deduction(msgspec.Struct, frozen=True, gc=False):
 
 
 class Tokens:
-    """The long tokens of a session's texts; each text is cut once, whichever pass asks first."""
+    """The long tokens of a session's texts; each text is cut once, whichever pass asks first.
+
+    A log of hundreds of megabytes has more of them than memory should hold: the later are cut anew.
+    """
 
     LONG = later(r"[\w./@:~#%+-]{8,}", re.A)
+    MOST = 500_000
 
     def __init__(self) -> None:
+        self.room = self.MOST
         self.held: dict[str, tuple[str, ...]] = {}
         self.one: dict[str, str] = {}
         """Equal tokens are kept once: an eighth of those in 52 MB of real sessions differ."""
 
     def of(self, text: str) -> tuple[str, ...]:
         """The tokens of eight characters or more, in order."""
-        if text not in self.held:
-            one = self.one.setdefault
-            self.held[text] = tuple([one(token, token) for token in self.cut(text)])
-        return self.held[text]
+        if (held := self.held.get(text)) is not None:
+            return held
+        found = self.cut(text)
+        if len(found) > self.room:
+            return tuple(found)
+        self.room -= len(found)
+        one = self.one.setdefault
+        self.held[text] = held = tuple([one(token, token) for token in found])
+        return held
 
     def cut(self, text: str) -> list[str]:
         """The same of a text that no other pass asks for; nothing is kept."""

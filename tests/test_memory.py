@@ -4,6 +4,9 @@ import json
 from pathlib import Path
 from sys import getrefcount
 
+import pytest
+
+from forsy_retrace.builder.causes.wanted import Parts
 from forsy_retrace.choose import Choice, Chosen
 from forsy_retrace.convert import retrace
 from forsy_retrace.document import draft
@@ -12,6 +15,7 @@ from forsy_retrace.evidence import Evidence
 from forsy_retrace.memory import let_go
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
+from forsy_retrace.trace import Step, Tokens
 
 LOG = Path(__file__).parents[1] / "fixtures" / "claude-code" / "push-pull-push" / "input.jsonl"
 
@@ -56,3 +60,18 @@ def test_a_session_that_was_handed_on_is_held_by_nobody_else() -> None:
     held = getrefcount(first), getrefcount(first.events)
     assert max(held) <= 2  # the name or the session, and the question itself
     assert [one.id for one in found] == ["two"]
+
+
+def test_a_session_of_more_tokens_than_are_kept_gives_the_same_trace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    logs = [*map(Source, sorted(LOG.parents[1].glob("*/input.jsonl"))[:12])]
+
+    def told() -> list[tuple[Step, ...]]:
+        return [trace.steps for log in logs for trace in retrace(log, "claude-code")]
+
+    known = told()
+    monkeypatch.setattr(Tokens, "MOST", 20)
+    monkeypatch.setattr(Parts, "MOST", 5)
+    assert told() == known
+    assert sum(len(steps) for steps in known) > 50

@@ -114,7 +114,9 @@ class Wanted:
 
 
 class Parts(dict[str, tuple[str, ...]]):
-    """Each token that was asked for, with those of its values that are wanted."""
+    """Tokens that were asked for of late, each with those of its values that are wanted."""
+
+    MOST = 100_000
 
     def __init__(self, wanted: set[str]) -> None:
         super().__init__()
@@ -123,6 +125,8 @@ class Parts(dict[str, tuple[str, ...]]):
     def __missing__(self, token: str) -> tuple[str, ...]:
         found = [part for part in distinctive.parts(token) if part in self.wanted]
         found += (f"{MODULE}{p}" for p in distinctive.folders(token) if p in self.wanted)
+        if len(self) >= self.MOST:
+            self.clear()
         self[token] = held = tuple(found)
         return held
 
