@@ -305,10 +305,9 @@ def _only_answers(steps: list[Step], humans: list[Step], closing: Step) -> bool:
             continue
         if not done or done[-1].action != "output" or done[-1].operation != "answer":
             return False
-        if calls and calls[-1].success is False:
+        if BLOCKED.search(said(done[-1])) or (calls and calls[-1].success is False):
             return False
-    words = said(closing)
-    return not speaks_of_failure(words) and not BLOCKED.search(words)
+    return not speaks_of_failure(said(closing))
 
 
 def _has_effects(step: Step) -> bool:

@@ -123,7 +123,10 @@ def _corrected(step: Step, later: Hindsight) -> Told | None:
     again = later.retried.get(step.step)
     if again is None or step.operation not in ("edit", "write", "plan"):
         return None
-    words = later.trace.steps[step.step : again - 1]
+    between = later.trace.steps[step.step : again - 1]
+    words = [other for other in between if other.action == "user_message"]
+    if not words:
+        return None  # another answer to the same message, generated beside it
     what = "corrected it"
     if step.operation == "plan":
         what = "sent the plan back"
