@@ -90,6 +90,7 @@ CLASSIFY = (
     _derived("tool-table", "The harness's own tool, by the table of tools."),
     _derived("plan-file", "A file that plan mode keeps its plan in is written: a step of planning."),
     _derived("looks-on", "The call sends nothing to a command that runs on: `read`."),
+    _derived("sees-the-screen", "The call has the screen shown, or waits, and touches nothing on it: `read`."),
     _derived("leaves-prompt", "The input leaves a program that takes one after another, `quit`: `other`."),
     _inferred("sql-read", "All that a prompt of a database is given only asks: `read`.", 0.95),
     _derived("patch-adds", "A patch that only adds files: `write`."),

@@ -183,6 +183,9 @@ EDITOR_COMMANDS = {"view": "Read", "create": "Write", "str_replace": "Edit", "in
 LOOKS = ("poll", "log", "list")
 """What a call may ask of a command that runs on without sending it anything."""
 
+SEES = ("screenshot", "zoom", "cursor_position", "wait")
+"""What a call may ask of a screen without touching anything on it."""
+
 LOOKING = ("browser", "web", "web.run")
 """Tools that search or open pages, as their arguments say."""
 ACTION = "__jit_plugin."
@@ -237,6 +240,8 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     match tool, sent:
         case "web_search", {"type": "open_page" | "find_in_page"}:
             return Kind("read", "browser")
+        case "computer" | "computer.do", {"type": str(act)} | {"action": str(act)} if act in SEES:
+            return TOOLS[tool]._replace(operation="read", rule="sees-the-screen")
         case "write_stdin", dict() if _only_looks(sent):
             return TOOLS[tool]._replace(operation="read", rule="looks-on")
         case _, str() if tool in PROMPTS and LEAVES.fullmatch(sent):
