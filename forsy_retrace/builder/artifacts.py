@@ -15,10 +15,11 @@ import msgspec
 from forsy_retrace.commands import MOVES
 from forsy_retrace.events import Hunk
 from forsy_retrace.patterns import later
-from forsy_retrace.trace import Artifact, Touch, Trace
+from forsy_retrace.trace import Artifact, Step, Touch, Trace
 
 from .checks.unchecked import endings_of, is_log, is_plan, is_prose
 from .outcome import never_ran
+from .shells import code_of
 from .touched.changes import lines_read
 from .touched.fixers import fixers, may_fix, may_rewrite, rewrites
 from .touched.paths import shown
@@ -329,8 +330,16 @@ def _rewriters(trace: Trace) -> Iterator[_Rewriter]:
         else:
             yield _Rewriter(number, "a formatter", partial(_is_for, endings_of(simple.name)))
     for step in trace.steps:
-        if step.run is not None and not never_ran(step) and (may := may_put(step.run)):
+        if step.call is not None and not never_ran(step) and (may := may_put(_programs(step))):
             yield _Rewriter(step.step, "a program", may, True)
+
+
+def _programs(step: Step) -> list[str]:
+    """The programs that stand in a call itself."""
+    if step.run is not None:
+        return [text for _, text in step.run.inline]
+    code = code_of(step.like, step.call.input) if step.call else ""
+    return [code] if code else []
 
 
 def _is_for(endings: tuple[str, ...] | None, path: str) -> bool:
@@ -374,9 +383,11 @@ def _content(
     if number := shown_otherwise(touched, trace):
         doubt = _doubt(path, touched[last].step, rewriters)
         return f"Step {number} shows it otherwise{f'; {doubt}' if doubt else BY_WHAT}"
-    run = trace.steps[touched[last].step - 1].run
-    told = SHOWN[grade]
-    if grade == "unseen" and run is not None:
+    step = trace.steps[touched[last].step - 1]
+    run, told = step.run, SHOWN[grade]
+    if grade == "unseen" and run is None and _programs(step):
+        told = f"The log holds the code that changed it{UNTOLD}."
+    elif grade == "unseen" and run is not None:
         shows = any(t.kind == "read" and t.step >= touched[last].step for t in touched)
         shows = shows or any(one.name == "tee" for one in run.simples)
         told = f"{COMMANDED}{'' if shows else UNTOLD}."

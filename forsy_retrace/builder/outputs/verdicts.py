@@ -9,7 +9,7 @@ from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import parsed
 
-from ..shells import CELLS
+from ..shells import RUNS_CODE
 from .begun import says_it_never_began
 from .found import looks_up
 from .runners import CALLED_ERROR, CRASHED, ERROR_ONLY, TAIL, Verdict, read_summary
@@ -65,8 +65,6 @@ OPENS_WITH_ERROR: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     ),
 )
 """Tools that flag no error, and how an answer of theirs begins that is nothing but one."""
-RUNS_CODE = (*CELLS, "code_interpreter")
-"""Tools whose argument is a program."""
 PROMPTED = later(r"(?m)^(?:>>>|In \[\d+\]:|\(Pdb\)|ipdb>) \S")
 """A line behind Python's prompt: an error is of what was typed there, and Python goes on."""
 

@@ -1,4 +1,4 @@
-"""Which files does a program write that stands on a shell's line itself, as far as its text tells?
+"""Which files does a program write that stands in a call itself, as far as its text tells?
 
 A file counts that the writing call names, by its path or by a name that the program gives one path
 and no other.
@@ -6,7 +6,7 @@ and no other.
 
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,6 +24,9 @@ PUTS = later(
     rf"|{ONE.format('path')}\.write_(?:text|bytes)\("
     rf"|\b(?:(?:write|append)File(?:Sync)?|writeTextFile(?:Sync)?|File\.write|Bun\.write"
     rf"|file_put_contents)\(\s*{ONE.format('named')}"
+    r"|\.(?:to_(?:csv|excel|html|json|parquet|pickle)|savefig)\("
+    r"\s*(?P<told>['\"][^'\"\n]{1,300}['\"]|\w{1,80}(?=\s*[,)]))"
+    r"|\.save\(\s*(?P<saved>['\"][^'\"\n]{1,300}\.\w{2,5}['\"])"
     r"|(?:\bos\.(?:rename|replace|remove)|\bshutil\.\w+|\b(?:rename|unlink|rm|copyFile)Sync"
     r"|\.(?:unlink|rename))\("
 )
@@ -101,9 +104,9 @@ def paths_put(run: Command) -> Iterator[str]:
     yield from (put.path for _, text in run.inline for put in puts(text) if put.path)
 
 
-def may_put(run: Command) -> Callable[[str], bool] | None:
-    """Tells of a file whether a program on a line may have written it; None where none writes any."""
-    found = [(text, put.path) for _, text in run.inline for put in puts(text)]
+def may_put(texts: Iterable[str]) -> Callable[[str], bool] | None:
+    """Tells of a file whether one of some programs may have written it; None where none writes any."""
+    found = [(text, put.path) for text in texts for put in puts(text)]
     ends = tuple("/" + path.replace("\\", "/").lstrip("./") for _, path in found if path)
     untold = {text for text, path in found if not path}
 
