@@ -44,6 +44,7 @@ SHOWS = Shows(
         "run_shell": "bash",
         "execute_shell": "bash",
         "shell_exec": "bash",
+        "code": "python",
         "execute_code": "python",
         "execute_python": "python",
         "python_interpreter": "python",

@@ -274,7 +274,8 @@ def _by_answers(
     """A question counts as answered where a person went on without objecting."""
     before = [s for s in humans if s.step < closing.step]
     goes_on = trace.marks_people and len(before) > 1 and correction is None
-    if goes_on and _only_answers(steps, before, closing):
+    changes = any(touch.kind != "read" for touch in trace.touches)
+    if goes_on and not changes and _only_answers(steps, before, closing):
         return (
             True,
             f"Each message was answered; the user went on without objecting (step {before[-1].step}).",
