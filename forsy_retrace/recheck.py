@@ -18,7 +18,8 @@ PLACEHOLDER = later(r"\[(?:[A-Z]+_)*[A-Z]+(?:_\d+)?\]")
 EXIT_MARK = later(r"\x1b\](?:133|633);D;(\d+)")
 """How a shell says that a command is done, and with which status."""
 EXIT_WORDS = later(
-    r"(?:exit(?:ed)?[ _](?:with )?(?:code|status)|return_?code|^exit)[\s:=>\"]{0,4}(-?\d{1,10})",
+    r"(?:exit(?:ed)?[ _-]?(?:with )?(?:code|status)|return[ _-]?(?:code|status)|^exit)"
+    r"[\s:=>\"]{0,4}(-?\d{1,10})",
     re.I | re.M,
 )
 """How a harness heads what a command printed, or says in a notification how it ended."""

@@ -27,6 +27,7 @@ Known = Literal[
     "LS",
     "bash",
     "PowerShell",
+    "python",
     "WebFetch",
     "WebSearch",
     "TodoWrite",

@@ -18,6 +18,7 @@ from forsy_retrace.trace import Artifact, Touch, Trace
 from .checks.unchecked import is_log, is_plan
 from .touched.changes import lines_read
 from .touched.paths import shown
+from .touched.programs import programs_in
 from .touched.replaced import whole
 from .touched.replayed import CHANGES, replay, shown_otherwise, tells_before
 from .touched.rewriters import Doubts
@@ -327,9 +328,11 @@ def _content(
     if number := shown_otherwise(touched, trace):
         doubt = doubts.of(path, touched[last].step)
         return f"Step {number} shows it otherwise{f'; {doubt}' if doubt else BY_WHAT}"
-    run = trace.steps[touched[last].step - 1].run
-    told = SHOWN[grade]
-    if grade == "unseen" and run is not None:
+    step = trace.steps[touched[last].step - 1]
+    run, told = step.run, SHOWN[grade]
+    if grade == "unseen" and run is None and programs_in(step):
+        told = f"The log holds the code that changed it{UNTOLD}."
+    elif grade == "unseen" and run is not None:
         shows = any(t.kind == "read" and t.step >= touched[last].step for t in touched)
         shows = shows or any(one.name == "tee" for one in run.simples)
         told = f"{COMMANDED}{'' if shows else UNTOLD}."

@@ -64,7 +64,7 @@ ROWS = (
     ),
     Reading(
         "fenced-action",
-        "The fenced block that ends the agent's words and that its harness ran, or what stands before.",
+        "The fenced code in the agent's words that its harness ran, or what stands around it.",
         0.97,
     ),
     Reading(

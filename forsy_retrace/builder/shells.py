@@ -34,6 +34,16 @@ GIVES_A_LINE = ("-c", "-lc", "-command", "/c")
 ESCAPE = later(r"\s*(?:!{1,2}|%(?=(?:pip|conda|mamba)\s))([^!\n][^\n]*)\s*\Z")
 """A line that IPython and Jupyter hand to a shell."""
 CELLS = ("python", "ipython")
+RUNS_CODE = (*CELLS, "code_interpreter")
+"""Tools whose argument is a program."""
+
+
+def code_of(tool: str | None, sent: Any) -> str:
+    """The program that a call runs; empty for any other call."""
+    match sent:
+        case str(code) | {"code": str(code)} if tool in RUNS_CODE:
+            return code
+    return ""
 
 
 def command_of(tool: str | None, sent: Any) -> tuple[str, str] | None:

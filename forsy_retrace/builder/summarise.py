@@ -19,6 +19,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
+from forsy_retrace.patterns import later
 from forsy_retrace.sdk import Shows, a_log_of, compact, number, strings, when, words
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Touch, Trace, counted
@@ -314,7 +315,8 @@ def _put_in(touch: Touch) -> str:
 def _final(trace: Trace, told: Told) -> str:
     """What the harness took as the result of the work, else the last answer that ends it.
 
-    Where something came of the last message, but no answer, the log ends without one.
+    A mere `You're welcome` ends none. Where something came of the last message, but no answer, the
+    log ends without one.
     """
     taken = [text for text in _values(told, "submission") if isinstance(text, str)]
     if taken:
@@ -327,9 +329,27 @@ def _final(trace: Trace, told: Told) -> str:
             return ""
         went_on = not is_message
         text = _answer(steps[index])
-        if text is not None:
+        if text is not None and not _is_courtesy(steps, index):
             return _cut_before(steps, index) + text
+        went_on = went_on and text is None
     return ""
+
+
+WELCOME = later(
+    r"(?i)\W*(?:you(?:['’]re| are) (?:(?:very|most|so|always) )?welcome|(?:it (?:was|is) )?my pleasure"
+    r"|(?:i['’]m )?(?:so )?glad (?:i could|to|it|that|you)|happy to (?:help|have helped)|any ?time"
+    r"|de nada|de rien|gern(?:e| geschehen)|por nada|пожалуйста|不客气|どういたしまして)\b"
+)
+"""How thanks are answered."""
+MOST_WELCOME = 300
+
+
+def _is_courtesy(steps: list[Step], index: int) -> bool:
+    """Whether an answer only answers the thanks for work that was done before."""
+    before, step = steps[index - 1] if index else None, steps[index]
+    thanked = before is not None and before.message_role == before.feedback_type == "approval"
+    text = step.output or ""
+    return thanked and len(text) <= MOST_WELCOME and WELCOME.match(text) is not None
 
 
 def _cut_before(steps: list[Step], index: int) -> str:

@@ -13,6 +13,10 @@ from .shells import SHELLS, command_of, shell_name
 
 BY_TABLE = Rule("tool-table", "The harness's own tool, by the table of tools.")
 PLANS = Rule("plan-file", "A file that plan mode keeps its plan in is written: a step of planning.")
+SEES_SCREEN = Rule(
+    "sees-the-screen",
+    "The call has the screen shown, or waits, and touches nothing on it: `read`.",
+)
 LOOKS_ON = Rule("looks-on", "The call sends nothing to a command that runs on: `read`.")
 LEAVES = Rule(
     "leaves-prompt", "The input leaves a program that takes one after another, `quit`: `other`."
@@ -205,7 +209,7 @@ BY_BARE_VERB = {
     if name in TAKES_IN
 }
 RULES = (
-    *(BY_TABLE, PLANS, LOOKS_ON, LEAVES, ASKS, ADDS, DELETES),
+    *(BY_TABLE, PLANS, LOOKS_ON, SEES_SCREEN, LEAVES, ASKS, ADDS, DELETES),
     *(*BY_VERB.values(), ACTS, *BY_BARE_VERB.values(), UNKNOWN),
 )
 
@@ -221,6 +225,9 @@ EDITOR_COMMANDS = {"view": "Read", "create": "Write", "str_replace": "Edit", "in
 
 LOOKS = ("poll", "log", "list")
 """What a call may ask of a command that runs on without sending it anything."""
+
+SEES = ("screenshot", "zoom", "cursor_position", "wait")
+"""What a call may ask of a screen without touching anything on it."""
 
 LOOKING = ("browser", "web", "web.run")
 """Tools that search or open pages, as their arguments say."""
@@ -276,6 +283,8 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     match tool, sent:
         case "web_search", {"type": "open_page" | "find_in_page"}:
             return Kind("read", "browser")
+        case "computer" | "computer.do", {"type": str(act)} | {"action": str(act)} if act in SEES:
+            return TOOLS[tool]._replace(operation="read", rule=SEES_SCREEN)
         case "write_stdin", dict() if _only_looks(sent):
             return TOOLS[tool]._replace(operation="read", rule=LOOKS_ON)
         case _, str() if tool in PROMPTS and LEAVING.fullmatch(sent):

@@ -1,7 +1,8 @@
 """The only package that opens a log: records with byte offsets, and the companions beside it.
 
 A record is one JSON value: a line, an element of an array, or one of several values on a line. An
-object behind the prefix of another program's log holds the prefix's time too, as `logged_at`.
+object behind the prefix of another program's log holds the prefix's time too, as `logged_at`; one
+behind the `data:` of a stream as a server sent it is read alone.
 A text log has lines instead, and forms that read one or several of them as an entry. Lines are
 split at `\\n` only. Offsets count bytes of the file; of a gzip, zstd or UTF-16 file, those of its
 decoded UTF-8 text. Arrays and pages are read one element at a time. A SQLite database reads as one

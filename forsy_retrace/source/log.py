@@ -31,6 +31,11 @@ HEAD = 40
 HEAD_BYTES = 1 << 20
 FIRST_LINES = 400
 COMMENT = b"//"
+FIELDS = (b"data:", b"event:", b"id:", b"retry:", b": ")
+"""How a stream begins that was kept as its server sent it."""
+EVENT = b"data:"
+FRAME = re.compile(rb"(data: ?\[DONE\]|(?:event|id|retry):.*|:.*?)\s*")
+"""What stands around its events: their names, its end, signs of life."""
 CACHE = "-shm"
 BESIDE = ("-wal", "-journal", CACHE)
 """Ends of the names of files beside a database; the last rows may stand only there."""
@@ -74,8 +79,9 @@ class Source:
             elif found := assigned(body, lead):
                 yield from self._script(stream, lead, found)
             else:
+                read = self._sent if body.startswith(FIELDS) else self._line
                 for line, start, data, whole in lines(stream, lead):
-                    yield from self._line(line, start, data, whole)
+                    yield from read(line, start, data, whole)
 
     def lines(self) -> Iterator[Line]:
         """Every physical line of a text log, blank ones too."""
@@ -313,6 +319,15 @@ class Source:
         else:
             cut = not whole and body[:1] in b"{["
             yield Record(here, problem="unreadable: cut off" if cut else "unreadable: not JSON")
+
+    def _sent(self, line: int, start: int, data: bytes, whole: bool) -> Iterator[Record]:
+        """A line of a stream as its server sent it: an event, or the frame around it."""
+        if frame := FRAME.fullmatch(data):
+            here = Evidence(self.name, line, start, start + frame.end(1))
+            yield Record(here, problem="frame of a stream")
+        else:
+            lead = len(EVENT) if data.startswith(EVENT) else 0
+            yield from self._line(line, start + lead, data[lead:], whole)
 
     def _amid_zeros(
         self, here: Evidence, body: bytes, bare: bytes, whole: bool

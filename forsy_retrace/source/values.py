@@ -28,6 +28,7 @@ Problem = Literal[
     "",
     "archive of files",
     "comment line",
+    "frame of a stream",
     "text around records",
     "unreadable: not JSON",
     "unreadable: cut off",

@@ -37,13 +37,19 @@ SHOWS = Shows(
         "reasoning that the provider keeps encrypted",
     ),
     tools={
-        # What programs that call the API mostly name their tools for commands and files.
+        # What programs that call the API mostly name their tools for commands, code and files.
         "execute_bash": "bash",
         "run_bash": "bash",
         "run_command": "bash",
         "run_shell": "bash",
         "execute_shell": "bash",
         "shell_exec": "bash",
+        "code": "python",
+        "execute_code": "python",
+        "execute_python": "python",
+        "python_interpreter": "python",
+        "run_code": "python",
+        "run_python": "python",
         "read_file": "Read",
         "write_file": "Write",
         "create_file": "Write",

@@ -20,6 +20,11 @@ CODE = later(
     r"|Exit code) (-?\d{1,10})(?:\n|\Z)"
 )
 """How both head what a command printed; Claude Code where it failed."""
+LABELLED = later(
+    r"(?i)\s*(?:exit|return)[ _-]?(?:code|status): ?(-?\d{1,10})(?: \(execution \w{1,20}\))?[ \t]*"
+    r"\n(?:Wall time|std ?(?:out|err)|(?:code )?output)\b"
+)
+"""How Codex, AutoGen and many home-made tools head it, with a label for what was printed below."""
 SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # Checked in order on the beginning of a result.
     ("timed-out", later(r"(?:Exit code \d{1,10}\n)?Command timed out after \d"), "timed_out"),
@@ -84,7 +89,7 @@ def verdict(text: str, base: str) -> Verdict:
     for rule, pattern, outcome in SAYS:
         if pattern.match(head):
             return Verdict(outcome, rule, base)
-    found = CODE.match(head)
+    found = CODE.match(head) or LABELLED.match(head)
     if found is None:
         return _behind(text, base)
     return Verdict("ok" if int(found[1]) == 0 else "failed", "exit-code", base, int(found[1]))

@@ -21,6 +21,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import compact
 from forsy_retrace.source import Record
 
+from .autogen import executed
 from .fenced import acted
 from .pairs import paired
 from .place import Key, Place, Told
@@ -211,7 +212,7 @@ class Sessions:
             if ident and session.told:
                 first = session.told[0].event.origin
                 yield SessionStart(Origin(first.evidence.at(""), first.at, "system"), ident, prior)
-            told = list(acted(session.told))
+            told = list(acted(executed(session.told)))
             yield from paired([*told, *_timed(told)])
 
 

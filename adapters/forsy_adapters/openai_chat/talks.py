@@ -18,7 +18,10 @@ from .streams import is_chunk, is_stream_event
 from .trajectories import flag, named, place, rest, submitted
 from .usage import spent
 
-LISTS = ("messages", "history", "traj", "trajectory", "conversation", "dialogue", "conversations")
+LISTS = (
+    *("messages", "history", "chat_history", "traj", "trajectory"),
+    *("conversation", "dialogue", "conversations"),
+)
 TIMES = ("timestamp", "created_at", "started_at", "time")
 GRADES = {
     # A grader's word on a run, and beside which lists it is one: an envelope says `success` too.

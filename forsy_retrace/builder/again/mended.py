@@ -24,7 +24,10 @@ NUMBERED = later(r"[\w#-]+")
 
 
 def one_argument_changed(old: Attempt, new: Attempt) -> bool:
-    """The same call of a tool of its own kind, with one argument changed, or much the same text, soon after a failure."""
+    """The same call of a tool of its own kind, with one argument a little changed, or much the same text, soon after a failure.
+
+    Of a call that the user turned down the one argument may change in any way.
+    """
     if old.step.tool != new.step.tool or old.run is not None or old.path is not None:
         return False
     if old.step.success is not False or old.step.call is None:
@@ -38,6 +41,8 @@ def one_argument_changed(old: Attempt, new: Attempt) -> bool:
         return any(x.count(" ") >= TEXT and (x == y or are_alike(x, y, 0.7)) for x, y in texts)
     if (changed[0] in a) != (changed[0] in b):  # one thing left out, or added
         return len(a) + len(b) > 1
+    if old.step.result is not None and old.step.result.outcome == "rejected":
+        return len(a) > 1
     before, after = (text_of(sent.get(changed[0])) for sent in (a, b))
     if NUMBERED.fullmatch(before) and DIGITS.sub("", before) == DIGITS.sub("", after):
         return False

@@ -7,14 +7,14 @@ from ..finishes import closing_words
 from ..words.cues import SENTENCE
 
 BLOCKED = later(
-    r"(?i)\b(?:i(?: can(?:no|')?t| am unable to|['’]m unable to| could ?n[o'’]t) (?:proceed|continue|go on|access"
-    r"|complete|do (?:this|that))|unable to (?:proceed|continue)|cannot (?:proceed|continue)"
-    r"|i(?:'m| am) blocked|(?<!no longer )(?<!not )blocked until|waiting for (?:your|you to)|need (?:your|you to) .{0,60}(?:before|to (?:proceed|continue)))"
+    r"(?i)\b(?:i(?: can(?:no|['’])?t|(?:['’]m| am) (?:unable|not able) to| could ?n[o'’]t) (?:proceed|continue|go on|access"
+    r"|complete|do (?:this|that)|(?:help|assist)(?: you)? with (?:this|that)\b|comply\b|fulfil?l (?:this|that|your) request)|unable to (?:proceed|continue)|cannot (?:proceed|continue)"
+    r"|i(?:['’]m| am) blocked|(?<!no longer )(?<!not )blocked until|waiting for (?:your|you to)|need (?:your|you to) .{0,60}(?:before|to (?:proceed|continue)))"
 )
-"""Closing words that say the agent can't go on."""
+"""Closing words that say the agent can't go on, or refuse."""
 STILL = later(
     r"(?i)\bstill (?:fail|broken|not working|failing|errors?|crash)|\bnot (?:yet )?(?:fixed|working|passing)\b"
-    r"|\btests? (?:are |is )?(?:still )?fail(?:ing|s)?\b|\bcould ?n[o']t (?:fix|complete|finish)"
+    r"|\btests? (?:are |is )?(?:still )?fail(?:ing|s)?\b|\bcould ?n[o'’]t (?:fix|complete|finish)"
     r"|\b(?:i|we|am|are) (?:was |were )?unable to|\bremaining (?:failures?|errors?)"
     r"|\b(?:funktioniert|l\u00e4uft|geht)(?: [^.]{0,20})? nicht\b|\bschl(?:\u00e4gt|agen)(?: [^.]{0,20})? fehl\b"
     r"|\bsiguen? (?:fallando|sin funcionar)|\bno funciona\b|\bne (?:fonctionne|marche|passe)(?:nt)? (?:toujours |encore )?pas"
@@ -22,7 +22,7 @@ STILL = later(
 )
 """Words of a failure that lasts."""
 HAPPENED = later(
-    r"(?i)\b(?:does|do|did)(?: not|n't) (?:work|pass)|\bfailed to\b|\b(?:was|were) unable to"
+    r"(?i)\b(?:does|do|did)(?: not|n['’]t) (?:work|pass)|\bfailed to\b|\b(?:was|were) unable to"
 )
 """Words of a failure that may be told of as mended."""
 MENDED = later(

@@ -274,7 +274,8 @@ def _by_answers(
     """A question counts as answered where a person went on without objecting."""
     before = [s for s in humans if s.step < closing.step]
     goes_on = trace.marks_people and len(before) > 1 and correction is None
-    if goes_on and _only_answers(steps, before, closing):
+    changes = any(touch.kind != "read" for touch in trace.touches)
+    if goes_on and not changes and _only_answers(steps, before, closing):
         return (
             True,
             f"Each message was answered; the user went on without objecting (step {before[-1].step}).",
@@ -305,10 +306,9 @@ def _only_answers(steps: list[Step], humans: list[Step], closing: Step) -> bool:
             continue
         if not done or done[-1].action != "output" or done[-1].operation != "answer":
             return False
-        if calls and calls[-1].success is False:
+        if BLOCKED.search(said(done[-1])) or (calls and calls[-1].success is False):
             return False
-    words = said(closing)
-    return not speaks_of_failure(words) and not BLOCKED.search(words)
+    return not speaks_of_failure(said(closing))
 
 
 def _has_effects(step: Step) -> bool:

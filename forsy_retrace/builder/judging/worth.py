@@ -123,7 +123,10 @@ def _corrected(step: Step, later: Hindsight) -> Told | None:
     again = later.retried.get(step.step)
     if again is None or step.operation not in ("edit", "write", "plan"):
         return None
-    words = later.trace.steps[step.step : again - 1]
+    between = later.trace.steps[step.step : again - 1]
+    words = [other for other in between if other.action == "user_message"]
+    if not words:
+        return None  # another answer to the same message, generated beside it
     what = "corrected it"
     if step.operation == "plan":
         what = "sent the plan back"
@@ -133,10 +136,17 @@ def _corrected(step: Step, later: Hindsight) -> Told | None:
 
 
 def _taken_back(step: Step, later: Hindsight) -> Told | None:
-    by = later.trace.replaced.get(step.step)
-    if by is None or not _takes_back(later.trace.steps[by - 1], step, later.trace):
+    by = later.trace.replaced.get(step.step) or _undone_by(step, later)
+    if not by or not _takes_back(later.trace.steps[by - 1], step, later.trace):
         return None
     return Told(f"Step {by} took it back, after what the user said.", (by,))
+
+
+def _undone_by(step: Step, later: Hindsight) -> int:
+    """The call that first took up what a service had made, where its name says that it undoes; else 0."""
+    by = later.trace.uses.get(step.step, 0)
+    made = step.surface in MADE_BY and step.operation not in ("read", "search")
+    return by if by and made and UNDOES.search(later.trace.steps[by - 1].tool or "") else 0
 
 
 def _replaced(step: Step, later: Hindsight) -> Told | None:
@@ -177,6 +187,10 @@ def _deletes(by: int, edit: int, touched: dict[int, list[Touch]]) -> bool:
     return all(last.get(one.path) == "delete" for one in touched[edit] if one.kind in EDITS)
 
 
+MADE_BY = ("api", "mcp_tool", "other_tool")
+UNDOES = later(
+    r"(?:^|[^A-Za-z])(?:[Cc]ancel|[Dd]elete|[Rr]emove|[Rr]evoke|[Uu]ndo|[Rr]evert|[Vv]oid)(?![a-z])"
+)
 ASKS_BACK = later(
     r"(?i)\b(?:undo|revert(?:ing)?|roll(?:ing)? ?(?:it |this |that |them )?back|rollback"
     r"|restore|discard|back out|put (?:it|this|that|them) back)\b"
@@ -213,7 +227,7 @@ BAD = (
     ),
     Rule(
         "taken-back",
-        "−1: whatever check had passed, after a correction an edit took it out again or put back what it had replaced, or Git put back what was there before, in a turn whose words ask for that or correct.",
+        "−1: whatever check had passed, after a correction an edit took it out again or put back what it had replaced, or Git put back what was there before, or a call that cancels or deletes took up what a service had made, in a turn whose words ask for that or correct.",
         0.75,
         _taken_back,
         spares=True,

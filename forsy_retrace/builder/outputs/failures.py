@@ -1,6 +1,5 @@
 """How a call failed or was stopped, in one line of the log's."""
 
-import re
 from itertools import pairwise
 
 from forsy_retrace.events import SHELL
@@ -50,6 +49,12 @@ code that a linter or compiler shows, and where mise, SWE-agent's editor, ChatGP
 announce one."""
 FEW = 3
 """So few lines of an agent's command are the message, whatever they say."""
+FRAME = later(
+    r"(?i)\A\s*(?:<tool_use_error>)?"
+    r"(?:(?:exit|return)[ _-]?(?:code|status):? ?-?\d{1,10}(?: \(execution \w{1,20}\))?\s*\n)?"
+    r"(?:code output: ?)?"
+)
+"""What a harness writes above what was printed."""
 WORD = later(r"[A-Za-z]")
 """A figure alone, such as the status that curl was asked for, names no error."""
 WORDS = later(r"\w\W+\w")
@@ -65,7 +70,7 @@ def first_error(step: Step) -> str:
     """
     if step.result is not None and step.result.outcome in ("rejected", "interrupted"):
         return ""
-    text = re.sub(r"\A\s*(?:<tool_use_error>)?(?:Exit code \d+\n)?", "", bare_output(step))
+    text = FRAME.sub("", bare_output(step))
     text = TRACEBACK.sub("", text)
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line and not BANNER.match(line)]

@@ -325,6 +325,16 @@ RUNNERS: tuple[Row, ...] = (
         0.9,
     ),
     Row(
+        "ipython-crash",
+        ("Traceback ",),
+        _words(
+            r"^\w+(?:Error|Exception|Interrupt) +Traceback \(most recent call last\):?\n"
+            r"(?:.*\n){1,200}([\w.]+(?:Error|Exception|Interrupt)\b.*)(?:\n.*){0,2}\Z"
+        ),
+        None,
+        0.9,
+    ),
+    Row(
         "node-crash",
         ("\nNode.js v",),
         _words(r"^\w*(?:Error|Exception)\b.*(?:\n(?!Node\.js v).*){1,60}\nNode\.js v[\d.]+$"),
@@ -349,6 +359,15 @@ RUNNERS: tuple[Row, ...] = (
         None,
         0.9,
     ),
+    Row(
+        "git-refused",
+        ("failed to push", "Automatic merge failed"),
+        _words(
+            r"^(?:error: failed to push some refs to|Automatic merge failed;).*(?:\nhint:.*)*\Z"
+        ),
+        None,
+        0.9,
+    ),
 )
 """The closing words of the common runners, read off their public documentation."""
 KINDS: Mapping[str, str] = {
@@ -363,7 +382,17 @@ KINDS: Mapping[str, str] = {
     "gh-checks": "ci",
 }
 """Rows that tell which kind of check failed on a line of several."""
-CRASHES = frozenset(["python-crash", "node-crash", "go-panic", "jvm-crash", "hook-failed"])
+CRASHES = frozenset(
+    [
+        "python-crash",
+        "ipython-crash",
+        "node-crash",
+        "go-panic",
+        "jvm-crash",
+        "hook-failed",
+        "git-refused",
+    ]
+)
 """Rows that tell of any program that was run, not only of a check."""
 CRASHED = tuple(row for row in RUNNERS if row.rule in CRASHES)
 ERROR = (

@@ -10,6 +10,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.sdk import parsed
 
 from ..rule import Rule
+from ..shells import RUNS_CODE
 from .begun import says_it_never_began
 from .found import looks_up
 from .runners import CALLED_ERROR, CRASHED, ERROR_ONLY, TAIL, Verdict, read_summary
@@ -87,7 +88,7 @@ def failed_by_its_own_words(
         return None
     if (run is None or run.check is None) and PROMPTED.search(bare):
         return None
-    summary = _summary(bare, run)
+    summary = _summary(bare, run, tool)
     if summary is not None and not summary.passed:
         return summary
     for row in COMPLAINTS:
@@ -96,11 +97,11 @@ def failed_by_its_own_words(
     return None
 
 
-def _summary(text: str, run: Command | None) -> Verdict | None:
+def _summary(text: str, run: Command | None, tool: str = "") -> Verdict | None:
     """What the runner of a check says at its end, or a program that crashed."""
     if run is not None and run.check is not None:
         return read_summary(text) or read_summary(INDENT.sub("", text))
-    runs = run is not None and run.operation in ("execute", "verify")
+    runs = run.operation in ("execute", "verify") if run else tool in RUNS_CODE
     return read_summary(text, CRASHED) if runs else None
 
 

@@ -1,4 +1,4 @@
-"""Which files does a program write that stands on a shell's line itself, as far as its text tells?
+"""Which files does a program write that stands in a call itself, as far as its text tells?
 
 A file counts that the writing call names, by its path or by a name that the program gives one path
 and no other.
@@ -6,12 +6,15 @@ and no other.
 
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from forsy_retrace.commands import Command
 from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step
+
+from ..shells import code_of
 
 MOST = 20_000
 """Characters of a program that are read."""
@@ -24,6 +27,9 @@ PUTS = later(
     rf"|{ONE.format('path')}\.write_(?:text|bytes)\("
     rf"|\b(?:(?:write|append)File(?:Sync)?|writeTextFile(?:Sync)?|File\.write|Bun\.write"
     rf"|file_put_contents)\(\s*{ONE.format('named')}"
+    r"|\.(?:to_(?:csv|excel|html|json|parquet|pickle)|savefig)\("
+    r"\s*(?P<told>['\"][^'\"\n]{1,300}['\"]|\w{1,80}(?=\s*[,)]))"
+    r"|\.save\(\s*(?P<saved>['\"][^'\"\n]{1,300}\.\w{2,5}['\"])"
     r"|(?:\bos\.(?:rename|replace|remove)|\bshutil\.\w+|\b(?:rename|unlink|rm|copyFile)Sync"
     r"|\.(?:unlink|rename))\("
 )
@@ -96,14 +102,22 @@ def programs(run: Command) -> Iterator[tuple[int, str]]:
     yield from zip(places, (text for _, text in run.inline), strict=True)
 
 
+def programs_in(step: Step) -> tuple[str, ...]:
+    """The programs that stand in a call itself."""
+    if step.run is not None:
+        return tuple(text for _, text in step.run.inline)
+    code = code_of(step.like, step.call.input) if step.call else ""
+    return (code,) if code else ()
+
+
 def paths_put(run: Command) -> Iterator[str]:
     """The paths that the programs on a line write, surely or not."""
     yield from (put.path for _, text in run.inline for put in puts(text) if put.path)
 
 
-def may_put(run: Command) -> Callable[[str], bool] | None:
-    """Tells of a file whether a program on a line may have written it; None where none writes any."""
-    found = [(text, put.path) for _, text in run.inline for put in puts(text)]
+def may_put(texts: Iterable[str]) -> Callable[[str], bool] | None:
+    """Tells of a file whether one of some programs may have written it; None where none writes any."""
+    found = [(text, put.path) for text in texts for put in puts(text)]
     ends = tuple("/" + path.replace("\\", "/").lstrip("./") for _, path in found if path)
     untold = {text for text, path in found if not path}
 
@@ -113,8 +127,8 @@ def may_put(run: Command) -> Callable[[str], bool] | None:
     return may if found else None
 
 
-def names_put(run: Command) -> frozenset[str] | None:
+def names_put(texts: Iterable[str]) -> frozenset[str] | None:
     """The names of the files that they may have written; None where they do not tell them all."""
-    paths = [put.path for _, text in run.inline for put in puts(text)]
+    paths = [put.path for text in texts for put in puts(text)]
     names = (posixpath.basename(path.replace("\\", "/")) for path in paths)
     return frozenset(names) if all(paths) else None

@@ -17,7 +17,7 @@ from forsy_retrace.trace import Trace
 from ..checks.unchecked import endings_of, is_plan, is_prose
 from ..outcome import never_ran
 from .fixers import fixers, may_fix, may_rewrite, names_fixed, names_rewritten, rewrites
-from .programs import may_put, names_put
+from .programs import may_put, names_put, programs_in
 from .scratch import SCRATCH
 
 
@@ -92,8 +92,9 @@ def _found(trace: Trace) -> Iterator[tuple[str, Rewriter]]:
         else:
             yield "a formatter", Rewriter(number, partial(_is_for, endings_of(simple.name)))
     for step in trace.steps:
-        if step.run is not None and not never_ran(step) and (may := may_put(step.run)):
-            yield "a program", Rewriter(step.step, may, names_put(step.run), True)
+        texts = () if never_ran(step) else programs_in(step)
+        if may := may_put(texts):
+            yield "a program", Rewriter(step.step, may, names_put(texts), True)
 
 
 def _is_for(endings: tuple[str, ...] | None, path: str) -> bool:

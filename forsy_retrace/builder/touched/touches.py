@@ -12,6 +12,7 @@ from ..outcome import never_ran
 from ..outputs.begun import NO_SYNTAX
 from ..outputs.gaps import lost
 from ..outputs.printed import numbered, shows_none, unreached, unread
+from ..shells import code_of
 from ..tools import path_of
 from .fixers import unnamed
 from .paths import absolute, base_of, known_places
@@ -93,6 +94,8 @@ def _of_call(step: Step) -> Iterator[Touch]:
         return
     for change in recorded:
         yield from _recorded(step, change)
+    for path, kind in _put(step, code_of(tool, sent)):
+        yield _touch(step, absolute(path, step.cwd), kind)
     named = path_of(sent)
     if recorded or named is None:
         return
@@ -164,11 +167,17 @@ def _named(step: Step, run: Command) -> Iterator[Named]:
                 continue
             if at < known or ROOTED.match(path):
                 yield at, absolute(path, cwd), "read"
-    for at, text in programs(run) if not CRASHED.search(step.printed) else ():
-        for put in puts(text):
-            is_placed = at >= ran and (at < known or ROOTED.match(put.path))
-            if put.surely and is_placed and _is_file(put.path):
-                yield at, absolute(put.path, cwd), "edit" if put.is_read else "generated"
+    for at, text in programs(run):
+        for path, kind in _put(step, text):
+            if at >= ran and (at < known or ROOTED.match(path)):
+                yield at, absolute(path, cwd), kind
+
+
+def _put(step: Step, program: str) -> Iterator[tuple[str, str]]:
+    """The files that a program wrote which ran to its end, and what that did to each."""
+    for put in puts(program) if not CRASHED.search(step.printed) else ():
+        if put.surely and _is_file(put.path):
+            yield put.path, "edit" if put.is_read else "generated"
 
 
 def _targets(simple: Simple) -> tuple[str, ...]:

@@ -161,6 +161,7 @@ def cues_of(text: str, context: Context) -> Cues:
         conceded=any(map(CONCEDES.match, context.reply)),
         invited=INVITES.search(context.last_words[-300:]) is not None,
         answers=ANSWERS.search(said) is not None,
+        disputes=DISPUTES.match(said) is not None,
         states=STATES.match(said) is not None and not found.keys() & STEERS,
         printed=failure is not None,
         wordless=pasted and own is None,
@@ -354,6 +355,11 @@ ANSWERS = later(
     r"(?i)\b(?:to answer|in answer to|answering) (?:your|the|that) (?:\w+ )?questions?\b"
 )
 """How words say that they answer."""
+DISPUTES = later(
+    r"(?i)\W*(?:(?:hm+|wait|sorry|but)\W+)?(?:that|this)(?:'s| is) (?:not (?:right|correct|true)"
+    r"|(?:wrong|incorrect))\b(?! with)"
+)
+"""How words begin that say of what was just said that it is not so."""
 STATES = later(
     r"(?is)(?!.*\b(?:should|must|needs?|want|ought)\b)(?:(?:and|btw|by the way|oh|so)\W+)?(?:"
     r"(?:my (?!bet|concern|guess|idea|opinion|point|preference|question|suggestion|take|worry)|our |there\b)"

@@ -92,6 +92,8 @@ class Cues(NamedTuple):
     """The agent's last words ask what the user would have clarified or changed."""
     answers: bool
     """It says itself that it answers."""
+    disputes: bool
+    """Its first words say that what the agent said is not so."""
 
 
 Test = Callable[[Cues, Context, str], bool]
@@ -120,7 +122,7 @@ COMMAND = later(r"\s*/[A-Za-z][\w:-]*(?=\s|$)")
 def _wrong(cues: Cues, context: Context) -> bool:
     """It says that something is wrong, and not only in answer to a question of taste."""
     is_old = context.built and not {"still", "undo", "back"}.isdisjoint(cues.found)
-    is_of_work = context.acted or is_old or not context.asked
+    is_of_work = context.acted or is_old or cues.disputes or not context.asked
     return context.worked and "correct" in cues.found and is_of_work
 
 
