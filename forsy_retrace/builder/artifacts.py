@@ -58,7 +58,7 @@ def artifacts(trace: Trace) -> Trace:
     cwd = next((step.cwd for step in trace.steps if step.cwd), None)
     is_scratch = scratch(trace)
     doubts = Doubts(trace)
-    back = there_again(trace.touches)
+    back = there_again(trace)
     listed = listed_as_changed(trace)
     found = [
         artifact

@@ -33,6 +33,8 @@ _READIES = (("mkdir",), ("set",), ("export",), ())
 """Commands of which nobody expects that they fail, and an assignment."""
 _EXPANDED = frozenset("$`\\")
 """Marks of a word that the shell or `echo -e` would have changed."""
+_PATTERN = _EXPANDED | frozenset("*?[{~")
+"""Marks of a word of which it is not told whether quotes kept the shell from reading it."""
 _NOTHING = Command(
     "other", "empty", "cli", None, (), False, False, (), (), (), (), (), "", "", None
 )
@@ -63,7 +65,7 @@ def classify(line: str, shell: str = "bash") -> Command:
 
 def _classified(line: str, shell: str) -> Command:
     steps = _steps(line, shell, 0)
-    return _judged(steps) if steps else _NOTHING
+    return _judged(steps, shell) if steps else _NOTHING
 
 
 _kept = lru_cache(maxsize=8192)(_classified)
@@ -108,6 +110,7 @@ def _placed(inner: list[Step], part: Part, shell: str) -> list[Step]:
     last.after = part.after
     if part.redirects:
         last.redirects.extend(part.redirects)
+        last.shared = True
         inner[-1] = (last, _known(known.done.words, tuple(last.redirects), False, False, shell))
     return inner
 
@@ -156,7 +159,7 @@ class _Sense(NamedTuple):
     """Where the command stands that checks something, or the main one."""
 
 
-def _judged(steps: list[Step]) -> Command:
+def _judged(steps: list[Step], shell: str) -> Command:
     simples = tuple(known.done for _, known in steps)
     at = _main(steps, _ranks(steps, simples))
     main, fixer = simples[at], next((done for done in simples if done.role in REWRITES), None)
@@ -179,7 +182,7 @@ def _judged(steps: list[Step]) -> Command:
         cwd=_cwd(simples),
         excuses=tuple(_excuses(steps)),
         told=tuple(_told(steps)),
-        poured=tuple(_poured(steps)),
+        poured=tuple(_poured(steps)) if shell in _POSIX else (),
         fed=tuple(_fed(steps)),
         inline=tuple(_inline(steps)),
         negated=steps[at][0].block == "not",
@@ -240,17 +243,35 @@ def _inline(steps: list[Step]) -> Iterator[tuple[str, str]]:
 
 
 def _poured(steps: list[Step]) -> Iterator[Poured]:
-    """What `cat` puts into files from here-documents, where nothing before it can stop it."""
+    """What `cat` puts into files from here-documents, and what `echo` or `printf` says into them.
+
+    Nothing before it can stop it.
+    """
     reached = True
     for at, (part, known) in enumerate(steps):
         if part.depth:
             continue
-        into = [operator for operator, _ in part.redirects] in ([">"], [">>"], [">|"])
-        pours = part.literal and into and known.done.words == ("cat",) and not part.block
+        redirects = [] if part.shared else [operator for operator, _ in part.redirects]
+        into = redirects in ([">"], [">>"], [">|"])
+        is_poured = part.literal and known.done.words == ("cat",)
+        text = part.body or "" if is_poured else _said(known.done.words)
+        pours = into and text is not None and not part.block
         if pours and reached:
-            yield Poured(at, part.body or "")
+            yield Poured(at, text or "")
         goes_on = reached and (pours or known.done.words[:1] in (*_MOVES, *_READIES))
         reached = goes_on if part.after == "&&" else part.after not in ("||", "|")
+
+
+def _said(words: Sequence[str]) -> str | None:
+    """What `echo` or `printf` prints; None where its words may not be taken as they stand."""
+    said = " ".join(words[1:])
+    if words[:1] == ("printf",) and len(words) == 2 and "%" not in said:
+        said = said.replace("\\n", "\n")
+    elif words[:1] == ("echo",) and said[:1] not in ("", "-"):
+        said += "\n"
+    else:
+        return None
+    return said if _PATTERN.isdisjoint(said) else None
 
 
 def _excuses(steps: list[Step]) -> Iterator[Excuse]:

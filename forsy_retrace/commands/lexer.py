@@ -238,6 +238,7 @@ class _Line:
         if self.words or self.redirects or self.assigns:
             if self.closed and not self.words and self.parts:
                 self.parts[-1].redirects.extend(self.redirects)
+                self.parts[-1].shared = True
                 self.parts[-1].after = joint
             else:
                 block = "not" if self.negated else self.blocks[-1] if self.blocks else ""

@@ -54,7 +54,7 @@ class Excuse(msgspec.Struct, frozen=True, gc=False):
 
 
 class Poured(msgspec.Struct, frozen=True, gc=False):
-    """A here-document that goes into a file as it stands."""
+    """A here-document, or words of `echo` or `printf`, that go into a file as they stand."""
 
     at: int
     """The command of the line that writes it."""
@@ -122,6 +122,8 @@ class Part(msgspec.Struct, gc=False):
     """The text of its here-document."""
     literal: bool = False
     """The shell leaves that text as it is."""
+    shared: bool = False
+    """Its redirects are those of a block, of which it is the last command."""
 
 
 REMOVES = frozenset(

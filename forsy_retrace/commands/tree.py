@@ -123,7 +123,7 @@ class _Splitter:
         before = len(self.parts)
         redirects: list[tuple[str, str]] = []
         body: str | None = None
-        literal = dashed = False
+        literal = dashed = shared = False
         rest: list[Node] = []
         for child in node.children:
             match child.type:
@@ -147,12 +147,14 @@ class _Splitter:
                             case _:
                                 # `cat <<EOF | sort && next`: the rest of the line hangs here.
                                 rest.append(piece)
-                case _:
+                case kind:
+                    shared = kind in ("compound_statement", "subshell")
                     self._walk(child, depth, block, level + 1)
         own = [part for part in self.parts[before:] if part.depth == depth]
         if own:
             own[-1].redirects.extend(redirects)
             own[-1].body, own[-1].literal = body, literal and not dashed
+            own[-1].shared = own[-1].shared or shared
         else:
             self.parts.append(Part([], redirects, [], "", depth, block, body))
         for piece in rest:

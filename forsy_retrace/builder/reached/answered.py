@@ -156,36 +156,6 @@ def rows_changed(step: Step) -> str | None:
 
 
 MOST_SAID = 8
-PUSHED = later(
-    r"(?m)^ (?P<how>[ +*-]) *(?:\[(?P<new>new (?:branch|tag))\]|\[(?P<gone>deleted)\]"
-    r"|(?P<old>[0-9a-f]{7,40})\.{2,3}(?P<now>[0-9a-f]{7,40})) +(?:\S+ +-> +)?(?P<name>\S+)"
-)
-"""Git's own lines for what a push did to each branch."""
-REMOTE = later(r"(?m)^To (\S+)\r?$")
-
-
-def pushed(step: Step) -> str:
-    """What Git says that a push did at the other side; empty where it says nothing of it."""
-    run = step.run
-    if run is None or step.success is False or not any(s.name == "git push" for s in run.simples):
-        return ""
-    text = bare_output(step)
-    there = REMOTE.search(text)
-    if there is None:
-        return ""
-    lines = [_ref(found) for found in PUSHED.finditer(text, there.end())]
-    return f"At {there[1]}: {', '.join(lines[:MOST_SAID])}." if lines else ""
-
-
-def _ref(found: Any) -> str:
-    if found["new"]:
-        return f"{found['name']} is a {found['new']}"
-    if found["gone"]:
-        return f"{found['name']} was deleted"
-    forced = ", forced" if found["how"] == "+" else ""
-    return f"{found['name']} went from {found['old']} to {found['now']}{forced}"
-
-
 STATUS = later(r"(?m)\(HTTP (\d{3})\)|^(?:< )?HTTP/[\d.]+ (\d{3})\b")
 """How gh, and a request that shows the head of its answer, tell the status."""
 

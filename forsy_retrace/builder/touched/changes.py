@@ -1,31 +1,25 @@
 """What the log proves that a step changed, or put before its actor: a table of named rules."""
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 from forsy_retrace.commands import Command
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import derived
-from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, put
 
 from ..outcome import never_ran
 from ..outputs.failures import CANCELLED
 from ..outputs.gaps import is_cut
 from ..outputs.printed import bare_output, shows_none, unread
-from ..reached.answered import Page, answer, page_changed, pushed, rows_changed, status_of
+from ..reached.answered import Page, answer, page_changed, rows_changed, status_of
 from ..tools import PLAN_EXITS
-from .fixers import BY_GIT, may_have_fixed
+from .fixers import may_have_fixed
 from .paths import absolute, base_of, shown
 from .ranges import read_in_parts
 from .replaced import leaves_as_it_is
+from .repository import committed, pushed, told_by_git, torn
 from .scratch import EDITS
-
-COMMIT = later(r"^\[(?:detached HEAD|[^\]\s]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.M)
-"""Git's own line for a new commit: `[main 1a2b3c4] Subject`."""
-CONFLICT = later(r"^CONFLICT \([^)\n]+\): Merge conflict in (.+)$", re.M)
-"""Git's own line for a file in which it could not join two changes."""
 
 
 class Sight(NamedTuple):
@@ -102,16 +96,30 @@ def _recorded_patch(step: Step, sight: Sight) -> str | None:
 
 
 def _commit_line(step: Step, sight: Sight) -> str | None:
-    if sight.run is None or not (commit := COMMIT.search(step.output or "")):
-        return None
-    if not _commits(sight.run):
-        return None
-    said = [f"A new commit: {commit[1]}.", _torn(step, sight.run), pushed(step)]
-    return " ".join(filter(None, said))
+    commit = committed(step, sight.run) if sight.run is not None else ""
+    return " ".join([commit, *_by_git(step, sight)]) if commit else None
 
 
-def _pushed(step: Step, _: Sight) -> str | None:
-    return pushed(step) or None
+def _recorded_commit(step: Step, sight: Sight) -> str | None:
+    commit = step.result.commit if step.result is not None else ""
+    return " ".join([f"A new commit: {commit}.", *_by_git(step, sight)]) if commit else None
+
+
+def _arguments(step: Step, sight: Sight) -> str | None:
+    if step.success is None or not sight.asked:
+        return None
+    said = [_patched(touch, step) for touch in sight.asked]
+    return " ".join([*said, *_by_git(step, sight)])
+
+
+def _git_line(step: Step, sight: Sight) -> str | None:
+    return " ".join(_by_git(step, sight)) or None
+
+
+def _by_git(step: Step, sight: Sight) -> list[str]:
+    """What Git says of the rest, new commits aside."""
+    run = sight.run
+    return [] if run is None else [*told_by_git(step, run), *torn(step, run), *pushed(step, run)]
 
 
 def _page(step: Step, sight: Sight) -> str | None:
@@ -126,15 +134,6 @@ def _answer(step: Step, _: Sight) -> str | None:
     return answer(step)
 
 
-def _merge_conflict(step: Step, sight: Sight) -> str | None:
-    return (_torn(step, sight.run) or None) if sight.run is not None else None
-
-
-def _recorded_commit(step: Step, _: Sight) -> str | None:
-    commit = step.result.commit if step.result is not None else ""
-    return f"A new commit: {commit}." if commit else None
-
-
 def _failed(step: Step, sight: Sight) -> str | None:
     """A command that may have changed something before it failed is no proof of none."""
     if step.success is not False or sight.asked:
@@ -146,12 +145,6 @@ def _failed(step: Step, sight: Sight) -> str | None:
     status = status_of(step)
     how = [f"exit code {code}"] * bool(code) + [f"status {status}"] * bool(status)
     return f"No change recorded: the call failed{' with ' * bool(how)}{' and '.join(how)}."
-
-
-def _arguments(step: Step, sight: Sight) -> str | None:
-    if step.success is None or not sight.asked:
-        return None
-    return " ".join(_patched(touch, step) for touch in sight.asked)
 
 
 def _gained_context(step: Step, sight: Sight) -> str | None:
@@ -175,15 +168,14 @@ RULES = (
     Rule("interrupted", "A call that the user stopped; the log shows no change.", _interrupted),
     Rule("recorded-patch", "What the harness itself recorded of the file.", _recorded_patch),
     Rule("commit-line", "Git's own line for a new commit.", _commit_line),
-    Rule("merge-conflict", "Git's own lines for files in which two changes meet.", _merge_conflict),
     Rule("recorded-commit", "A commit that the harness recorded at the call.", _recorded_commit),
-    Rule("failed", "A call that failed; the log shows no change.", _failed),
     Rule(
         "arguments-of-the-edit",
         "What the call asked to replace or write, where it worked.",
         _arguments,
     ),
-    Rule("push-line", "Git's own lines for what a push did at the other side.", _pushed),
+    Rule("git-line", "Git's own lines for what it did, here and at the other side.", _git_line),
+    Rule("failed", "A call that failed; the log shows no change.", _failed),
     Rule(
         "page-shown", "The page that a browser shows behind a call which did more than look.", _page
     ),
@@ -196,25 +188,6 @@ RULES = (
     Rule("context-gained", "What a read or a search put before its actor.", _gained_context),
 )
 """The first that says something decides."""
-
-
-def _torn(step: Step, run: Command) -> str:
-    """The files that Git left with marks of a conflict, or how many they are; empty for none."""
-    if BY_GIT.isdisjoint(simple.name for simple in run.simples):
-        return ""
-    names = list(dict.fromkeys(CONFLICT.findall(step.output or "")))
-    if not names:
-        return ""
-    told = " and ".join(names) if len(names) <= 2 else f"{len(names)} files"
-    return f"Git left {'a conflict' if len(names) == 1 else 'conflicts'} in {told}."
-
-
-GOES_ON = frozenset(["git rebase", "git merge", "git cherry-pick", "git revert"])
-"""Commands of Git that commit what they bring."""
-
-
-def _commits(run: Command) -> bool:
-    return "commit" in run.normal or any(simple.name in GOES_ON for simple in run.simples)
 
 
 def _patched(touch: Touch, step: Step) -> str:

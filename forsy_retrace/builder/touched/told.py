@@ -1,7 +1,7 @@
 """What the session says of files beside its edits: commits, listings, folders taken away."""
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from forsy_retrace.commands import MOVES
@@ -138,15 +138,36 @@ def first_listed(path: str, listed: Mapping[str, list[Named]]) -> int | None:
     return next((one.step for one in named if one.is_of(path)), None)
 
 
-def there_again(touches: Iterable[Touch]) -> dict[str, int]:
+def there_again(trace: Trace) -> dict[str, int]:
     """The last step that shows what was deleted to be there: the path itself, or one below it."""
     back: dict[str, int] = {}
-    gone: set[str] = set()
-    for touch in touches:
+    gone: dict[str, int] = {}
+    for touch in trace.touches:
         if touch.kind in GONE:
-            gone.add(touch.path)
+            gone[touch.path] = touch.step
             back.pop(touch.path, None)
         elif gone:
             around = {touch.path, *folders_above(touch.path)}
-            back.update(dict.fromkeys(gone & around, touch.step))
+            back.update(dict.fromkeys(gone.keys() & around, touch.step))
+    seen = (*named_in(trace.steps, gone), *_said_to_be_made(trace)) if gone else ()
+    for number, path in seen:
+        for one in (path, *folders_above(path)):
+            if gone.get(one, number) < number:
+                back[one] = max(back.get(one, 0), number)
     return back
+
+
+MADE = later(
+    r"(?im)\b(?:wrote|written|saved|exported|generated|created)\b[^\n]{0,160}?[ '\"`]"
+    r"(?P<to>[\w.@~+:-]{0,100}[/\\][\w.@~+/\\-]{0,300}\w)['\"`]?[.,;]?\r?$"
+    r"|^[ \t]*(?P<sized>[\w.@~+-]{1,100}/[\w.@~+/\[\]-]{0,300}\w)[ \t]+[\d.,]{1,20} ?[kMG]?i?B\b"
+)
+"""How a program says which file it made, at the end of a line or with its size behind it."""
+
+
+def _said_to_be_made(trace: Trace) -> Iterator[tuple[int, str]]:
+    """The files that programs say to have made, with the step."""
+    for step in trace.steps:
+        if step.run is not None and step.success is not False:
+            for found in MADE.finditer(step.printed):
+                yield step.step, absolute(found["to"] or found["sized"], base_of(step))
