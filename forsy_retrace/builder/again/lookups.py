@@ -7,6 +7,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.sdk import text_of
 
 from .attempts import LOOKS, NEARLY, TELLING, WORD, Attempt, operands, searches_of, words_of
+from .commands import KEY, targets
 from .likeness import are_alike
 
 
@@ -85,21 +86,48 @@ HALF = 0.5
 
 
 def searched_more_widely(old: Attempt, new: Attempt) -> bool:
-    """The same words looked for in a folder that holds the one where there were none."""
+    """The same words looked for, maybe with others, in a folder that holds the one where there were none."""
     if old.run is None or new.run is None or old.step.operation != "search":
         return False
     a, b = (list(searches_of(run)) for run in (old.run, new.run))
     if not len(a) == len(b) == len(old.paths) == len(new.paths) == 1:
         return False
     (inner,), (outer,) = old.paths, new.paths
-    if not inner.startswith(f"{outer.rstrip('/')}/") or _placeless(a[0]) != _placeless(b[0]):
+    if not inner.startswith(f"{outer.rstrip('/')}/") or a[0].name != b[0].name:
         return False
-    return bool(words_of(" ".join(word for word in operands(a[0]) if word not in a[0].reads)))
+    asked = _placeless(a[0])
+    return asked <= _placeless(b[0]) and bool(words_of(" ".join(asked)))
 
 
-def _placeless(search: Simple) -> list[str]:
-    """The words of a search without where it looks."""
-    return [word for word in search.words if word not in search.reads]
+def _placeless(search: Simple) -> set[str]:
+    """The words of a search for what it looks for: neither flags and kinds nor where it looks."""
+    return {word for word in operands(search) if len(word) > 1 and word not in search.reads}
+
+
+def listed_otherwise(old: Attempt, new: Attempt) -> bool:
+    """A folder whose files could not be listed, listed by another tool or command."""
+    if old.step.operation != "search" or new.step.operation != "search":
+        return False
+    if old.step.success is not False or old.paths != new.paths or not old.paths:
+        return False
+    return not any(map(_looks_for_one, (old, new)))
+
+
+def _looks_for_one(lookup: Attempt) -> bool:
+    """Whether a lookup is for a name or a text, and not for all that a folder holds."""
+    places = {part for path in lookup.paths for part in path.split("/")}
+    return bool(lookup.patterns) or any(t.removeprefix("/") not in places for t in lookup.terms)
+
+
+def same_numbers(old: Attempt, new: Attempt) -> bool:
+    """The same program asked for every long number that it had failed to show, soon after."""
+    if old.run is None or new.run is None or old.step.success is not False:
+        return False
+    if old.step.operation not in LOOKS or new.step.operation not in LOOKS:
+        return False
+    keys = {one for one in targets(old.run) if KEY.fullmatch(one)}
+    line = new.run.normal
+    return old.run.main == new.run.main and bool(keys) and all(key in line for key in keys)
 
 
 def shares_an_alternative(old: Attempt, new: Attempt) -> bool:

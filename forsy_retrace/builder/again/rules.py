@@ -22,9 +22,11 @@ from .files import (
 )
 from .likeness import are_alike
 from .lookups import (
+    listed_otherwise,
     looked_for_by_a_program,
     looks_for_the_same,
     one_thing_changed,
+    same_numbers,
     same_object,
     same_pattern_by_another_tool,
     searched_more_widely,
@@ -160,8 +162,10 @@ RULES: tuple[Rule, ...] = (
     Rule("same-object-after-nothing", 0.75, same_object, "shell lines", AT_ONCE),
     Rule("asked-rightly-after-misuse", 0.75, asked_rightly, "shell lines", AT_ONCE),
     Rule("by-another-program", 0.75, by_another_program, "shell lines", AT_ONCE),
+    Rule("same-numbers-after-failure", 0.75, same_numbers, "shell lines", SOON),
     Rule("described-alike", 0.8, _described_alike, "shell lines", SOON),
     Rule("looked-for-by-name", 0.75, looked_for_by_name, within=SOON),
+    Rule("listed-otherwise", 0.75, listed_otherwise),
     Rule("same-folder-after-missing-file", 0.65, same_folder, within=SOON),
     Rule("word-mended-after-failure", 0.85, word_mended, "shell lines", SOON),
     Rule("part-mended-after-failure", 0.75, part_mended, "shell lines", SOON),

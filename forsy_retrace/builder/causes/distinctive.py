@@ -48,6 +48,8 @@ BUILT_IN = later(
     r"|(?:[a-z-]+:)*(?:text|bg|border|ring|from|via|to|fill|stroke|divide|outline|accent|placeholder)"
     r"-(?:slate|gray|zinc|neutral|stone|red|orange|amber|yellow|lime|green|emerald|teal|cyan|sky|blue"
     r"|indigo|violet|purple|fuchsia|pink|rose)-\d{2,3}(?:/\d{1,3})?"
+    # Its classes for how boxes lie.
+    r"|(?:[a-z]+:)*(?:justify|items|content|self|place-items)-(?:start|end|center|between|around|evenly|stretch|baseline)"
     r"|(?:[\w.]+\.)?(?:unwrap_or_(?:else|default)|split_whitespace|is_ascii_\w+|create_dir_all|remove_dir_all"
     r"|read_to_string|to_string_lossy|from_utf8_lossy|eq_ignore_ascii_case|strip_(?:pre|suf)fix|canonicalize"
     r"|saturating_\w+|wrapping_\w+|checked_\w+|set_current_dir|spawn_blocking)"
@@ -59,6 +61,7 @@ BUILT_IN = later(
     r"|importlib\.[a-z]+|xml\.etree(?:\.\w+)?|https?://www\.w3\.org/[\w./#-]*"
     r"|(?:Application|DateTime|DynamicSupervisor|Enum|Exception|File|GenServer|IO|Keyword|List|Logger"
     r"|Map|NaiveDateTime|Path|Process|Regex|Registry|Stream|Supervisor|System|Task)\.[a-z]\w*[?!]?"
+    r"|ets\.[a-z]\w*|stderr_to_stdout"
 )
 """Names that Rust, C++, Python, JavaScript, a browser, React, Tailwind, Go and Elixir bring along."""
 
@@ -208,7 +211,7 @@ def parts(token: str) -> Iterator[str]:
     elif placed := PLACED.fullmatch(value):
         yield placed[1]
     for word in WORD.findall(value):
-        if word != value and _is_identifier(word):
+        if word != value and _is_identifier(word) and not BUILT_IN.fullmatch(value):
             yield word
 
 

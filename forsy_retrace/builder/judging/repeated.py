@@ -127,6 +127,13 @@ LEAST_GIVEN = 3
 MAX_TEXT = 200_000
 """Characters of one output that are looked at."""
 JOINED = later(r"[/_.-]")
+COMPOUND = later(
+    r"(?i)(?:back|front|rear|high|low|top|mid|second)-(?:end|level)|built-in|command-line|cross-platform"
+    r"|follow-up|full-time|in-memory|long-(?:lived|running|term)|object-oriented|one-liner"
+    r"|(?:open|closed)-source|out-of-(?:date|the-box)|pre-commit|read-only|real-(?:time|world)"
+    r"|short-term|side-by-side|single-line|step-by-step|third-party|trade-offs?|up-to-date|well-known"
+)
+"""Words that people join in any text."""
 WORD = later(r"[A-Za-z_]\w{7,}", re.A)
 NUMBER = later(r"[0-9](?<![\w.][0-9])[0-9,.]{0,30}[0-9](?:ms|s|%|kB|MB|x)?(?![\w])")
 YEAR = later(r"19[5-9]\d|20[0-3]\d")
@@ -174,6 +181,7 @@ class _Telling(dict[str, tuple[str, ...]]):
             values = [value for value in values if value in self.wanted]
             words = [word for word in words if word in self.wanted]
         found = [value for value in values if len(value) >= 8 and JOINED.search(value)]
+        found = [value for value in found if not COMPOUND.fullmatch(value)]
         found += (word for word in words if is_camel(word))
         self[token] = held = tuple(found)
         return held
