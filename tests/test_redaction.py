@@ -134,6 +134,9 @@ OF_A_FORM: dict[str, str] = {
     "woocommerce-secret": "cs_{40x}",
     "xai": "xai-{40A}-{39A}",
     "xata": "xau_{40A}",
+    "dpapi": "01000000d08c9ddf0115d1118c7a00c04fc297eb{200x}",
+    "signify": "RWRCSw{130A}==",
+    "jenkins": "{{AQAAABAAAA{48A}=}}",
 }
 """Tokens by their literals: a number of letters of which kind."""
 LETTERS = {
@@ -345,6 +348,34 @@ UNDER_A_KEY = [
     ('a1 LOGIN bob@b.example "{}"', "a1 LOGIN "),
     ('{{"Name":"/db_pass","Type":"SecureString","Value":"{}","Version":3}}', '"Version":3'),
     ('resource "random_password" "a" {{\n  length = 24\n  result = "{}"\n}}', "length = 24"),
+    ("ConvertTo-SecureString -AsPlainText '{}' -Force", "-AsPlainText '"),
+    ("C:\\Windows\\System32\\net.exe  user ops {} /add", "/add"),
+    ("circleci context store-secret gh org ctx DB_PASS <<< '{}'", "DB_PASS <<< '"),
+    ("addprinc -pw {} ops/x@X.EXAMPLE", "ops/x@X.EXAMPLE"),
+    ("Inhoud van sleutel  : {}", "Inhoud van sleutel  : "),
+    ("<keyMaterial>{}</keyMaterial>", "</keyMaterial>"),
+    ("dn: cn=a\nunicodePwd:: {}\n", "dn: cn=a"),
+    ('password: 0x48617262  "{}"', 'password: 0x48617262  "'),
+    ("<master>{{{}}}</master>", "<master>{"),
+    ('<apikeys><add key="https://n.example/v3" value="{}" />', "https://n.example/v3"),
+    ('{{"bearer": {{"p.example": "{}"}}}}', '"p.example": "'),
+    ("https://conda.anaconda.org/t/{}/acme", "/acme"),
+    ('db.changeUserPassword("app", "{}")', '"app", "'),
+    ('client.username_pw_set("dev", "{}")', '"dev", "'),
+    ("user app on >{} ~* +@all", "user app on >"),
+    ("SQL> connect app/{}@ORCL", "@ORCL"),
+    ("createUser ops SHA-256 aLongEnough7 AES {}", " AES "),
+    ("snmp-server user ops grp v3 auth sha aLongEnough7 priv aes 128 {}", " priv aes 128 "),
+    ("mkstore -wrl w -createCredential ORCL app {}", "ORCL app "),
+    ("set password_hash = crypt('{}', gen_salt('bf'))", "gen_salt('bf')"),
+    ("WHERE user='bob' AND password=MD5('{}')", "password=MD5('"),
+    ('printf "[client]\\npassword=%s" "{}"', 'password=%s" "'),
+    ('PlainLoginModule required\n  username="a"\n  user_bob="{}";', 'user_bob="'),
+    ("basic.auth.user.info=ops:{}", "user.info=ops:"),
+    ("erl -setcookie {} -name a", "-name a"),
+    ('wep_key0="{}"', 'wep_key0="'),
+    ("password =3D {}", "password =3D "),
+    ('"random_password", "a": [{{"b": {{"length": 9, "result": "{}"}}}}]', '"length": 9'),
     ("keybase oneshot --paperkey '{} and more words'", "keybase oneshot --paperkey '"),
 ]
 
@@ -356,6 +387,11 @@ HARMLESS = [
     '~ version = "1.2.3" -> "1.2.4"',
     "x_auth=oauth2:client_credentials",
     "define('PASSWORD_DEFAULT', 'bcrypt')",
+    '#define TLS1_TXT_PSK_WITH_AES_128_CCM "PSK-AES128-CCM"',
+    "<tr><th>Token</th><th>Means</th></tr><tr><td>next_token_2</td><td>an end</td></tr>",
+    "<tr><th>Password</th><td>a</td></tr><tr><th>OAuth2Client</th><td>b</td></tr>",
+    "seed: 42, mnemonic(words), from_phrase(text), the community: all of us",
+    "import a/b2; connect to x/y2",
     '["docker", "login", "--password-stdin", "registry"]',
     "密码长度不能少于8位 密码hash_password_v2",
     "Password ➜ Profile and Password: <code>string</code>",
@@ -960,6 +996,9 @@ TABLES = [
     "┃ id ┃ password ┃\n┡━━━━╇━━━━━━━━━━┩\n│  1 │ {} │\n",
     "login  password                                  role\n"
     "-----  ----------------------------------------  ----\nbob    {}  a\n",
+    "<tr><th>user</th><th>password</th></tr>\n<tr><td>bob</td><td>{}</td></tr>",
+    "<thead>\n<tr>\n<th>env</th>\n<th><b>API key</b></th>\n<th>n</th>\n</tr>\n</thead>\n<tbody>\n"
+    '<tr>\n<td></td>\n<td class="a">\n<code>{}</code></td>\n<td>3</td>\n</tr>\n</tbody>',
     "INSERT INTO users (id, password, age)\nVALUES (1, '{}', 4), (2, NULL, 5);",
     "insert ignore into `keys` (`user`,`client_secret`) values ('it''s, b', '{}')",
     "COPY logins (name, token, n) FROM stdin;\nbob\t{}\t3\n\\.\n",
@@ -1101,6 +1140,26 @@ def test_a_value_that_code_writes_over_lines_is_masked_to_its_end(between: str) 
         masked = mask(text.format(between.join(parts)))
         assert not any(part in masked for part in parts)
         assert masked.endswith("next = 'a2'")
+
+
+def test_the_tokens_of_a_list_are_each_masked_whole() -> None:
+    tokens = [
+        "GROQ_API_KEY=" + "gs" + "k_" + some(52),
+        "hf" + "_" + some(34, string.ascii_letters),
+        "nv" + "api-" + some(64),
+        "cs" + "k-" + some(48, string.ascii_lowercase + string.digits),
+        "rk" + "_live_" + some(24),
+        "SOME_CLIENT_SECRET=" + some(80),
+    ]
+    said = mask("\n".join(tokens)).split("\n")
+    assert len(said) == len(tokens)
+    assert not any(token[-12:] in "".join(said) for token in tokens)
+    assert said[-1].startswith("SOME_CLIENT_SECRET=[")
+
+
+def test_what_the_next_line_names_is_no_further_part_of_a_value() -> None:
+    text = f'"ProxyPassword"="{password()}"\n"PortNumber"=dword:00000016\n'
+    assert mask(text) == '"ProxyPassword"="[CREDENTIAL_1]"\n"PortNumber"=dword:00000016\n'
 
 
 def test_a_token_without_its_head_is_masked() -> None:
@@ -1268,6 +1327,10 @@ def test_the_token_of_a_link_is_masked(path: str) -> None:
         "hashcat --show h.txt\nb6aecdd17a9c06f42a378abb218e0a73:",
         "kubectl -n kube-system create token admin",
         "consul keygen",
+        "security find-internet-password -s x.example -w",
+        "wg show wg0 private-key",
+        "nmcli -s -g 802-11-wireless-security.psk connection show Office",
+        "cat /var/lib/rabbitmq/.erlang.cookie",
     ],
 )
 def test_what_such_a_command_prints_is_secret(command: str) -> None:
@@ -1393,6 +1456,11 @@ ON_DEVICES = [
     "    set psksecret ENC {}",
     '192.0.2.7 : PSK "{}"',
     'visitor : EAP "{}"',
+    ': RSA server.pem "{}"',
+    "createUser ops SHA {}",
+    "com2sec readonly default {}",
+    'snmp_community: "{}"',
+    "snmp-server user ops grp v3 auth sha {} access 5",
 ]
 
 
@@ -1409,6 +1477,13 @@ def test_what_a_network_device_is_told_is_masked(way: str) -> None:
         ("root:500:" + "aad3b435b51404ee" * 2 + ":{}:::", "8846f7eaee8fb117" + "ad06bdd830b7586c"),
         ("  * NTLM     : {}", "8846f7eaee8fb117" + "ad06bdd830b7586c"),
         ("curl -d code_verifier={}", "dBjftJeZ4CVP" + "mB92K27uhbUJU1p1r_wW1gFWFOEjXk"),
+        ("x@X.EXAMPLE (aes128-cts-hmac-sha1-96)  (0x{})", "8846f7eaee8fb117" + "ad06bdd830b7586c"),
+        ("| root | localhost | *{} |", "8846F7EAEE8FB117" + "AD06BDD830B7586C" + "1A2B3C4D"),
+        ('"app" "md5{}"', "8846f7eaee8fb117" + "ad06bdd830b7586c"),
+        ("user app on #{} ~*", "8846f7eaee8fb117" + "ad06bdd830b7586c" * 3),
+        ('{{"secondaryKey": "{}"}}', "Zk3xQ9b7LwT8" + "eyqUyEU51Bc8wXa2Kf9tR4mNq7Ls1Vd" + "="),
+        ("Product Key: {}", "XK4PT" + "-9QW3R-7BNMC-2HFGD-V6Y8J"),
+        ("or enter this code: {}", "otya 3ozy " + "zoic nltw juwu myu2 7qqd qhlz"),
     ],
 )
 def test_a_key_that_opens_a_disk_an_account_or_a_login_is_masked(way: str, secret: str) -> None:
@@ -1514,6 +1589,8 @@ def test_a_header_or_an_address_keeps_what_is_no_secret_in_it(text: str, kept: s
         lambda: "scrypt:" + "32768:8:1$" + some(16) + "$" + some(128, HEX),
         lambda: "SCRAM-" + "SHA-256$4096:" + some(22) + "==$" + some(43) + "=:" + some(43) + "=",
         lambda: "$P" + "$" + some(31),
+        lambda: "{SH" + "A}" + some(27) + "=",
+        lambda: "$7" + "$101$" + some(16) + "$" + some(86) + "==",
     ],
 )
 def test_the_hash_of_a_password_is_masked(hashed: Callable[[], str]) -> None:
@@ -2304,6 +2381,17 @@ HOSTILE = [
         "id,name,email\n",
         "| name | email |\n",
         "x_auth=a:",
+    ),
+    *(
+        "<tr><th>token</th>",
+        "<th>token</th>",
+        "<tr><th>token</th></tr>",
+        "<tr><th>token</th></tr><tr><td>a</td></tr>",
+        "<tr><th>token</th></tr><tr><td></td>",
+        '"random_password", "a": [{"b": {"result": ',
+        "loginmodule user_a=",
+        "com2sec a b ",
+        "gsk_aB3dE6\n",
     ),
 ]
 

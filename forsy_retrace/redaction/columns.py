@@ -28,6 +28,13 @@ RULE = later(rb"[-+=|: \t\r\xe2\x94\x95\x80-\xbf]{3,600}$")
 DASHES = later(rb"-{2,200}")
 EDGES = b" \t\r\"'`"
 
+# In HTML: what a cell of the head says, where a cell begins, and what it holds.
+MARKED_HEAD = later(rb">\s{0,80}([^<>\s][^<>\n]{0,60})(?:</[a-z]{1,8}>){0,2}\s{0,80}$")
+MARKED_CELL = later(rb"<t[dh](?:\s[^<>]{0,200})?>")
+MARKED_TEXT = later(
+    rb"(?:\s{0,80}<(?!t[dhr])[a-z]{1,10}(?:\s[^<>]{0,200})?>){0,3}\s{0,80}([^<>\s][^<>\n]{0,600})"
+)
+
 INSERT = later(rb"\s{1,4}[\w.\"`\[\]-]{1,120}\s{0,4}\(([^()]{1,1000})\)\s{0,8}values?\s{0,8}(?=\()")
 COPY = later(rb"copy\s{1,4}[\w.\"]{1,120}\s{0,4}\(([^()]{1,1000})\)\s{1,4}$")
 TUPLE = later(rb"\s{0,8},?\s{0,8}\(")
@@ -47,6 +54,7 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     ):
         yield verb + b" into", _inserted
     yield b"from stdin", _copied
+    yield b"</th>", _marked
 
 
 class Table(NamedTuple):
@@ -222,6 +230,32 @@ def _copied(scan: Scan, start: int, end: int) -> None:
             if level:
                 _judge_cell(scan, begin, begin + len(cell), level)
             begin += len(cell) + 1
+
+
+def _marked(scan: Scan, start: int, end: int) -> None:
+    """The cells below one of a table's head in HTML."""
+    low = scan.low
+    name = MARKED_HEAD.search(scan.data, max(0, start - 120), start)
+    level = strength(name[1].rstrip()) if name else 0
+    head = low.rfind(b"<tr", max(0, start - WIDTH), start)
+    stop = low.find(b"</tr", end, end + WIDTH)
+    if level in (0, WEAK) or head < 0 or stop < 0 or scan.table[0] < start < scan.table[1]:
+        return
+    scan.hanging.append((start, ROWS))
+    if low.find(b"<td", end, stop) >= 0:
+        return  # it is the head of its row
+    at = len(MARKED_CELL.findall(low, head, start)) - 1
+    scan.table = stop, stop
+    for _ in range(ROWS):
+        row = low.find(b"<tr", stop, stop + WIDTH)
+        stop = low.find(b"</tr", row, row + 4 * WIDTH) if row >= 0 else -1
+        if stop < 0:
+            return
+        scan.table = scan.table[0], stop
+        cells = [cell.end() for cell in MARKED_CELL.finditer(low, row, stop)]
+        text = MARKED_TEXT.match(scan.data, cells[at], stop) if at < len(cells) else None
+        if text:
+            _judge_cell(scan, *text.span(1), level)
 
 
 def _levels(columns: bytes) -> list[int]:

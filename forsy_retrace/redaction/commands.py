@@ -159,8 +159,11 @@ class _Command:
                 return text not in (b"public", b"private")
             case "groups":
                 return GROUPS.fullmatch(text) is not None
-            case "hex-64":
-                return len(text) == 64 and shape.HEX.fullmatch(text) is not None
+            case "hex-32" | "hex-40" | "hex-64":
+                is_hex = shape.HEX.fullmatch(text) is not None
+                return is_hex and len(text) == int(self.part.removeprefix("hex-"))
+            case "base64":
+                return text.endswith(b"=") and len(text) >= 40 and shape.is_token(text, 40)
             case "uuid":
                 return shape.UUID.fullmatch(text) is not None
             case "no-id":

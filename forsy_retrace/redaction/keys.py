@@ -28,7 +28,8 @@ TAIL = later(
     rb"(?:\*{1,3}|</[a-z]{1,8}>(?!\s{0,40}<))?(?:"
     rb"(?: (?:\[[^\]\n]{0,30}\]|\([^)\n]{0,30}\)|\{ ?get;[^}\n]{0,40}\}"
     rb"|[Aa]s [Ss]tring))?[ \t]{0,40}"
-    rb"(=>|:=|(?:[?+.]|\|\||\?\?)=|<-|={1,3}|!={1,2}|=~|:|\xe6\x98\xaf|\xe4\xb8\xba|\xe3\x81\xaf"
+    rb"(=>|:=|=3D(?=[ \t])|(?:[?+.]|\|\||\?\?)=|<-|={1,3}|!={1,2}|=~|:"
+    rb"|\xe6\x98\xaf|\xe4\xb8\xba|\xe3\x81\xaf"
     rb"|(?<=[ \t])(?:\||\xe2\x94\x82)(?=[ \t])"
     rb"|</(?:t[dh]|dt|key|name)>\s{0,40}<(?:t[dh]|dd|string|value)>(?:<string>)?)"
     rb"(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}(?:<(?:code|b|strong|em|kbd|tt)>)?"
@@ -48,6 +49,8 @@ LITERAL_AFTER = later(
     rb"\\{0,8}[\"'`][ \t]{0,8}(?:(?:[+.&\\]|\.\.)?[ \t]{0,4}`?\r?\n[ \t]{0,60}(?:[+.&]|\.\.)?"
     rb"|(?:[+.&]|\.\.))[ \t]{0,4}(?=[bru]?\\{0,8}[\"'`])"
 )
+IS_NAMED = later(rb"\\{0,8}[\"'`][ \t]{0,4}[:=]")
+"""What makes the next line's name of what would be a further part."""
 NEXT_LINE = later(
     rb"\([ \t]{0,4}(?=[bru]?[\"'])"
     rb"|\(?[ \t]{0,8}\r?\n(?:[ \t]{0,40}\r?\n)?[ \t]{0,40}(?:string\([0-9]{1,4}\) (?=\"))?"
@@ -55,7 +58,7 @@ NEXT_LINE = later(
 # What stands around a literal that is the value: Some("…"), process.env.X || "…".
 AROUND = later(
     rb"(?:(?:new )?(?:Some|Ok|Optional|Just|String::from|SecretStr|SecretString|SecretKeySpec"
-    rb"|Secret|\[\]byte|bytes|b64decode|base64\.b64decode|atob)(?:::new)?\("
+    rb"|(?i:md5|sha[12]|password|crypt)|Secret|\[\]byte|bytes|b64decode|base64\.b64decode|atob)(?:::new)?\("
     rb"|[\w$.]{1,80} {0,2}(?:\|\||\?\?|\bor\b)|\{\{ ?[\w.]{1,60} ?\| ?default\()[ \t]{0,4}"
 )
 PAIR = later(
@@ -361,7 +364,7 @@ def _next_literals(data: bytes, value: values.Value) -> Iterator[values.Value]:
     for _ in range(PARTS):
         gap = LITERAL_AFTER.match(data, value.end) if value.quoted else None
         part = values.read(data, gap.end()) if gap else None
-        if part is None:
+        if part is None or IS_NAMED.match(data, part.end):
             return
         yield part
         value = part

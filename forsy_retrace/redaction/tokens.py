@@ -22,6 +22,7 @@ BREAK = later(rb"\\?\r?\n[ \t]{0,8}(?:[>|+] ?)?|\"" + BETWEEN + rb"\"|'" + BETWE
 BREAKS = frozenset((b"\\", b"\r", b"\n", b'"', b"'"))
 QUOTES = b'"', b"'"
 RUN = later(rb"[A-Za-z0-9_+/=.%-]{1,400}")
+BLOCK_LINE = later(rb"[A-Za-z0-9+/]{60,200}")
 AFTER_PART = later(rb"[\s\"'`,;)<\\]|$")
 JOINTS = b"+/_-"
 """Signs of base64, which the letters of a hash may stand behind."""
@@ -131,7 +132,7 @@ class _Token:
     def _is_inside_a_block(self, data: bytes, start: int) -> bool:
         """The line before is a full line of base64: a certificate's, a picture's."""
         line = data.rfind(b"\n", max(0, start - 202), start - 1) + 1
-        run = RUN.fullmatch(data, line, start - 1) if start - 1 - line >= WIDTH else None
+        run = BLOCK_LINE.fullmatch(data, line, start - 1)
         return run is not None and not run[0].startswith(self.start)
 
     def _is_real(self, token: bytes, secret: bytes) -> bool:
@@ -162,6 +163,8 @@ class _Token:
             if gap is None or rest is None:
                 return stop
             part = rest[0]
+            if b"=" in part.rstrip(b"="):
+                return stop  # the next line's NAME=value
             if b"," in gap[0] and not (_is_a_part(part) and data[start - 2 : start - 1] == b"["):
                 return stop  # the next item of a list, but in ["…", "…"].join("")
             if stop > end and not self._goes_on(data, start, stop, rest):
@@ -173,8 +176,10 @@ class _Token:
                 continue
             if whole is None or whole.end() <= before:
                 return stop
-            stop = gap.end() + whole.end() - before
-            here = rest.end()
+            joined, here = gap.end() + whole.end() - before, rest.end()
+            if joined < here and (data[joined] in ALNUM or data[joined] == 0x5F):
+                return stop  # what begins there is longer than any rest: the next line's own
+            stop = joined
             if stop < here:
                 return stop
         return stop
