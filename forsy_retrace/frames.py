@@ -21,6 +21,9 @@ MOST_PROMPT = 4000
 RESET = later(r"(?:\A|\n)Shell cwd was reset to [^\n]{1,1000}\s*\Z")
 """What Claude Code writes behind an output where the command had left the folders of the work."""
 MOST_RESET = 1100
+USAGE = later(r"(?:\A|\n)<usage>[^<]{1,300}</usage>\s*\Z")
+"""What Claude Code writes behind the report of a subagent: how many tokens and tools it used."""
+MOST_USAGE = 400
 ENDED = later(
     r"(?:\A|\n)(?:\[(?:(?:The )?[Cc]ommand |Current working directory: |Python interpreter: )"
     r"[^\n]*\]\s*){1,6}\Z"
@@ -61,6 +64,8 @@ def shown_of(output: str) -> str:
         behind = PROMPT.search(output, max(0, len(output) - MOST_PROMPT))
     elif "Shell cwd was " in output[-MOST_RESET:]:
         behind = RESET.search(output, max(0, len(output) - MOST_RESET))
+    elif "</usage>" in output[-MOST_USAGE:]:
+        behind = USAGE.search(output, max(0, len(output) - MOST_USAGE))
     elif "[Current working directory: " in output[-MOST_ENDED:]:
         behind = ENDED.search(output, max(0, len(output) - MOST_ENDED))
     return output[: behind.start()] if behind else output

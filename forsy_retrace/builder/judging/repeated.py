@@ -13,7 +13,11 @@ from .heard import Heard, in_time, over, tells
 def answers(trace: Trace, heard: Heard) -> dict[int, int]:
     """Step to the first later answer, or subagent's report, that repeats what only it showed."""
     said_by_words = _Telling(trace.tokens)
-    told = {s.step: said_by_words.of(s.output or "", words=True) for s in trace.steps if tells(s)}
+    told = {
+        s.step: said_by_words.of(s.printed if s.call else s.output or "", words=True)
+        for s in trace.steps
+        if tells(s)
+    }
     wanted = _Telling(trace.tokens, set().union(*told.values()))
     first: dict[str, dict[str, int]] = {}
     """What each actor was shown, and by which step; 0 where several did, each in its own way."""
