@@ -4,42 +4,33 @@ Direct causes only, earlier steps only, and never across what the actor could no
 subagent's inside, an abandoned branch, what lay before a cleared or compacted context.
 """
 
-import posixpath
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Evidence, Ground, inferred
-from forsy_retrace.trace import Step, Touch, Trace, put, steps_named
+from forsy_retrace.trace import Step, Touch, Trace, put
 
-from .again.attempts import side_of
 from .again.retries import Again
+from .causes.corrected import Work
 from .causes.flow import Flow
 from .causes.given import Beside, brought_values, values_given
 from .causes.lanes import Lane, Line, in_progress
 from .causes.notes import attempts, came_from, checks, under_plan
+from .causes.position import POSITION, Position, asked, made_by, received
 from .causes.texts import Source
 from .causes.wanted import Wanted
 from .judging.meant import meant
 from .outcome import never_ran
 from .pair import issued_together
 from .rule import SURE, Rule
-from .tools import AGENT_TOOLS, path_of
+from .tools import AGENT_TOOLS
 from .variants import Lines, branch_of, variants
 from .words.cited import numbers_named
-from .words.messages import answers, finds_fault
+from .words.messages import answers
 
-BEHIND_RESULTS, BEHIND_WORDS = 0.7, 0.6
-"""How sure what was just received is the cause, where only the order of the steps speaks for it."""
-POSITION = Rule(
-    "position",
-    "What the actor had just received, or the call whose code made this one; derived behind a message or a brief.",
-    BEHIND_WORDS,
-    SURE,
-)
 REACTS = Rule(
     "reacts-to", "A message reacts to the call that it rejects or answers, else to the last words."
 )
@@ -52,29 +43,9 @@ TYPED_ANEW = Rule(
     "typed-anew", "The message that took the place of one that the user went back on."
 )
 RULES = (TYPED_ANEW, POSITION, REACTS, BRIEF, REPORT)
-BY_ROLE = {
-    "answer_to_agent_question": "answer_to_agent_question",
-    "selection": "answer_to_agent_question",
-    "correction": "correction_response",
-    "approval": "approval_response",
-}
-"""A user message's role to the type of the step that it causes."""
-SAID = {"answer_to_agent_question": "answered", "selection": "chose", "approval": "approved"}
-"""What a user did with a message of that role; with any other they asked."""
 ASKS_ANEW = ("direct_request", "correction")
 """Roles of a message that wants other work than what was under way."""
-MOST_EDITS = 60
-"""Edits of earlier turns that a correction may mean."""
 PLAN_TOOLS = ("TodoWrite", "TaskUpdate", "update_plan", "todo_list", "plan_update")
-
-
-class Position(NamedTuple):
-    """Causes by what an actor had just received, and how surely."""
-
-    causes: Sequence[int] = ()
-    kind: str | None = None
-    note: str = ""
-    sure: float = SURE
 
 
 def link(trace: Trace) -> Trace:
@@ -100,9 +71,7 @@ class _Linker:
             elif touch.kind in ("edit", "write"):
                 self.wrote.setdefault(touch.step, []).append(touch)
         self.steps: dict[int, Step] = {}
-        self.turns: dict[int, list[Step]] = {}
-        self.edits: list[Step] = []
-        """The agent's edits that worked."""
+        self.work = Work()
         self.lines = Lines(trace, Line)
         self.line = Line()
         """What lies before the step at hand."""
@@ -139,9 +108,7 @@ class _Linker:
 
     def _enter(self, step: Step) -> None:
         self.steps[step.step] = step
-        self.turns.setdefault(step.turn, []).append(step)
-        if step.actor == "agent" and step.success and side_of(step) == "change":
-            self.edits.append(step)
+        self.work.take(step)
         self.line.take(step)
         self.lines.end(step)
 
@@ -186,7 +153,7 @@ class _Linker:
         for lane in self.lanes.values():
             lane.flow.given |= named
             lane.flow.lines_given = lines
-        self._corrected(step, before, main)
+        self.work.reopen(step, before, main.retries)
         if step.message_role in ASKS_ANEW:
             main.items = {}
         step = self._typed_anew(step)
@@ -255,39 +222,6 @@ class _Linker:
                 return one
         return last
 
-    def _work_before(self, turn: int) -> Iterator[Step]:
-        """The steps of the last turn, and of those before it that a dialog alone parts from it."""
-        while steps := self.turns.get(turn := turn - 1):
-            yield from steps
-            if steps[0].via != "answer":
-                return
-
-    def _corrected(self, step: Step, before: Step | None, lane: Lane) -> None:
-        """What the user called wrong may be attempted again: edits of the turn, or the plan.
-
-        Of the edits, those of a file that the message names, where it names any.
-        """
-        sent_back = before is not None and before.operation == "plan" and never_ran(before)
-        is_wrong = finds_fault(step) or sent_back
-        wrong = [
-            done
-            for done in (self._work_before(step.turn) if is_wrong else ())
-            if done.actor == "agent"
-            and done.success is not False
-            and side_of(done) == "change"
-            and (done.operation == "plan") == sent_back
-        ]
-        named = [done for done in wrong if _is_named(done, step.input or "")]
-        if _asks_for_other_work(step):
-            lane.retries.settle()
-        lane.retries.reopen(named or wrong, self._edits_before(step) if is_wrong else ())
-
-    def _edits_before(self, step: Step) -> list[Step]:
-        """The edits of earlier turns that a correction may mean: of the files that it names, if any."""
-        before = (one for one in reversed(self.edits) if 0 < one.turn < step.turn - 1)
-        done = [*islice(before, MOST_EDITS)][::-1]
-        return [one for one in done if _is_named(one, step.input or "")] or done
-
     def _call(self, step: Step) -> Step:
         lane = self._lane(step)
         beside = [one for one in lane.batch if issued_together(one, step)]
@@ -355,7 +289,7 @@ class _Linker:
 
     def _position(self, step: Step, lane: Lane, first: Step | None) -> Position:
         """Causes by what the actor had just received."""
-        if maker := _made_by(step, lane.batch):
+        if maker := made_by(step, lane.batch):
             return Position([maker], "other", f"The code of step {maker} made this call.")
         if first is not None:
             causes = [c for c in first.caused_by or () if self.steps[c].call is None]
@@ -370,49 +304,15 @@ class _Linker:
         if step.actor == SHELL:
             return Position()  # one line of a history is not the cause of the next
         if self.line.asker is not None and step.actor in ("agent", "system"):
-            return self._asked(self.line.asker)
+            return asked(self.line.asker, is_first=self.users <= 1)
         if lane.came:
-            return self._received(step, lane.came)
+            return received(step, lane.came)
         return Position()
 
     def _start(self, step: Step) -> int | None:
         """The step that started a subagent, where it stands before this one."""
         start = self.trace.delegations.get(step.actor)
         return start if start is not None and start < step.step else None
-
-    def _asked(self, asker: Step) -> Position:
-        kind = BY_ROLE.get(asker.message_role or "", "follow_up_user_request")
-        if self.users <= 1:
-            kind = "user_request"
-        did = SAID.get(asker.message_role or "", "asked")
-        return Position([asker.step], kind, f"The user {did} in step {asker.step}.")
-
-    def _received(self, step: Step, batch: list[Step]) -> Position:
-        received = [one.step for one in batch]
-        if all(one.action == "output" and one.via != "notification" for one in batch):
-            return Position()  # a turn had ended: what began the next is not in the log
-        if all(one.call is None for one in batch):
-            reports = any(one.via == "notification" for one in batch)
-            kind = "used_subagent_result" if reports else "other"
-            return Position(received, kind, f"Follows {steps_named(received)}.", BEHIND_WORDS)
-        agents = [one.step for one in batch if one.like in AGENT_TOOLS and one.success]
-        if step.actor.startswith("subagent"):
-            kind = "delegated_work"
-        elif agents:
-            kind = "used_subagent_result"
-        elif len(received) == 1:
-            kind = "dependency_on_tool_result"
-        else:
-            kind = "dependency_on_multiple_prior_steps"
-        came = [one.step for one in batch if one.result is not None]
-        lost = [one.step for one in batch if one.result is None]
-        if not came:
-            kind = kind if kind == "delegated_work" else "other"
-            return Position(received, kind, f"Follows {steps_named(received)}.", BEHIND_WORDS)
-        word = "result" if len(came) == 1 else "results"
-        also = f"{steps_named(lost)} and " if lost else ""
-        note = f"Follows {also}the {word} of {steps_named(came)}."
-        return Position(received, kind, note, BEHIND_RESULTS)
 
     def _joined(
         self,
@@ -511,20 +411,6 @@ class _Linker:
         return _caused(step, causes, kind or "other", note, ground)
 
 
-def _asks_for_other_work(step: Step) -> bool:
-    """Whether a message ends what corrections before it wanted: an ask, or an answer that steers."""
-    steers = step.feedback_type == "new_instruction"
-    answers_so = step.message_role == "answer_to_agent_question" and steers
-    return step.message_role == "direct_request" or answers_so
-
-
-def _made_by(step: Step, batch: Sequence[Step]) -> int | None:
-    """The step of the call whose code made this one."""
-    made_by = step.call.made_by if step.call is not None else ""
-    makers = (one.step for one in batch if one.call is not None and one.call.call == made_by)
-    return next(makers, None) if made_by else None
-
-
 WEAK = ("parallel_work", "dependency_on_tool_result", "dependency_on_multiple_prior_steps")
 """Types that say less of a call than that it works on a plan."""
 
@@ -536,9 +422,3 @@ def _caused(step: Step, causes: Iterable[int], kind: str, note: str, ground: Gro
     ground = msgspec.structs.replace(ground, steps=found)
     grounds = {"caused_by": ground, "causal_type": ground, "causal_note": ground}
     return put(step, grounds, caused_by=found, causal_type=kind, causal_note=note)
-
-
-def _is_named(step: Step, words: str) -> bool:
-    """Whether words name the file that a call works on."""
-    path = path_of(step.call.input) if step.call else None
-    return path is not None and posixpath.basename(path) in words

@@ -7,6 +7,7 @@ from .again.rules import RULES as AGAIN
 from .again.untold import UNTOLD
 from .alternatives import ROWS as OPTIONS
 from .causes.flow import RULES as FLOW
+from .causes.position import BEHIND_WORDS
 from .check import RULES as CHECKS
 from .checks.unchecked import NAMED
 from .classify import RULES as OPERATIONS
@@ -15,7 +16,6 @@ from .copied import RULES as COPIED
 from .feedback import PASSAGE
 from .files import LOGGED
 from .judging.worth import BAD, GOOD
-from .link import BEHIND_WORDS
 from .link import RULES as LINKS
 from .outcome import RULES as OUTCOMES
 from .outcome import SAYS_SO
