@@ -401,7 +401,11 @@ def _facts(trace: Trace, told: Told) -> dict[str, Any]:
 
 
 def _title(trace: Trace) -> str:
-    line = next((line.strip() for line in trace.task.splitlines() if line.strip()), "Untitled")
+    """The first line of the task, and the next where it only announces what follows."""
+    lines = [line.strip() for line in trace.task.splitlines() if line.strip()] or ["Untitled"]
+    line, below = lines[0], lines[1].lstrip("#-*> ") if len(lines) > 1 else ""
+    if line.endswith(":") and below[:1].isalnum():
+        line = f"{line} {below}"
     return line if len(line) <= 80 else line[:79].rstrip() + "…"
 
 
