@@ -143,6 +143,8 @@ def _patch(step: Step, run: Command | None) -> Kind | None:
 def _by_name(rule: str) -> Ground:
     if rule == "sql-read":
         return inferred(rule, 0.95)
+    if rule == "runs-sql":
+        return inferred(rule, 0.8)
     if rule.startswith("mcp-verb"):
         return inferred(rule, 0.8)
     if rule.startswith("tool-verb"):

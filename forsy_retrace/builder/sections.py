@@ -92,7 +92,8 @@ CLASSIFY = (
     _derived("looks-on", "The call sends nothing to a command that runs on: `read`."),
     _derived("sees-the-screen", "The call has the screen shown, or waits, and touches nothing on it: `read`."),
     _derived("leaves-prompt", "The input leaves a program that takes one after another, `quit`: `other`."),
-    _inferred("sql-read", "All that a prompt of a database is given only asks: `read`.", 0.95),
+    _inferred("sql-read", "All that a prompt of a database, or a tool that takes SQL, is given only asks: `read`.", 0.95),
+    _inferred("runs-sql", "The name of a tool says that it takes SQL, which does more than ask: `execute`.", 0.8),
     _derived("patch-adds", "A patch that only adds files: `write`."),
     _derived("patch-deletes", "A patch that only deletes files: `execute`."),
     *(

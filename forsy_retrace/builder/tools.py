@@ -141,6 +141,8 @@ TOOLS: dict[str, Kind] = {
 
 BROWSERS = later(r"(?i)browser|chrome|playwright|puppeteer|selenium")
 COMPUTERS = later(r"(?i)computer[-_]?use|desktop")
+RUNS_SQL = later(r"(?i)^(?!mcp__).*(?:\b|_)sql(?:\b|_)|^(?!mcp__).*[a-z](?-i:SQL|Sql)(?![a-z])")
+"""A tool of no MCP server whose name says that it takes SQL."""
 DATABASES = later(r"(?i)postgres|mysql|sqlite|database|supabase|bigquery|snowflake|mongo")
 
 VERBS: tuple[tuple[str, re.Pattern[str], str], ...] = (
@@ -248,6 +250,9 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
             return TOOLS[tool]._replace(operation="other", rule="leaves-prompt")
         case _, str() if tool in DATABASE_PROMPTS and asks(sent):
             return TOOLS[tool]._replace(operation="read", rule="sql-read")
+        case _, {"query": str(sql)} | {"sql": str(sql)} if RUNS_SQL.search(tool):
+            read = Kind("read", "database", "sql-read")
+            return read if asks(sql) else Kind("execute", "database", "runs-sql")
     if tool in TOOLS:
         return TOOLS[tool]
     if tool in LOOKING:
