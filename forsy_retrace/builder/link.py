@@ -15,7 +15,7 @@ from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Evidence, Ground, derived, inferred
 from forsy_retrace.trace import Step, Touch, Trace, put, steps_named
 
-from .again.attempts import side_of
+from .again.attempts import acts, side_of
 from .again.retries import Again
 from .causes.flow import Flow
 from .causes.given import Beside, brought_values, values_given
@@ -246,7 +246,7 @@ class _Linker:
                 return
 
     def _corrected(self, step: Step, before: Step | None, lane: Lane) -> None:
-        """What the user called wrong may be attempted again: edits of the turn, or the plan.
+        """What the user called wrong may be attempted again: edits and acts of the turn, or the plan.
 
         Of the edits, those of a file that the message names, where it names any.
         """
@@ -257,7 +257,7 @@ class _Linker:
             for done in (self._work_before(step.turn) if is_wrong else ())
             if done.actor == "agent"
             and done.success is not False
-            and side_of(done) == "change"
+            and (side_of(done) == "change" or acts(done))
             and (done.operation == "plan") == sent_back
         ]
         named = [done for done in wrong if _is_named(done, step.input or "")]
