@@ -117,7 +117,8 @@ def _call(step: Step, run: Command | None) -> Step:
 
 SAYS_DONE = later(
     r"(?i)\s*(?:file (?:created|written|saved|updated|edited) successfully|the file \S+ has been (?:edited|updated|created|written)"
-    r"|successfully (?:wrote|created|edited|replaced|updated|applied))"
+    r"|successfully (?:wrote|created|edited|replaced|updated|applied)"
+    r"|wrote \d{1,12} (?:bytes|char(?:acter)?s|lines) (?:in)?to )"
 )
 """How an editing tool begins that says it did what it was asked."""
 SHOWS_IT = later(

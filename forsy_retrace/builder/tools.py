@@ -21,7 +21,16 @@ LOOKS_ON = Rule("looks-on", "The call sends nothing to a command that runs on: `
 LEAVES = Rule(
     "leaves-prompt", "The input leaves a program that takes one after another, `quit`: `other`."
 )
-ASKS = Rule("sql-read", "All that a prompt of a database is given only asks: `read`.", 0.95)
+ASKS = Rule(
+    "sql-read",
+    "All that a prompt of a database, or a tool that takes SQL, is given only asks: `read`.",
+    0.95,
+)
+RUNS = Rule(
+    "runs-sql",
+    "The name of a tool says that it takes SQL, which does more than ask: `execute`.",
+    0.8,
+)
 ADDS = Rule("patch-adds", "A patch that only adds files: `write`.")
 DELETES = Rule("patch-deletes", "A patch that only deletes files: `execute`.")
 UNKNOWN = Rule("unknown-tool", "A tool in no table: `other`.", 0.5)
@@ -157,6 +166,8 @@ TOOLS: dict[str, Kind] = {
 
 BROWSERS = later(r"(?i)browser|chrome|playwright|puppeteer|selenium")
 COMPUTERS = later(r"(?i)computer[-_]?use|desktop")
+RUNS_SQL = later(r"(?i)^(?!mcp__).*(?:\b|_)sql(?:\b|_)|^(?!mcp__).*[a-z](?-i:SQL|Sql)(?![a-z])")
+"""A tool of no MCP server whose name says that it takes SQL."""
 DATABASES = later(r"(?i)postgres|mysql|sqlite|database|supabase|bigquery|snowflake|mongo")
 
 VERBS: tuple[tuple[str, re.Pattern[str], str], ...] = (
@@ -209,7 +220,7 @@ BY_BARE_VERB = {
     if name in TAKES_IN
 }
 RULES = (
-    *(BY_TABLE, PLANS, LOOKS_ON, SEES_SCREEN, LEAVES, ASKS, ADDS, DELETES),
+    *(BY_TABLE, PLANS, LOOKS_ON, SEES_SCREEN, LEAVES, ASKS, RUNS, ADDS, DELETES),
     *(*BY_VERB.values(), ACTS, *BY_BARE_VERB.values(), UNKNOWN),
 )
 
@@ -291,6 +302,10 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
             return TOOLS[tool]._replace(operation="other", rule=LEAVES)
         case _, str() if tool in DATABASE_PROMPTS and asks(sent):
             return TOOLS[tool]._replace(operation="read", rule=ASKS)
+        case _, {"query": str(sql)} | {"sql": str(sql)} if RUNS_SQL.search(tool):
+            return (
+                Kind("read", "database", ASKS) if asks(sql) else Kind("execute", "database", RUNS)
+            )
     if tool in TOOLS:
         return TOOLS[tool]
     if tool in LOOKING:

@@ -9,7 +9,7 @@ from forsy_retrace.trace import Check, Step
 
 from ..classify import patch_of, patched_files
 from ..outputs.found import SEARCHES
-from ..tools import path_of
+from ..tools import TOOLS, path_of
 from ..touched.paths import absolute, base_of
 from ..touched.touches import EDITORS, READERS, WRITERS
 
@@ -88,6 +88,15 @@ def side_of(step: Step) -> str | None:
     if tool in EDITORS or tool in WRITERS or patch_of(step):
         return "change"
     return "read" if tool in READERS else None
+
+
+SERVICES = ("api", "mcp_tool", "other_tool")
+
+
+def acts(step: Step) -> bool:
+    """Whether a call of a tool of its own kind asks a service for more than to look."""
+    is_own = step.run is None and step.like not in TOOLS and step.surface in SERVICES
+    return is_own and step.operation in ("execute", "write", "other")
 
 
 URL = later(r"https?://[^\s\"'\\]+")

@@ -12,7 +12,7 @@ from forsy_retrace.trace import Step
 
 from ..causes.wanted import last_part
 from ..outputs.begun import NO_PROGRAM
-from .attempts import LOOKS, NEARLY, SAYS_SO, Attempt, operands
+from .attempts import LOOKS, NEARLY, SAYS_SO, Attempt, acts, operands
 from .commands import family, things, unsaid
 from .files import called
 from .likeness import are_alike
@@ -26,11 +26,11 @@ NUMBERED = later(r"[\w#-]+")
 def one_argument_changed(old: Attempt, new: Attempt) -> bool:
     """The same call of a tool of its own kind, with one argument a little changed, or much the same text, soon after a failure.
 
-    Of a call that the user turned down the one argument may change in any way.
+    Of a call that the user turned down or called wrong the one argument may change in any way.
     """
     if old.step.tool != new.step.tool or old.run is not None or old.path is not None:
         return False
-    if old.step.success is not False or old.step.call is None:
+    if old.step.call is None or (old.step.success is not False and not acts(old.step)):
         return False
     a, b = old.step.call.input, new.step.call.input if new.step.call else None
     if not isinstance(a, dict) or not isinstance(b, dict):
@@ -41,7 +41,8 @@ def one_argument_changed(old: Attempt, new: Attempt) -> bool:
         return any(x.count(" ") >= TEXT and (x == y or are_alike(x, y, 0.7)) for x, y in texts)
     if (changed[0] in a) != (changed[0] in b):  # one thing left out, or added
         return len(a) + len(b) > 1
-    if old.step.result is not None and old.step.result.outcome == "rejected":
+    turned_down = old.step.result is not None and old.step.result.outcome == "rejected"
+    if turned_down or old.step.success is not False:
         return len(a) > 1
     before, after = (text_of(sent.get(changed[0])) for sent in (a, b))
     if NUMBERED.fullmatch(before) and DIGITS.sub("", before) == DIGITS.sub("", after):

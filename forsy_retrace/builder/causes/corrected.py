@@ -6,7 +6,7 @@ from itertools import islice
 
 from forsy_retrace.trace import Step
 
-from ..again.attempts import side_of
+from ..again.attempts import acts, side_of
 from ..again.retries import Retries
 from ..outcome import never_ran
 from ..tools import path_of
@@ -37,7 +37,7 @@ class Work:
                 return
 
     def reopen(self, step: Step, before: Step | None, retries: Retries) -> None:
-        """What the user called wrong may be attempted again: edits of the turn, or the plan.
+        """What the user called wrong may be attempted again: edits and acts of the turn, or the plan.
 
         Of the edits, those of a file that the message names, where it names any.
         """
@@ -48,7 +48,7 @@ class Work:
             for done in (self._last(step.turn) if is_wrong else ())
             if done.actor == "agent"
             and done.success is not False
-            and side_of(done) == "change"
+            and (side_of(done) == "change" or acts(done))
             and (done.operation == "plan") == sent_back
         ]
         named = [done for done in wrong if _is_named(done, step.input or "")]

@@ -10,6 +10,7 @@ from forsy_retrace.evidence import Evidence
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, edits_named
 
+from ..again.attempts import acts
 from ..outcome import never_ran
 from ..outputs.failures import first_error, stopped
 from ..touched.edits import put_back_by
@@ -121,7 +122,7 @@ def _failed(step: Step, later: Hindsight) -> Told | None:
 
 def _corrected(step: Step, later: Hindsight) -> Told | None:
     again = later.retried.get(step.step)
-    if again is None or step.operation not in ("edit", "write", "plan"):
+    if again is None or not (step.operation in ("edit", "write", "plan") or acts(step)):
         return None
     between = later.trace.steps[step.step : again - 1]
     words = [other for other in between if other.action == "user_message"]
@@ -145,8 +146,7 @@ def _taken_back(step: Step, later: Hindsight) -> Told | None:
 def _undone_by(step: Step, later: Hindsight) -> int:
     """The call that first took up what a service had made, where its name says that it undoes; else 0."""
     by = later.trace.uses.get(step.step, 0)
-    made = step.surface in MADE_BY and step.operation not in ("read", "search")
-    return by if by and made and UNDOES.search(later.trace.steps[by - 1].tool or "") else 0
+    return by if by and acts(step) and UNDOES.search(later.trace.steps[by - 1].tool or "") else 0
 
 
 def _replaced(step: Step, later: Hindsight) -> Told | None:
@@ -187,7 +187,6 @@ def _deletes(by: int, edit: int, touched: dict[int, list[Touch]]) -> bool:
     return all(last.get(one.path) == "delete" for one in touched[edit] if one.kind in EDITS)
 
 
-MADE_BY = ("api", "mcp_tool", "other_tool")
 UNDOES = later(
     r"(?:^|[^A-Za-z])(?:[Cc]ancel|[Dd]elete|[Rr]emove|[Rr]evoke|[Uu]ndo|[Rr]evert|[Vv]oid)(?![a-z])"
 )
@@ -220,7 +219,7 @@ BAD = (
     ),
     Rule(
         "corrected-by-the-user",
-        "−1: an edit or a plan that worked, and that a later step does again after the user's correction.",
+        "−1: an edit, a plan or an act of a service that worked, and that a later step does again after the user's correction.",
         0.85,
         _corrected,
         spares=True,

@@ -1,7 +1,7 @@
 """Failures that only the words of an output tell: a summary, a crash, nothing but a complaint."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from forsy_retrace.commands import MOVES, REMOVES, Command, Simple
@@ -144,8 +144,9 @@ def _error(text: str, run: Command | None) -> str:
     """The exit is masked or not told; the output is nothing but a tool's error message, or a server's refusal with its status."""
     if run is not None and run.surface == "api" and (answer := _refused(text)):
         return answer
-    lines = _complaint(text, run)
-    return lines[0] if 0 < len(lines) <= 3 and _is_error(lines, run) else ""
+    lines = [line for line in _complaint(text, run) if not HELP.match(line)]
+    is_error = 0 < len(lines) <= 3 and all(_complains(line, run) for line in lines)
+    return lines[0] if is_error else ""
 
 
 class Row(NamedTuple):
@@ -206,15 +207,9 @@ SHELLS = frozenset(["bash", "sh", "zsh", "fish", "dash", "ksh", "(eval)"])
 SHOWS = ("read", "search", "other")
 """Operations that print what they look at, or their own words."""
 HELP = later(
-    r"(?i)^check your internet connection\b|^(?:try|see|run|use) .{0,60}(?:--help|-h\b|\bhelp\b|\bman )"
+    r"(?i)^check your internet connection\b|^(?-i:LINE \d+|HINT|DETAIL|CONTEXT|QUERY): |^\^$|^(?:try|see|run|use) .{0,60}(?:--help|-h\b|\bhelp\b|\bman )"
 )
-"""Where a complaint says that more is told."""
-
-
-def _is_error(lines: Sequence[str], run: Command | None) -> bool:
-    """Whether a few lines are nothing but error messages, and where to read more."""
-    said = [line for line in lines if not HELP.match(line)]
-    return bool(said) and all(_complains(line, run) for line in said)
+"""Where a complaint says that more is told, or where in a query it stands."""
 
 
 def _complains(line: str, run: Command | None) -> bool:

@@ -187,6 +187,8 @@ PASTED = "pastes-a-failure"
 
 NO_MORE = ("wants-no-more", "ends-the-talk")
 """The rules of a goodbye, which nothing has to answer: one that the agent asked for, and others."""
+YES_ALONE = "yes-alone"
+"""The rule of a yes that nothing has to answer either."""
 
 PERMITTED = "permits-what-was-offered"
 """The rule of an approval that speaks for what is to come, and not for what is done."""
@@ -295,7 +297,7 @@ RULES: tuple[Rule, ...] = (
     Rule("answers-with-a-view", "answer_to_agent_question", "new_instruction", 0.66,
          "Behind the agent's question or offer it opens with what the user thinks or wants, at any length.",
          lambda c, x, via: (x.asked or x.offered) and _views(c) and not _wrong(c, x)),
-    Rule("yes-alone", "approval", None, 0.8,
+    Rule(YES_ALONE, "approval", None, 0.8,
          "A yes by itself, where nothing was asked.",
          lambda c, x, via: c.opens == "yes" and c.words <= 3 and not x.asked and not c.question),
     # Words: what a longer one does to the work.

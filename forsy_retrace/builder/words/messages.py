@@ -7,7 +7,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from .cues import OPENERS, SENTENCE, cues_of
-from .message_rules import NO_MORE, PASTED, PERMITTED, RULES, Context, Cues
+from .message_rules import NO_MORE, PASTED, PERMITTED, RULES, YES_ALONE, Context, Cues
 
 FLOOR = 0.5
 """A vote below this is no reading; the role then is `other`, the feedback null."""
@@ -66,7 +66,7 @@ def answers(step: Step) -> bool:
 def wants_no_more(step: Step) -> bool:
     """Whether a message only ends the talk: nothing has to answer it."""
     role = step.grounds.get("message_role")
-    return role is not None and role.rule in NO_MORE
+    return role is not None and role.rule in (*NO_MORE, YES_ALONE)
 
 
 def finds_fault(step: Step) -> bool:
