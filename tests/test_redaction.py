@@ -134,6 +134,7 @@ OF_A_FORM: dict[str, str] = {
     "woocommerce-secret": "cs_{40x}",
     "xai": "xai-{40A}-{39A}",
     "xata": "xau_{40A}",
+    "bcrypt-in-base64": "JDJhJDEwJ{70A}",
     "dpapi": "01000000d08c9ddf0115d1118c7a00c04fc297eb{200x}",
     "signify": "RWRCSw{130A}==",
     "jenkins": "{{AQAAABAAAA{48A}=}}",
@@ -376,6 +377,30 @@ UNDER_A_KEY = [
     ('wep_key0="{}"', 'wep_key0="'),
     ("password =3D {}", "password =3D "),
     ('"random_password", "a": [{{"b": {{"length": 9, "result": "{}"}}}}]', '"length": 9'),
+    ('new UsernamePasswordCredentials("bob", "{}")', '"bob", "'),
+    ('ds.setPassword("{}");', "setPassword("),
+    ('ssh.Password("{}")', 'ssh.Password("'),
+    ('smtp.PlainAuth("", "a", "{}", "m.example")', '"m.example")'),
+    ('bcrypt.hashpw(b"{}", bcrypt.gensalt())', "bcrypt.gensalt()"),
+    ('bcrypt.GenerateFromPassword([]byte("{}"), 10)', "), 10)"),
+    ("password_hash('{}', PASSWORD_DEFAULT)", "PASSWORD_DEFAULT"),
+    ('check_password_hash(known, "{}")', "(known, "),
+    ('User.objects.create_superuser("bob", "b@x.example", "{}")', "create_superuser("),
+    ('ftp_login($c, "bob", "{}");', '"bob", "'),
+    ('.password("{{noop}}{}")', "{noop}"),
+    ('.basic_auth("bob", Some("{}"))', '"bob", Some("'),
+    ("f.basic_auth 'bob', '{}'", "'bob', '"),
+    ('basic_auth = ["bob", "{}"]', '"bob", "'),
+    ("knife bootstrap web1 -x ops -P {} --sudo", "--sudo"),
+    ('dotnet user-secrets set "Db:Password" "{}"', '"Db:Password" "'),
+    ("pass insert -e x <<< '{}'", "-e x <<< '"),
+    ("network --wpakey={}", "--wpakey="),
+    ("username ops privilege 15 secret {}", "privilege 15 secret "),
+    (" ppp chap password 7 {}", "chap password 7 "),
+    ("wpa-psk ascii 0 {}", "wpa-psk ascii 0 "),
+    ("Password for the elastic user (reset with `x`):\n  {}\n", "(reset with `x`):"),
+    ('env:\n  - {{name: API_TOKEN, value: "{}"}}', "name: API_TOKEN, value: "),
+    ("admin login is ops / {}", "admin login is ops / "),
     ("keybase oneshot --paperkey '{} and more words'", "keybase oneshot --paperkey '"),
 ]
 
@@ -392,6 +417,12 @@ HARMLESS = [
     "<tr><th>Password</th><td>a</td></tr><tr><th>OAuth2Client</th><td>b</td></tr>",
     "seed: 42, mnemonic(words), from_phrase(text), the community: all of us",
     "import a/b2; connect to x/y2",
+    "<phone>string</phone> customer_id > 1000 and <T extends customer>a1</a>",
+    "Passcode: required; Passcode: 12; the passcode is 4 to 10 digits",
+    "ssh.Password(password); password_hash($input); check_password(user, form)",
+    "auth: ['read', 'write']; 'key' => 'posts.index', 'key' => 'value-of-it'",
+    "BUILTIN\\Users S-1-5-32-545; the user name: (optional)",
+    '"preferred_username": claims["sub"], samaccountname = attribute',
     '["docker", "login", "--password-stdin", "registry"]',
     "密码长度不能少于8位 密码hash_password_v2",
     "Password ➜ Profile and Password: <code>string</code>",
@@ -723,6 +754,19 @@ def test_what_is_said_to_be_base64_is_decoded(way: str) -> None:
 def test_a_command_of_powershells_is_decoded() -> None:
     command = base64.b64encode(f'$password = "{password()}"'.encode("utf-16-le")).decode()
     assert mask(f"powershell -enc {command}") == "powershell -enc [CREDENTIAL_1]"
+
+
+@pytest.mark.parametrize(
+    "way", ["Passcode: {}", "**Passcode:** {}", '{{"otp": "{}"}}', '"pin": {}']
+)
+def test_figures_are_a_secret_where_they_are_called_a_code(way: str) -> None:
+    assert mask(way.format("".join("739158"))) == way.format("[CREDENTIAL_1]")
+
+
+def test_a_cell_that_is_wider_than_its_column_is_masked_whole() -> None:
+    secret = some(32)
+    table = f"login  password  role\n-----  --------  ----\nbob    {secret}  admin\n"
+    assert mask(table) == table.replace(secret, "[CREDENTIAL_1]")
 
 
 def test_a_user_and_a_password_in_base64_are_known_by_their_scheme() -> None:
@@ -1483,6 +1527,8 @@ def test_what_a_network_device_is_told_is_masked(way: str) -> None:
         ("user app on #{} ~*", "8846f7eaee8fb117" + "ad06bdd830b7586c" * 3),
         ('{{"secondaryKey": "{}"}}', "Zk3xQ9b7LwT8" + "eyqUyEU51Bc8wXa2Kf9tR4mNq7Ls1Vd" + "="),
         ("Product Key: {}", "XK4PT" + "-9QW3R-7BNMC-2HFGD-V6Y8J"),
+        ("WIF: {}", "5KLYnfRqTQB819eXyX6W7GPZ4vk" + "X3Wu585MchCCuLTCP6eH1DF7"),
+        ("'key' => '{}'", "29jP76MwItEooh9e" + "S9Sfc7jwOlJKOSLj"),
         ("or enter this code: {}", "otya 3ozy " + "zoic nltw juwu myu2 7qqd qhlz"),
     ],
 )
@@ -1983,6 +2029,22 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
             "ATTENDEE;CN=[PERSON_1]:mailto:[EMAIL_1]",
         ),
         ("BEGIN:VCARD\nFN:Jo Vermeer\n", "BEGIN:VCARD\nFN:[PERSON_1]\n"),
+        (
+            "<firstName>Marieke</firstName><customerId>884213</customerId><phone>+31651843907</phone>",
+            "<firstName>[PERSON_1]</firstName><customerId>[CUSTOMER_ID_1]</customerId>"
+            "<phone>[PHONE_1]</phone>",
+        ),
+        ('{"given_name": "Marieke", "n": 1}', '{"given_name": "[PERSON_1]", "n": 1}'),
+        ('"preferred_username": "jvermeer2"', '"preferred_username": "[USER_1]"'),
+        ("dn: a\nsAMAccountName: jvermeer2\n", "dn: a\nsAMAccountName: [USER_1]\n"),
+        ("acme\\jvermeer2  S-1-5-21-1004336348", "acme\\[USER_1]  S-1-5-21-1004336348"),
+        ("Registered Owner:          Jo Vermeer\n", "Registered Owner:          [PERSON_1]\n"),
+        (
+            "Domain:                    ad.delft.local\n",
+            "Domain:                    [INTERNAL_URL_1]\n",
+        ),
+        ("Computer Name: Jo’s MacBook Pro\n", "Computer Name: [INTERNAL_URL_1]\n"),
+        ("User Name: Jo Vermeer (jvermeer2)\n", "User Name: [PERSON_1] ([USER_1])\n"),
         ("CN=Jo Vermeer,OU=Users,DC=x", "CN=[PERSON_1],OU=Users,DC=x"),
         ("jvermeer:x:1001:1001::/srv:/bin/sh", "[USER_1]:x:1001:1001::/srv:/bin/sh"),
         ("cat /var/mail/jvermeer", "cat /var/mail/[USER_1]"),

@@ -43,6 +43,11 @@ PROCESS = later(
 WHOAMI = later(
     rb"[ \t]{0,4}\r?\n(?:[\w-]{1,30}\\)?([A-Za-z_][A-Za-z0-9_.-]{2,31})[ \t]{0,4}(?:\r?\n|$)"
 )
+SYSTEM_USER = later(rb"[^\n(]{2,60} \(([A-Za-z_][\w.-]{1,31})\)[ \t\r]{0,4}(?:\n|$)")
+WITH_SID = later(rb"(?:^|[\s\"'])[\w.-]{1,30}\\{1,2}([A-Za-z_][\w.-]{1,40})[ ]{0,20}$")
+CLAIMED = later(
+    rb"\\{0,3}[\"'][ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']([A-Za-z_][\w.-]{2,40})\\{0,3}[\"']"
+)
 UID = later(rb"\d{1,10}\(([A-Za-z_][\w.-]{1,40})\)")
 LOGNAME = later(rb"[\"']?([A-Za-z_][\w.-]{2,31})[\"']?(?:[ \t;]{0,4}(?:\r?\n|$)|[ ;])")
 SUDO = later(rb"([a-z_][\w.-]{1,31}): ?")
@@ -84,6 +89,10 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"whoami", partial(_account, WHOAMI, "whoami")
     for command in (b"echo $user", b"id -un"):
         yield command, partial(_account, WHOAMI, "whoami")
+    yield b"user name: ", partial(_account, SYSTEM_USER, "system-user")
+    yield b" s-1-5-21-", partial(_before, WITH_SID, "account-with-sid")
+    yield b"\nsamaccountname: ", partial(_account, LOGNAME, "directory-account")
+    yield b"preferred_username", partial(_account, CLAIMED, "claimed-account")
     for word in (b"uid: (", b"gid: ("):
         yield word, partial(_account, STAT, "stat")
     for uid in range(1000, 1010):

@@ -144,7 +144,10 @@ def _under_dashes(scan: Scan, at: int, end: int, level: int) -> None:
     for start, stop in _lines_below(scan, line_end):
         if scan.data[start + first - 1 : start + first].strip():
             return
-        _judge_cell(scan, start + first, min(start + last, stop), level)
+        begin, end = start + first, min(start + last, stop)
+        if end > begin and not scan.data[end - 1 : end].isspace():
+            end += len(scan.data[end:stop].partition(b" ")[0])  # wider than its column
+        _judge_cell(scan, begin, end, level)
 
 
 def _lines_below(scan: Scan, end: int) -> Iterator[tuple[int, int]]:

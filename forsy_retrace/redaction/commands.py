@@ -162,6 +162,8 @@ class _Command:
             case "hex-32" | "hex-40" | "hex-64":
                 is_hex = shape.HEX.fullmatch(text) is not None
                 return is_hex and len(text) == int(self.part.removeprefix("hex-"))
+            case "digits":
+                return text.isdigit() and 4 <= len(text) <= 10
             case "base64":
                 return text.endswith(b"=") and len(text) >= 40 and shape.is_token(text, 40)
             case "uuid":

@@ -69,6 +69,7 @@ TAKEN_OUT = later(rb"(?:\A|\n)-[^-]")
 """A line that a diff takes out: no flag begins it."""
 # The name of a cookie or of a variable, and what may stand between it and the value.
 NAMED = later(rb"[\"'](?:name|key)\\{0,8}[\"']\s{0,4}:\s{0,4}\\{0,8}[\"']$")
+IN_FLOW = later(rb"[{,]\s{0,8}(?:name|key):[ \t]{0,4}$")
 MEMBERS = later(
     rb"(?:\s{0,40},\s{0,40}\\{0,8}[\"'][a-zA-Z]{1,16}\\{0,8}[\"']\s{0,8}:\s{0,8}"
     rb"(?:\\{0,8}[\"'][^\"'\\\n]{0,80}\\{0,8}[\"']|[\w.-]{1,20})){1,6}?"
@@ -175,6 +176,8 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         _assigned(scan, left, name_end, place, sign, level)
     elif tail[4] and closed and left and data[left - 1] in values.QUOTES:
         _listed(scan, left, place, level)
+    elif tail[4] and level != WEAK and IN_FLOW.search(data, max(0, left - 24), left):
+        _pair(scan, left, name_end, level)
     elif tail[5] and left and data[left - 1] in b"<:":
         _element(scan, place, level, certain=True)
     elif tail[5] and closed and ATTRIBUTE.search(data, max(0, left - 8), left):

@@ -68,13 +68,13 @@ OF_A_PERSON = later(
 )
 NEAR = 160
 AFTER_KEY = later(
-    rb"\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']?"
+    rb"(?:\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,20}\\{0,3}[\"']?|>)"
     + TWO_NAMES
     + rb"(?:\\{0,3}[\"'<,;\r\n]| <|$|\\n)"
 )
 ONE_NAME = later(
-    rb"\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']"
-    rb"([A-Z\xc3-\xce]" + LETTERS + rb"{2,25})\\{0,3}[\"']"
+    rb"(?:\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']|>)"
+    rb"([A-Z\xc3-\xce]" + LETTERS + rb"{2,25})(?:\\{0,3}[\"']|</)"
 )
 GIT_NAME = later(rb"[ =]{1,3}[\"']?" + TWO_NAMES)
 GIT_SAYS = later(rb"[ \t]{0,4}\r?\n" + TWO_NAMES + rb"[ \t]{0,4}(?:\r?\n|$)")
@@ -87,6 +87,7 @@ SUBJECT = later(
     rb"|\"?[:;][^\n]{0,80}?(?i:mailto:))"
 )
 CARD = later(TWO_NAMES + rb"(?:\r?\n|$)")
+SYSTEM_USER = later(TWO_NAMES + rb" \([\w.-]{2,40}\)[ \t\r]{0,4}(?:\n|$)")
 HIS_NAME = later(TWO_NAMES + rb"(?:[.,;!?\r\n ]|$)")
 ADDRESSED = later(TWO_NAMES + rb",? ?\r?(?:\n|\\n|$)")
 TODO_NAME = later(TWO_NAMES + rb"\)")
@@ -105,6 +106,7 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     for sign in (b";cn=", b"cn=", b';cn="'):
         yield sign, partial(_person, SUBJECT, "subject")
     yield b"\nfn:", partial(_person, CARD, "card")
+    yield b"user name: ", partial(_person, SYSTEM_USER, "system-user")
     yield b"dear ", _addressed
     yield b"todo(", partial(_person, TODO_NAME, "todo-name")
     yield b"fixme(", partial(_person, TODO_NAME, "todo-name")

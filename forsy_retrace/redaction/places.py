@@ -21,9 +21,9 @@ IMPORTED = later(rb"[ \t]{1,4}import\b")
 COMMAND_BEFORE = later(
     rb"(?:ssh|scp|sftp|ping6?|curl|wget|dig|nslookup|host|telnet|nc|ncat|mosh|rsync|traceroute"
     rb"|nmap|openssl s_client -connect|http|xh|smb|resolve[sd]?|server|[Hh]ostname|Host|HostName"
-    rb"|host_?name|url|addr(?:ess)?|endpoint|dns|domain|connect(?:ed|ing)? to|from|to|on|at|@"
-    rb"|://|-h|--host|--hostname|--server|\d\.\d{1,3}\.\d{1,3}(?=[ \t]))[ \t:=\"']{0,4}"
-    rb"(?:-[A-Za-z]{1,3}[ ]{1,2})?(?:[\w.-]{1,40}@)?$"
+    rb"|host_?name|url|addr(?:ess)?|endpoint|dns|[Dd]omain|connect(?:ed|ing)? to|from|to|on|at|@"
+    rb"|://|-h|--host|--hostname|--server|\d\.\d{1,3}\.\d{1,3}(?=[ \t]))"
+    rb"(?::[ \t]{0,30}|[ \t:=\"']{0,4})(?:-[A-Za-z]{1,3}[ ]{1,2})?(?:[\w.-]{1,40}@)?$"
 )
 COMPANY = later(
     rb"(?:[a-z0-9-]{2,40}\.){1,3}(?:com|net|org|io|dev|cloud|tech|eu|de|nl|fr|es|it|ch|at|be|se|no|dk|pl"
@@ -35,6 +35,10 @@ UNAME = later(
 )
 HOSTNAME = later(rb"(?: -[a-z])?\r?\n([A-Za-z0-9][A-Za-z0-9.-]{2,62})[ \t\r]{0,4}(?:\n|$)")
 STATIC_HOSTNAME = later(rb"([A-Za-z0-9][A-Za-z0-9.-]{2,62})[ \t\r]{0,4}(?:\n|$)")
+COMPUTER_NAME = later(
+    rb"([^\n:]{2,40}(?:'|\xe2\x80\x99)s (?:MacBook|iMac|Mac|iPhone|iPad)[\w ]{0,20})"
+    rb"[ \t\r]{0,4}(?:\n|$)"
+)
 REMOTE_HOST = later(rb"([A-Za-z0-9][A-Za-z0-9.-]{2,62})/")
 MAC = later(
     rb"-(?:MacBook(?:-Pro|-Air)?|iMac|Mac-mini|Mac-Studio)(?:-[0-9]{1,2})?"
@@ -77,7 +81,7 @@ ESCAPE_LIKE = later(
 """What may stand behind two backslashes: an escape's digits, a word of rich text."""
 CUSTOMER_VALUE = later(
     rb"(?:[_ -]?(?:id|ids|no|n?nr|num|number|n?nummer|code|ref|uuid|key))?\\{0,3}[\"'`]?"
-    rb"[ \t]{0,4}(?:[:=#]{1,2}|=>|: ?#|is[ ]|[ ]#|\.[ ])"
+    rb"[ \t]{0,4}(?:[:=#]{1,2}|=>|: ?#|is[ ]|[ ]#|\.[ ]|>(?=[\w-]{3,64}</))"
     rb"[ \t]{0,4}#?\\{0,3}[\"'`]?([A-Za-z0-9][A-Za-z0-9_-]{2,63})"
 )
 NAMES_A_NUMBER = b"id", b"number", b"client"
@@ -97,6 +101,8 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     for sign in (b"$", b"%", b">", b"#"):
         yield sign + b" hostname", partial(_named_host, HOSTNAME)
     yield b"static hostname: ", partial(_named_host, STATIC_HOSTNAME)
+    for thing in (b"computer name: ", b"device name: "):
+        yield thing, partial(_named_host, COMPUTER_NAME)
     for sign in (b"+", b"%2b"):
         yield b"ssh-remote" + sign, partial(_named_host, REMOTE_HOST)
     yield b".svc.cluster.local", _cluster_host
