@@ -148,6 +148,23 @@ def numbered(text: str, path: str, first: int, limit: int | None) -> Change | No
     Lines count while their numbers do, so that a table's first column is no number of a line. The
     empty line behind a file's last one is none of its lines; it shows unless the limit was met.
     """
+    shown = _each_numbered(text, first) or _lines_numbered(text, first)
+    if len(shown) > 1 and not shown[-1] and (limit is None or len(shown) < limit):
+        shown.pop()
+    return Change(path, "shown", after="\n".join(shown), start=first) if shown else None
+
+
+def _each_numbered(text: str, first: int) -> list[str]:
+    """The lines of a text that has a number in front of each; empty where one has none, or another."""
+    mark = "→" if "→" in text else "\t"
+    lines = [line.partition(mark) for line in text.split("\n")]
+    for number, (head, marked, _) in enumerate(lines, first):
+        if not marked or head.lstrip(" ") != str(number):
+            return []
+    return [line for _, _, line in lines]
+
+
+def _lines_numbered(text: str, first: int) -> list[str]:
     shown = list[str]()
     for line in text.split("\n"):
         found = NUMBERED.match(line)
@@ -155,9 +172,7 @@ def numbered(text: str, path: str, first: int, limit: int | None) -> Change | No
             shown.append(line[found.end() :])
         elif shown or not line.endswith(":"):  # `The result of cat -n:` may stand above
             break
-    if len(shown) > 1 and not shown[-1] and (limit is None or len(shown) < limit):
-        shown.pop()
-    return Change(path, "shown", after="\n".join(shown), start=first) if shown else None
+    return shown
 
 
 def scripts(step: Step) -> tuple[str, ...]:

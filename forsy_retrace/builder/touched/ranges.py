@@ -60,7 +60,7 @@ def read_in_parts(step: Step) -> dict[str, int]:
 
     0 where it leaves out some before what it prints, or in between.
     """
-    run, printed = step.run, len(bare_output(step).removesuffix("\n").split("\n"))
+    run = step.run
     spans: dict[str, list[Span]] = {}
     wholes = set[str]()
     for source, asked in _sources(run) if run is not None else ():
@@ -70,6 +70,7 @@ def read_in_parts(step: Step) -> dict[str, int]:
         for path in source.reads:
             spans.setdefault(path, []).append(asked)
     ends = {path: _end(held) for path, held in spans.items() if path not in wholes}
+    printed = len(bare_output(step).removesuffix("\n").split("\n")) if ends else 0
     return {path: end for path, end in ends.items() if end <= printed}
 
 

@@ -175,9 +175,9 @@ def _named(step: Step, run: Command) -> Iterator[Named]:
 
 def _put(step: Step, program: str) -> Iterator[tuple[str, str]]:
     """The files that a program wrote which ran to its end, and what that did to each."""
-    for put in puts(program) if not CRASHED.search(step.printed) else ():
-        if put.surely and _is_file(put.path):
-            yield put.path, "edit" if put.is_read else "generated"
+    found = [put for put in puts(program) if put.surely and _is_file(put.path)]
+    for put in found if found and not CRASHED.search(step.printed) else ():
+        yield put.path, "edit" if put.is_read else "generated"
 
 
 def _targets(simple: Simple) -> tuple[str, ...]:
