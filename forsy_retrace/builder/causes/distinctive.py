@@ -196,7 +196,7 @@ def parts(token: str) -> Iterator[str]:
     if len(value) < SHORTEST:
         return
     yield value
-    if digits := HEX.fullmatch(value):
+    if value[0] == "0" and (digits := HEX.fullmatch(value)):
         yield digits[1]
     if "/" in value:
         path = value.partition(":")[0]
@@ -208,7 +208,7 @@ def parts(token: str) -> Iterator[str]:
         for part in value.split("/") if "@" in value else ():
             if part not in (value, name) and len(part) >= SHORTEST and VERSION.fullmatch(part):
                 yield part
-    elif placed := PLACED.fullmatch(value):
+    elif ":" in value and (placed := PLACED.fullmatch(value)):
         yield placed[1]
     for word in WORD.findall(value):
         if word != value and _is_identifier(word) and not BUILT_IN.fullmatch(value):
@@ -222,7 +222,7 @@ MODULE = later(r"[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}(?=/)")
 
 def folders(token: str) -> Iterator[str]:
     """The folders below its root that a module's path names: `shop.dev/till/cmd/cart`."""
-    found = MODULE.match(token) if len(token) < LONGEST else None
+    found = MODULE.match(token) if "/" in token and len(token) < LONGEST else None
     rest = token[found.end() :].strip(".:/") if found else ""
     while len(rest) >= SHORTEST and "/" in rest:
         yield rest
@@ -235,10 +235,15 @@ def is_camel(word: str) -> bool:
     Of words joined by hyphens, one in capitals alone (`API-dependent`) or with one at its start
     (`non-English`) makes no name.
     """
+    if word.islower():
+        return False
     mixed = [part for part in word.split("-") if part not in (part.upper(), part.lower())]
     return len(mixed) > 1 or any(part[1:] != part[1:].lower() for part in mixed)
 
 
+DIGIT = later(r"\d")
+
+
 def _is_identifier(word: str) -> bool:
     """A name that somebody coined: mixed case, an underscore or a digit."""
-    return "_" in word or any(c.isdigit() for c in word) or is_camel(word)
+    return "_" in word or DIGIT.search(word) is not None or is_camel(word)
