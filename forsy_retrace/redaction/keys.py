@@ -96,6 +96,8 @@ DEFINED = later(rb"\b(?:define|env|getenv|environ\.get|putenv)\([ \t]{0,4}[\"']$
 CONSTANT = later(rb"\bdefine\([ \t]{0,4}[\"'][A-Z_]{0,40}PASS(?:WORD|WD|PHRASE)?[\"']")
 CLOSING = later(rb"\\{0,8}[\"'`]")
 # NEO4J_AUTH=neo4j/…, and what a plan will make of a value.
+OF_BOTH = b"_auth", b"_creds", b"_credentials"
+"""Names of an account and its password."""
 OF_AN_ACCOUNT = later(rb"(?:neo4j/|[A-Za-z][\w.-]{1,30}:)(?=[^\s/:])")
 BECOMES = later(rb"\\{0,8}[\"'] -> (?=\\{0,8}[\"'])")
 PLACEHOLDER = later(rb"credential_[0-9]{1,9}")
@@ -241,7 +243,7 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
     if level == PASSWORD and not value.quoted:
         words = APP_PASSWORD.match(data, value.start)
         value = value._replace(end=words.end(1)) if words else value
-    if name.lower().endswith(b"_auth") and (account := OF_AN_ACCOUNT.match(data, value.start)):
+    if name.lower().endswith(OF_BOTH) and (account := OF_AN_ACCOUNT.match(data, value.start)):
         secret = value._replace(start=account.end())
         if judge(scan, secret, PASSWORD, certain=False, rule="of-an-account"):
             return
