@@ -30,8 +30,10 @@ MAKES_FOLDERS = frozenset(["mkdir", "md"])
 """Commands whose targets are folders with nothing in them."""
 ROOTED = later(r"[/~\\]|[A-Za-z]:")
 """How a path begins that means the same wherever a command runs."""
-NO_FILE = later(r"(?i)\s*\Z|/dev/null\Z|(?:env|variable|function|alias|hklm|hkcu):")
-"""Nothing, nowhere, and the drives of PowerShell that hold no files."""
+NO_FILE = later(
+    r"(?i)\s*\Z|/dev/null\Z|(?:env|variable|function|alias|hklm|hkcu):|[a-z][\w+.-]+://"
+)
+"""Nothing, nowhere, addresses, and the drives of PowerShell that hold no files."""
 CLEANED = later(r"(?m)^Removing (\S.*)$")
 """How `git clean` tells what it deleted, from its folder on."""
 NOT_WRITTEN = later(
