@@ -79,7 +79,7 @@ def _poured_before(step: Step, run: Command, named: Iterable[Named]) -> Iterator
     """
     if step.output is None or NO_SYNTAX.match(step.printed):
         return
-    before = {one.at for one in run.poured if one.at + 1 < len(run.simples)}
+    before = {one.at for one in run.poured if one.at + 1 < len(run.simples) and not one.may_stop}
     complaints = " ".join(found[0] for found in NOT_WRITTEN.finditer(step.printed))
     for one in named:
         if one[0] in before and posixpath.basename(one[1]) not in complaints:
