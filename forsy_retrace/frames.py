@@ -21,7 +21,7 @@ MOST_PROMPT = 4000
 RESET = later(r"(?:\A|\n)Shell cwd was reset to [^\n]{1,1000}\s*\Z")
 """What Claude Code writes behind an output where the command had left the folders of the work."""
 MOST_RESET = 1100
-USAGE = later(r"(?:\A|\n)<usage>[^<]{1,300}</usage>\s*\Z")
+USAGE = later(r"(?:\A|\n)<usage>total_tokens: [^<]{1,300}</usage>\s*\Z")
 """What Claude Code writes behind the report of a subagent: how many tokens and tools it used."""
 MOST_USAGE = 400
 ENDED = later(

@@ -43,7 +43,7 @@ from .outputs.runners import read_summary
 from .rule import Rule
 from .touched.edits import Standing, edits_of
 from .touched.fixers import Stash, around_its_check
-from .touched.paths import absolute, base_of, known_places
+from .touched.paths import absolute, base_of, end_of, known_places
 from .touched.replaced import leaves_as_it_is
 from .touched.scratch import EDITS, scratch
 from .touched.tracked import makers
@@ -375,7 +375,7 @@ class _Checker:
         return tuple(path for name in named for path in self._ending_so(name))
 
     def _ending_so(self, name: str) -> Iterator[str]:
-        end = "/" + (name.lstrip("./") if "/" in name else name)
+        end = end_of(name)
         for path in sorted(self.standing.by_name.get(posixpath.basename(name), ())):
             if (path == name or path.endswith(end)) and self._is_code(path):
                 yield path

@@ -337,7 +337,7 @@ def _final(trace: Trace, told: Told) -> str:
 
 WELCOME = later(
     r"(?i)\W*(?:you(?:['’]re| are) (?:(?:very|most|so|always) )?welcome|(?:it (?:was|is) )?my pleasure"
-    r"|(?:i['’]m )?(?:so )?glad (?:i could|to|it|that|you)|happy to (?:help|have helped)|any ?time"
+    r"|(?:i['’]m )?(?:so )?glad (?:i could|to|it|that|you)|happy to (?:help|have helped)|any ?time(?=\s*(?:[!.,]|\Z))"
     r"|de nada|de rien|gern(?:e| geschehen)|por nada|пожалуйста|不客气|どういたしまして)\b"
 )
 """How thanks are answered."""

@@ -247,19 +247,30 @@ def _poured(steps: list[Step]) -> Iterator[Poured]:
 
     Nothing before it can stop it.
     """
-    reached = True
+    reached, strict, may_stop = True, False, False
     for at, (part, known) in enumerate(steps):
         if part.depth:
             continue
+        if reached and not part.block and known.done.words[:1] == ("exit",):
+            return
         redirects = [] if part.shared else [operator for operator, _ in part.redirects]
         into = redirects in ([">"], [">>"], [">|"])
         is_poured = part.literal and known.done.words == ("cat",)
         text = part.body or "" if is_poured else _said(known.done.words)
         pours = into and text is not None and not part.block
         if pours and reached:
-            yield Poured(at, text or "")
-        goes_on = reached and (pours or known.done.words[:1] in (*_MOVES, *_READIES))
+            yield Poured(at, text or "", may_stop)
+        strict = strict or _stops_at_errors(known.done.words)
+        ready = pours or known.done.words[:1] in (*_MOVES, *_READIES)
+        may_stop = may_stop or (strict and not ready)
+        goes_on = reached and ready
         reached = goes_on if part.after == "&&" else part.after not in ("||", "|")
+
+
+def _stops_at_errors(words: Sequence[str]) -> bool:
+    """Whether it is `set -e`, in any of its ways."""
+    flags = words[1:] if words[:1] == ("set",) else ()
+    return any(flag == "errexit" or (flag[:1] == "-" and "e" in flag) for flag in flags)
 
 
 def _said(words: Sequence[str]) -> str | None:

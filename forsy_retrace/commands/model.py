@@ -59,6 +59,8 @@ class Poured(msgspec.Struct, frozen=True, gc=False):
     at: int
     """The command of the line that writes it."""
     text: str
+    may_stop: bool = False
+    """Behind `set -e` something before it may have stopped the line."""
 
 
 class Command(msgspec.Struct, frozen=True):

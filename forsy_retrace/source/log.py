@@ -34,7 +34,7 @@ COMMENT = b"//"
 FIELDS = (b"data:", b"event:", b"id:", b"retry:", b": ")
 """How a stream begins that was kept as its server sent it."""
 EVENT = b"data:"
-FRAME = re.compile(rb"(data: ?\[DONE\]|(?:event|id|retry):.*|:.*?)\s*")
+FRAME = re.compile(rb"data: ?\[DONE\]|(?:event|id|retry|):.*")
 """What stands around its events: their names, its end, signs of life."""
 CACHE = "-shm"
 BESIDE = ("-wal", "-journal", CACHE)
@@ -322,8 +322,9 @@ class Source:
 
     def _sent(self, line: int, start: int, data: bytes, whole: bool) -> Iterator[Record]:
         """A line of a stream as its server sent it: an event, or the frame around it."""
-        if frame := FRAME.fullmatch(data):
-            here = Evidence(self.name, line, start, start + frame.end(1))
+        bare = data.rstrip()
+        if FRAME.fullmatch(bare):
+            here = Evidence(self.name, line, start, start + len(bare))
             yield Record(here, problem="frame of a stream")
         else:
             lead = len(EVENT) if data.startswith(EVENT) else 0

@@ -144,9 +144,11 @@ def _taken_back(step: Step, later: Hindsight) -> Told | None:
 
 
 def _undone_by(step: Step, later: Hindsight) -> int:
-    """The call that first took up what a service had made, where its name says that it undoes; else 0."""
+    """The call that first took up what a service had made, where its name says that it undoes that; else 0."""
     by = later.trace.uses.get(step.step, 0)
-    return by if by and acts(step) and UNDOES.search(later.trace.steps[by - 1].tool or "") else 0
+    undoes = UNDOES.search(later.trace.steps[by - 1].tool or "") if by and acts(step) else None
+    *_, what = ("", *NOUN.findall(undoes["what"])) if undoes else ("",)
+    return by if undoes and what.lower().removesuffix("s") in (step.tool or "").lower() else 0
 
 
 def _replaced(step: Step, later: Hindsight) -> Told | None:
@@ -189,7 +191,10 @@ def _deletes(by: int, edit: int, touched: dict[int, list[Touch]]) -> bool:
 
 UNDOES = later(
     r"(?:^|[^A-Za-z])(?:[Cc]ancel|[Dd]elete|[Rr]emove|[Rr]evoke|[Uu]ndo|[Rr]evert|[Vv]oid)(?![a-z])"
+    r"(?P<what>.*?)(?=[_-](?:by|for|from|in|of)[_-]|(?:By|For|From|In|Of)(?![a-z])|$)"
 )
+"""How the name of a tool says that it undoes, and what: `remove_item_from_cart` an item, no cart."""
+NOUN = later(r"[A-Z]?[a-z]+")
 ASKS_BACK = later(
     r"(?i)\b(?:undo|revert(?:ing)?|roll(?:ing)? ?(?:it |this |that |them )?back|rollback"
     r"|restore|discard|back out|put (?:it|this|that|them) back)\b"

@@ -11,6 +11,7 @@ from forsy_retrace.trace import Step, Trace
 
 from ..classify import typed_line
 from ..outcome import never_ran
+from .paths import end_of
 
 BY_GIT = frozenset(
     [
@@ -58,7 +59,7 @@ def rewrites_of(step: Step) -> Iterator[Simple]:
 def may_rewrite(simple: Simple, path: str) -> bool:
     """Whether such a command may have meant this file: one that it names, where it names any."""
     named = _named(simple)
-    return not named or any(path.endswith(f"/{name.lstrip('./')}") for name in named)
+    return not named or any(path.endswith(end_of(name)) for name in named)
 
 
 def names_rewritten(simple: Simple) -> frozenset[str] | None:
@@ -125,7 +126,7 @@ def names_fixed(simple: Simple) -> frozenset[str] | None:
 def _pattern(named: str) -> str:
     """How the paths end that a word may mean, behind what only the shell could have told."""
     *untold, told = OPEN.split(named)
-    return f"*{told}" if untold else f"*/{told.lstrip('./')}"
+    return f"*{told if untold else end_of(told)}"
 
 
 GLOB = frozenset("*?[")

@@ -25,7 +25,9 @@ def entries(step: Step, text: str, names: Container[str]) -> Iterator[str]:
         return
     for line in text.splitlines()[:MOST_LINES]:
         words = line.strip().lstrip("-").split()
-        for entry in dict.fromkeys((*words[:1], *words[-1:])):
+        # `docs/log.md:3: see cart.py` is a hit, and `ls: cart.py` a complaint: they list no cart.py.
+        named = words[:1] if ":" in "".join(words[:1]) else (*words[:1], *words[-1:])
+        for entry in dict.fromkeys(named):
             if last_part(entry) in names and len(entry) < LONGEST and entry.strip("./"):
                 yield placed(entry, folder, step.cwd)
 

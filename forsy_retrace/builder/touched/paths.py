@@ -4,6 +4,7 @@ import posixpath
 from collections.abc import Iterator
 
 from forsy_retrace.commands import Command
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 
@@ -34,6 +35,12 @@ def shown(path: str, cwd: str | None) -> str:
     return path[len(base) + 1 :] if base and path.startswith(base + "/") else path
 
 
+def end_of(named: str) -> str:
+    """How a path ends that a call names so: `./tax.py` and `../tax.py` alike, `.env` as itself."""
+    return "/" + STEPS.sub("", named.replace("\\", "/"))
+
+
+STEPS = later(r"^(?:\.{0,2}/)+")
 DEPTH = 64
 """Folders above a path that are looked at: a text of slashes is no path."""
 

@@ -15,6 +15,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from ..shells import code_of
+from .paths import end_of
 
 MOST = 20_000
 """Characters of a program that are read."""
@@ -48,7 +49,7 @@ BOUND = later(
 GIVEN = later(r"\b(\w{1,80})[ \t]*(?:=(?!=)|\bin\b)")
 """What is given anything at all."""
 BLOCK = later(
-    r"^\s|\b(?:if|for|while|def|class|elif|else|try|except|function|and|or|lambda)\b|=>|&&|\|\||\?"
+    r"^\s|\b(?:if|for|while|def|class|elif|else|try|except|function|and|or|lambda)\b|=>|&&|\|\||\?|(?:^|\s)(?:#|//)"
 )
 """What stands before a call that may not be reached."""
 CRASHED = later(
@@ -87,9 +88,15 @@ def _puts(text: str) -> tuple[Put, ...]:
     for call in PUTS.finditer(text):
         path = _path(next(filter(None, call.groups()), ""), bound)
         before = text[text.rfind("\n", 0, call.start()) + 1 : call.start()]
-        surely = bool(path) and not blocks and BLOCK.search(before) is None
+        is_reached = not blocks and BLOCK.search(before) is None and not _is_in_a_text(before)
+        surely = bool(path) and is_reached
         found.append(Put(path, surely, path in reads))
     return tuple(dict.fromkeys(found))
+
+
+def _is_in_a_text(before: str) -> bool:
+    """Whether a quote is open where a call would begin."""
+    return any(before.count(quote) % 2 for quote in "'\"")
 
 
 def _path(named: str, bound: dict[str, str]) -> str:
@@ -118,7 +125,7 @@ def paths_put(run: Command) -> Iterator[str]:
 def may_put(texts: Iterable[str]) -> Callable[[str], bool] | None:
     """Tells of a file whether one of some programs may have written it; None where none writes any."""
     found = [(text, put.path) for text in texts for put in puts(text)]
-    ends = tuple("/" + path.replace("\\", "/").lstrip("./") for _, path in found if path)
+    ends = tuple(end_of(path) for _, path in found if path)
     untold = {text for text, path in found if not path}
 
     def may(path: str) -> bool:

@@ -47,7 +47,9 @@ class Line(NamedTuple):
 LINES = (
     Line(
         ("git pull", "git merge"),
-        later(r"(?m)^Updating ([0-9a-f]{7,40})\.\.([0-9a-f]{7,40})\r?\nFast-forward"),
+        later(
+            r"(?m)^Updating ([0-9a-f]{7,40})\.\.([0-9a-f]{7,40})\r?\nFast-forward(?!\r?\nSquash)"
+        ),
         "The branch went from {0} to {1}.",
     ),
     Line(("git pull", "git merge"), later(r"(?m)^Merge made by "), "A merge was committed."),
@@ -91,11 +93,10 @@ LINES = (
 
 def told_by_git(step: Step, run: Command) -> Iterator[str]:
     """What Git says that commands of the call did here: what was fetched, then by the table."""
-    names = {one.name for one in run.simples}
+    names = _names(run)
     text = bare_output(step) if "git" in run.programs else ""
-    there = FROM.search(text) if not names.isdisjoint(FETCHES) else None
-    if there and (refs := _refs(TO.split(text[there.end() :])[0])):
-        yield f"Fetched: {refs}."
+    if not names.isdisjoint(FETCHES) and (refs := [refs for _, refs in _moved(text, "From")]):
+        yield f"Fetched: {', '.join(refs)}."
     rows = (row for row in LINES if not names.isdisjoint(row.commands))
     found = sorted(
         (one.start(), row.sentence, one) for row in rows for one in row.pattern.finditer(text)
@@ -104,7 +105,21 @@ def told_by_git(step: Step, run: Command) -> Iterator[str]:
         yield sentence.format(*(word or "" for word in one.groups()))
 
 
+def pushed(step: Step, run: Command) -> Iterator[str]:
+    """What Git says that a push did at the other side."""
+    if step.success is not False and "git push" in _names(run):
+        for there, refs in _moved(bare_output(step), "To"):
+            yield f"At {there}: {refs}."
+
+
+def _names(run: Command) -> set[str]:
+    """The commands of a line, but those that only try."""
+    return {one.name for one in run.simples if TRIES.isdisjoint(one.words)}
+
+
 MOST_SAID = 8
+TRIES = frozenset(["-n", "--dry-run"])
+"""Flags with which a push or a fetch only shows what it would do."""
 FETCHES = ("git fetch", "git pull")
 """Commands that learn how things stand at the other side."""
 REF = later(
@@ -112,17 +127,16 @@ REF = later(
     r"|(?P<old>[0-9a-f]{7,40})\.{2,3}(?P<now>[0-9a-f]{7,40})) +(?:\S+ +-> +)?(?P<name>\S+)"
 )
 """Git's own lines for what a push or a fetch did to each branch."""
-TO = later(r"(?m)^To (\S+)\r?$")
-FROM = later(r"(?m)^From \S+\r?$")
+SIDE = later(r"(?m)^(To|From) (\S+)\r?$")
+"""How it heads those of one other side."""
 
 
-def pushed(step: Step, run: Command) -> Iterator[str]:
-    """What Git says that a push did at the other side."""
-    if step.success is not False and any(one.name == "git push" for one in run.simples):
-        text = bare_output(step)
-        there = TO.search(text)
-        if there and (refs := _refs(text[there.end() :])):
-            yield f"At {there[1]}: {refs}."
+def _moved(text: str, way: str) -> Iterator[tuple[str, str]]:
+    """Each other side that something went to or came from, and what Git says of its branches."""
+    _, *reports = SIDE.split(text)
+    for how, there, below in zip(reports[::3], reports[1::3], reports[2::3], strict=True):
+        if how == way and (refs := _refs(below)):
+            yield there, refs
 
 
 def _refs(text: str) -> str:

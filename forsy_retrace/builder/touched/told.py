@@ -158,16 +158,19 @@ def there_again(trace: Trace) -> dict[str, int]:
 
 
 MADE = later(
-    r"(?im)\b(?:wrote|written|saved|exported|generated|created)\b[^\n]{0,160}?[ '\"`]"
+    r"(?im)(?<!\bbe )(?<!\bnot )\b(?:wrote|written|saved|exported|generated|created)\b"
+    r"(?! (?:by|from)\b)[^\n]{0,160}?[ '\"`]"
     r"(?P<to>[\w.@~+:-]{0,100}[/\\][\w.@~+/\\-]{0,300}\w)['\"`]?[.,;]?\r?$"
     r"|^[ \t]*(?P<sized>[\w.@~+-]{1,100}/[\w.@~+/\[\]-]{0,300}\w)[ \t]+[\d.,]{1,20} ?[kMG]?i?B\b"
 )
 """How a program says which file it made, at the end of a line or with its size behind it."""
+SHOWS = ("read", "search")
+"""Operations that print what others wrote."""
 
 
 def _said_to_be_made(trace: Trace) -> Iterator[tuple[int, str]]:
     """The files that programs say to have made, with the step."""
     for step in trace.steps:
-        if step.run is not None and step.success is not False:
+        if step.run is not None and step.success is not False and step.operation not in SHOWS:
             for found in MADE.finditer(step.printed):
                 yield step.step, absolute(found["to"] or found["sized"], base_of(step))

@@ -30,8 +30,10 @@ MAKES_FOLDERS = frozenset(["mkdir", "md"])
 """Commands whose targets are folders with nothing in them."""
 ROOTED = later(r"[/~\\]|[A-Za-z]:")
 """How a path begins that means the same wherever a command runs."""
-NO_FILE = later(r"(?i)\s*\Z|/dev/null\Z|(?:env|variable|function|alias|hklm|hkcu):")
-"""Nothing, nowhere, and the drives of PowerShell that hold no files."""
+NO_FILE = later(
+    r"(?i)\s*\Z|/dev/null\Z|(?:env|variable|function|alias|hklm|hkcu):|[a-z][\w+.-]+://"
+)
+"""Nothing, nowhere, addresses, and the drives of PowerShell that hold no files."""
 CLEANED = later(r"(?m)^Removing (\S.*)$")
 """How `git clean` tells what it deleted, from its folder on."""
 NOT_WRITTEN = later(
@@ -77,7 +79,7 @@ def _poured_before(step: Step, run: Command, named: Iterable[Named]) -> Iterator
     """
     if step.output is None or NO_SYNTAX.match(step.printed):
         return
-    before = {one.at for one in run.poured if one.at + 1 < len(run.simples)}
+    before = {one.at for one in run.poured if one.at + 1 < len(run.simples) and not one.may_stop}
     complaints = " ".join(found[0] for found in NOT_WRITTEN.finditer(step.printed))
     for one in named:
         if one[0] in before and posixpath.basename(one[1]) not in complaints:
