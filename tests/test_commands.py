@@ -253,6 +253,26 @@ def test_targets_are_told_apart() -> None:
     assert seen.packages == ("h>=1",)
 
 
+@pytest.mark.parametrize(
+    ("line", "here"),
+    [
+        ("ssh host 'cd /srv && cat a.py > b.py && git stash && cat <<E > c.py\nx\nE'", ()),
+        ("sudo ssh -i key host \"python -c 'open(1)'\"", ()),
+        ("ssh host cat /etc/hosts > hosts.txt", ("hosts.txt",)),
+        ("ssh host 'pytest tests' && cat a.py > b.py", ("b.py",)),
+    ],
+)
+def test_what_runs_on_another_machine_names_no_file_of_this_one(
+    line: str, here: tuple[str, ...]
+) -> None:
+    seen = classify(line)
+    assert seen.writes == here
+    assert seen.cwd is None
+    assert not seen.inline
+    assert all(one.at for one in seen.poured)
+    assert "git" not in seen.programs
+
+
 def test_the_pattern_of_a_rewrite_is_no_file() -> None:
     lines = ("sed -i s/a/b/ cart.py", "sed -i '' s/a/b/ cart.py", "sed -i '' -e s/a/b/ cart.py")
     assert {classify(line).writes for line in lines} == {("cart.py",)}

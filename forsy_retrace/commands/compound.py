@@ -22,6 +22,8 @@ _LONGEST = 64 * 1024
 _HEAD = 4096
 _DEEPEST = 4  # `bash -c "ssh host 'bash -c …'"`: deeper is no line that anyone wrote
 _POSIX = ("bash", "zsh", "sh")
+_FAR = ("ssh",)
+"""Runs a line on another machine."""
 _EFFECTS = frozenset({"execute", "install", "write", "edit"})
 _STRUCTURE = frozenset({"lint", "types", "build"})
 """Checks that say nothing of what the code does; behind a formatter they only look it over."""
@@ -93,7 +95,9 @@ def _steps(line: str, shell: str, level: int) -> list[Step]:
         if known.line is not None and level < _DEEPEST:
             inner = _steps(known.line, "bash" if shell in _POSIX else shell, level + 1)
         if inner:
-            steps.extend(_placed(inner, part, shell))
+            placed = _placed(inner, part, shell)
+            is_far = known.done.words[:1] == _FAR
+            steps.extend((held, _far(one, part)) if is_far else (held, one) for held, one in placed)
         else:
             steps.append((part, known))
         if not part.depth:
@@ -113,6 +117,20 @@ def _placed(inner: list[Step], part: Part, shell: str) -> list[Step]:
         last.shared = True
         inner[-1] = (last, _known(known.done.words, tuple(last.redirects), False, False, shell))
     return inner
+
+
+def _far(known: Known, outer: Part) -> Known:
+    """A command on another machine, of which no file is here but where its output is put."""
+    done, here = known.done, {target for _, target in outer.redirects}
+    done = msgspec.structs.replace(
+        done,
+        words=_FAR + done.words,
+        name=done.name if done.check else "",
+        reads=(),
+        writes=tuple(path for path in done.writes if path in here),
+        role="work" if done.role in REWRITES else done.role,
+    )
+    return msgspec.structs.replace(known, done=done, text=f"{_FAR[0]} {known.text}")
 
 
 @lru_cache(maxsize=16384)
@@ -238,7 +256,7 @@ def _fed(steps: list[Step]) -> Iterator[str]:
 
 def _inline(steps: list[Step]) -> Iterator[tuple[str, str]]:
     for part, known in steps:
-        if known.done.rule == "inline-program":
+        if known.done.rule == "inline-program" and known.done.words[:1] != _FAR:
             yield known.done.words[0], part.body or "\n".join(known.done.words[1:])
 
 
