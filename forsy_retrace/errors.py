@@ -33,6 +33,12 @@ class DiskTrouble(RetraceError):
     exit_code = 74
 
 
+class StrangersFault(RetraceError):
+    """An adapter of another package does what no adapter may."""
+
+    exit_code = 70
+
+
 class Locked(RetraceError):
     """Another run is writing the same target."""
 

@@ -57,7 +57,10 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
 
 
 class Attachment(msgspec.Struct, frozen=True, gc=False):
-    """A picture or document: its media type, its size in bytes, and where its bytes stand."""
+    """A picture or document: its media type, its size in bytes, and where its bytes stand.
+
+    `pointer` starts at the record's root, as `basis`, `named` and `Change.pointer` do.
+    """
 
     media: str
     size: int
@@ -181,8 +184,9 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=Tru
     input: Any
     """None where the log has none."""
     named: str | None = ""
-    """Where the tool's name stands, as a part of a text; empty: `name` beside the input; None:
-    nowhere as it is, the record tells the tool by its kind or in parts."""
+    """The pointer of the tool's name from the record's root, where it may be a part of a text;
+    empty: `name` beside the input; None: nowhere as it is, the record tells the tool by its kind
+    or in parts."""
     meant: Meant | None = None
     """The call that rules take this one for: what code makes, if it can make no other, or the tool
     of the builder's tables that a harness's own command works like."""
@@ -191,7 +195,10 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=Tru
 
 
 class ToolResult(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):
-    """What came back. `rule` and `basis` say what in the record told the outcome, and where."""
+    """What came back. `rule` and `basis` say what in the record told the outcome, and where.
+
+    `basis` is a pointer from the record's root; empty, all of the record.
+    """
 
     origin: Origin
     call: str

@@ -25,7 +25,7 @@ class Evidence(msgspec.Struct, frozen=True, gc=False):  # values hold no cycle: 
     """How the bytes are read where they are no JSON: a name in `source.FORMS`, and views of it."""
 
     def at(self, pointer: str) -> "Evidence":
-        """The same record, another place in it. A log has few pointers, again and again."""
+        """The same record, this pointer in place of its own (`Origin.below` adds to it)."""
         return Evidence(self.file, self.line, self.start, self.end, intern(pointer), self.form)
 
     @property

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forsy_retrace.errors import RetraceError, where
+from forsy_retrace.errors import RetraceError, StrangersFault, where
 from forsy_retrace.patterns import later
 
 if TYPE_CHECKING:
@@ -96,9 +96,11 @@ def _offered_by_others(name: str) -> "Adapter":
         raise RetraceError(f"no adapter has that name; known: {', '.join([*bundled(), *offered])}")
     from importlib.metadata import EntryPoint
 
+    from forsy_retrace.stranger import Stranger
+
     try:
         adapter = _checked(name, EntryPoint(name, offered[name], GROUP).load())
-    except Exception as error:  # a stranger's module may raise anything; it harms no other
+    except (Exception, SystemExit) as error:  # a stranger's module may raise anything
         if isinstance(error, RetraceError):
             raise
         lacks = error.name if isinstance(error, ModuleNotFoundError) else None
@@ -106,7 +108,7 @@ def _offered_by_others(name: str) -> "Adapter":
         why = f"the adapter {name} can't be loaded: {where(error)}{more}"
         raise RetraceError(why) from error
     _strangers[name] = str(getattr(adapter, "__file__", None) or name)
-    return adapter
+    return Stranger(name, adapter)
 
 
 _strangers: dict[str, str] = {}
@@ -126,9 +128,13 @@ def blamed(error: BaseException) -> str:
 
 def _checked(name: str, adapter: object) -> "Adapter":
     from forsy_retrace.adapter import Adapter
+    from forsy_retrace.sdk import Shows
 
-    if not isinstance(adapter, Adapter):
-        raise RetraceError(f"the adapter {name} lacks sniff, read or SHOWS")
+    lacks = [one for one in ("sniff", "read") if not callable(getattr(adapter, one, None))]
+    if not isinstance(getattr(adapter, "SHOWS", None), Shows):
+        lacks.append("SHOWS (a Shows)")
+    if lacks or not isinstance(adapter, Adapter):
+        raise RetraceError(f"the adapter {name} lacks {', '.join(lacks)}")
     return adapter
 
 
@@ -144,6 +150,8 @@ def identify(source: "Source", also: tuple[str, ...] = ()) -> list[str]:
 def _claims(name: str, source: "Source") -> bool:
     adapter = load(name)
     try:
-        return adapter.sniff(source) is True
+        return adapter.sniff(source)
+    except StrangersFault:
+        raise
     except Exception as error:  # a stranger's module may raise anything
-        raise RetraceError(f"the adapter {name} fails: {type(error).__name__} in sniff") from None
+        raise StrangersFault(f"the adapter {name} fails: {type(error).__name__} in sniff") from None

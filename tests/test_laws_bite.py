@@ -28,6 +28,7 @@ from forsy_retrace.events import (
     ToolResult,
 )
 from forsy_retrace.registry import load
+from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 from forsy_retrace.testing import BrokenLaw, Case, Law, digest, hardship
 
@@ -502,3 +503,16 @@ def test_a_strangers_test_file_needs_four_lines(golden: Path) -> None:
     marks = {mark.args[0]: mark.args[1] for mark in test_law.pytestmark}
     assert marks["law"] == testing.LAWS
     assert {case.folder.name for case in marks["case"]} == {fault.case for fault in FAULTS}
+
+
+def test_a_broken_law_fails_a_strangers_test_with_its_sentence_alone(golden: Path) -> None:
+    class Silent:
+        SHOWS = Shows()
+        sniff = staticmethod(lambda source: True)
+        read = staticmethod(lambda source: iter(()))
+
+    test_law: Any = testing.conformance(Silent(), golden.parent, NAME)
+    case = Case(NAME, golden / PLAIN)
+    with pytest.raises(pytest.fail.Exception, match=r"^no event comes of input\.jsonl") as failed:
+        test_law(case, testing.laws.accounts_for_every_record)
+    assert not failed.value.pytrace

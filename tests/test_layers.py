@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("calls", "dialects"),
     ("data",),  # the template of an adapter imports what an adapter may
     ("commands",),
-    ("adapter", "choose", "trace"),
+    ("adapter", "choose", "stranger", "trace"),
     ("tokens",),
     ("builder", "registry"),
     ("document", "redaction"),

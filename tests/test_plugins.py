@@ -99,7 +99,7 @@ def test_a_command_of_its_own_converts(offer: Path) -> None:
             r"the adapter lacking can't be loaded: ModuleNotFoundError in lacking_one\.py, line 2"
             r" \(no module no_such_module\)",
         ),
-        ("hollow", "the adapter hollow lacks sniff, read or SHOWS"),
+        ("hollow", r"the adapter hollow lacks sniff, read, SHOWS \(a Shows\)"),
         ("twice", "the adapter twice is refused: several packages offer an adapter of that name"),
         ("no/name", "the adapter no/name is refused: no name for an adapter"),
     ],
@@ -161,6 +161,56 @@ def test_a_fault_of_a_plugin_is_called_so(offer: Path) -> None:
     done = CliRunner().invoke(main, ["faulty", str(offer / "log.jsonl"), "-o", str(offer / "t")])
     assert done.exit_code == 70
     assert "the adapter faulty fails: KeyError in faulty_one.py, line " in done.output
+
+
+ODD = {
+    "yield 'Hello, stranger.'": "read yields a str, which is no event",
+    "yield Message(Origin(record.here), 'user', record.value)": "read yields a Message whose text"
+    " is not of the type that docs/sdk.md names",
+    "yield Message(Origin(record.here, 5), 'user', 'x')": "read yields a Message whose origin.at"
+    " is not of the type that docs/sdk.md names",
+    "raise SystemExit(str(record.value))": "it raises SystemExit",
+}
+"""What a plug-in does with a record, and how it is told."""
+
+
+@pytest.mark.parametrize("line", ODD)
+def test_odd_things_are_told_by_the_plugins_name_and_not_quoted(offer: Path, line: str) -> None:
+    text = GOOD.replace("        yield SessionStart", f"        {line}\n        yield SessionStart")
+    (offer / "faulty_one.py").write_text(text)
+    log, why = str(offer / "log.jsonl"), f"the adapter faulty fails: {ODD[line]}"
+    done = CliRunner().invoke(main, ["faulty", log, "-o", str(offer / "t")])
+    assert (done.exit_code, done.stderr) == (70, f"forsy-retrace: {why}\n")
+    checked = CliRunner().invoke(main, ["check", "faulty", log, "--quick"])
+    assert f"accounts for every record: {why}." in checked.output
+    assert "Hello" not in checked.output
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            GOOD.replace("return any", "return any or any"),
+            "sniff says a builtin_function_or_method",
+        ),
+        (GOOD + "def companions(source):\n    return ['log.txt']\n", "companions gives a str"),
+        (MODULES["rude_one"], "KeyError in sniff"),
+        (GOOD.replace("return any", "raise SystemExit(3)\n    return any"), "it raises SystemExit"),
+    ],
+)
+def test_a_batch_names_the_plugin_that_fails_and_goes_on(offer: Path, text: str, why: str) -> None:
+    (offer / "faulty_one.py").write_text(text)
+    (offer / "first-1.0.dist-info" / "entry_points.txt").write_text(
+        f"[{GROUP}]\nfaulty=faulty_one\n"
+    )
+    logs = offer / "logs"
+    logs.mkdir()
+    (offer / "log.jsonl").rename(logs / "log.jsonl")
+    (logs / "words.txt").write_text("Some words.\n")
+    command = ["batch", str(logs), "-o", str(offer / "t"), "--plugin", "faulty", "--jobs", "1"]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 1, done.output
+    assert f"the adapter faulty fails: {why}" in (offer / "t" / "report.json").read_text()
 
 
 def test_a_name_that_nobody_offers_is_told_with_the_known_ones(offer: Path) -> None:

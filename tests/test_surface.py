@@ -9,6 +9,7 @@ import os
 import re
 import textwrap
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Literal, get_args, get_origin
@@ -64,7 +65,9 @@ def told(module: ModuleType, name: str) -> Iterator[str]:
         yield f"    {first_line(value)}"
     elif isinstance(node, ast.ClassDef):
         head, *rest = members(node)
-        yield from (head, f"    {first_line(value)}", *rest)
+        words = " ".join((inspect.getdoc(value) or "").split())
+        told = textwrap.wrap(words, 96, initial_indent="    ", subsequent_indent="    ")
+        yield from (head, *told, *rest)
 
 
 def first_line(value: object) -> str:
@@ -75,11 +78,18 @@ def members(node: ast.ClassDef) -> Iterator[str]:
     """A class: its fields in one line, its public properties and methods below."""
     fields = [ast.unparse(one) for one in node.body if isinstance(one, ast.AnnAssign)]
     yield f"{node.name}({', '.join(fields)})" if fields else f"class {node.name}"
+    for one, behind in pairwise(node.body):
+        match one, behind:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(words))):
+                told = f"{name}: {' '.join(words.split())}"
+                yield from textwrap.wrap(told, 96, initial_indent="    ", subsequent_indent=" " * 6)
     for one in node.body:
         if isinstance(one, ast.FunctionDef) and (one.name[0] != "_" or one.name == "__init__"):
             is_value = any(ast.unparse(way) in PROPERTIES for way in one.decorator_list)
             kind = f": {ast.unparse(one.returns)}" if is_value and one.returns else ""
             yield f"  .{one.name}{kind}" if is_value else f"  .{signature(one)}"
+            if words := (ast.get_docstring(one) or "").split("\n", 1)[0]:
+                yield f"      {words}"
 
 
 PROPERTIES = ("property", "cached_property")

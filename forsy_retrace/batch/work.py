@@ -7,7 +7,14 @@ import msgspec
 
 from forsy_retrace.adapter import companions
 from forsy_retrace.convert import Folder, Options, folders
-from forsy_retrace.errors import DiskTrouble, Occupied, RetraceError, Unreachable, UnreadableInput
+from forsy_retrace.errors import (
+    DiskTrouble,
+    Occupied,
+    RetraceError,
+    StrangersFault,
+    Unreachable,
+    UnreadableInput,
+)
 from forsy_retrace.logs import adapter_for
 from forsy_retrace.redact import mask
 from forsy_retrace.registry import blamed, load
@@ -119,7 +126,7 @@ def _look(file: File, task: Look) -> Seen:
     try:
         name = adapter_for(source, task.adapter, task.plugins)
         beside = tuple(_address(file, source, one) for one in companions(load(name), source))
-    except Unreachable as error:
+    except (Unreachable, StrangersFault) as error:
         return Seen(file.uri, "", _without_name(str(error), source), is_passing=True)
     except RetraceError as error:
         name, why = "", _without_name(str(error), source)

@@ -12,6 +12,7 @@ import msgspec
 
 from forsy_retrace.adapter import Adapter, accepts, companions
 from forsy_retrace.builder import build
+from forsy_retrace.errors import StrangersFault
 from forsy_retrace.events import Event, ToolResult, sessions
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.registry import load
@@ -94,6 +95,8 @@ def care(what: str) -> Iterator[None]:
         raise
     except _TookTooLong:
         raise BrokenLaw(f"{what} does not end.") from None
+    except StrangersFault as error:
+        raise BrokenLaw(f"{error}.") from None
     except BaseException as error:  # a stranger's module may raise anything, panics included
         raise BrokenLaw(f"{what} raises {type(error).__name__}{_place(error)}.") from error
 

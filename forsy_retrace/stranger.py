@@ -1,0 +1,89 @@
+"""An adapter of another package, held to what an adapter gives: all else is a fault of it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from forsy_retrace.errors import StrangersFault
+from forsy_retrace.events import Event
+from forsy_retrace.sdk import Shows
+from forsy_retrace.source import Source
+
+
+class Stranger:
+    """The adapter under its name; what it gives is looked at before anything is made of it."""
+
+    def __init__(self, name: str, adapter: Any) -> None:
+        self.name = name
+        self.adapter = adapter
+        self.SHOWS: Shows = adapter.SHOWS
+        self.__doc__ = adapter.__doc__
+
+    def sniff(self, source: Source) -> bool:
+        """What the adapter says of a log."""
+        with self._blame():
+            told = self.adapter.sniff(source)
+        if not isinstance(told, bool):
+            raise self._fault(f"sniff says a {type(told).__name__}, and not True or False")
+        return told
+
+    def accepts(self, source: Source) -> bool:
+        """The same, of a log that the user named it for."""
+        with self._blame():
+            return bool(getattr(self.adapter, "accepts", self.adapter.sniff)(source))
+
+    def companions(self, source: Source) -> list[Source]:
+        """The files beside a log that the adapter says belong to it."""
+        if not hasattr(self.adapter, "companions"):
+            return []
+        with self._blame():
+            found = list(self.adapter.companions(source))
+        for one in found:
+            if not isinstance(one, Source):
+                raise self._fault(f"companions gives a {type(one).__name__}, which is no Source")
+        return found
+
+    def read(self, source: Source) -> Iterator[Event]:
+        """The adapter's events, each of them one."""
+        with self._blame():
+            events = self.adapter.read(source)
+            if events is None:
+                raise self._fault("read gives None, and no events")
+            for event in events:
+                if why := odd(event):
+                    raise self._fault(f"read yields {why}")
+                yield event
+
+    def _fault(self, why: str) -> StrangersFault:
+        return StrangersFault(f"the adapter {self.name} fails: {why}")
+
+    @contextmanager
+    def _blame(self) -> Iterator[None]:
+        """An end of the program that the adapter asks for is a fault of it, and not quoted."""
+        try:
+            yield
+        except SystemExit:
+            raise self._fault("it raises SystemExit") from None
+
+
+def odd(event: Any) -> str:
+    """What makes a value no event; empty where it is one. Never quotes it."""
+    kind = type(event).__name__
+    if not isinstance(event, Event):
+        return f"a {kind}, which is no event"
+    for one, path in ((event, ""), (event.origin, "origin.")):
+        if field := _odd_field(one):
+            return f"a {kind} whose {path}{field} is not of the type that docs/sdk.md names"
+    return ""
+
+
+def _odd_field(one: msgspec.Struct) -> str:
+    if not isinstance(one, msgspec.Struct):
+        return "evidence"
+    try:
+        msgspec.convert(msgspec.structs.asdict(one), type(one), dec_hook=lambda _, value: value)
+    except msgspec.ValidationError as error:
+        return str(error).rpartition("$.")[2].split("[")[0].split(".")[0].rstrip("`")
+    return ""
