@@ -1,5 +1,6 @@
 """What the SDK offers to adapters, seen from the steps that come of it."""
 
+import json
 from pathlib import Path
 from typing import get_args
 
@@ -24,6 +25,7 @@ from forsy_retrace.evidence import Evidence
 from forsy_retrace.sdk import Known, Shows, counts, packed, text_of
 from forsy_retrace.testing import Case
 from forsy_retrace.trace import Trace
+from forsy_retrace.writers.events import event_lines
 
 HERE = Origin(Evidence("log", 1, 0, 1))
 
@@ -196,3 +198,18 @@ def test_a_file_before_an_edit_is_held_small_and_given_back_to_the_letter() -> N
     assert held == packed(text)
     assert len(held.data) < len(text) / 20
     assert packed(None) is None
+
+
+def test_zeros_and_falses_of_the_log_stay_in_the_event_stream() -> None:
+    here = Origin(Evidence("log", 1, 0, 9))
+    sent = {"all": False, "old": "", "limit": 0, "kinds": [], "at": None}
+    events: list[Event] = [
+        ToolCall(here, "a", "Edit", sent),
+        ToolResult(here, "a", "", "ok", exit_code=0),
+    ]
+    call, result = (json.loads(line) for line in event_lines(events))
+    assert call["input"] == sent
+    assert call["origin"]["evidence"] == {"file": "log", "line": 1, "start": 0, "end": 9}
+    assert (result["exit_code"], result["output"]) == (0, "")
+    assert "changes" not in result
+    assert "clock" not in result["origin"]

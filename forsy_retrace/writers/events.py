@@ -1,18 +1,19 @@
 """The normalised event stream as JSON lines: our `native` form, masked."""
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import msgspec
 
-from forsy_retrace.events import Event
+from forsy_retrace.events import Event, Packed
 from forsy_retrace.redact import Rules, leaves, masked, masker_of
 from forsy_retrace.sdk import compact
 
 
 def event_lines(events: Iterable[Event], rules: Rules = Rules()) -> Iterator[str]:  # noqa: B008 (Rules is frozen)
-    """One compact JSON object an event; empty and default values are left out."""
-    values = [_trimmed(msgspec.to_builtins(event, enc_hook=str)) for event in events]
+    """One compact JSON object an event; fields that say nothing are left out."""
+    values = [_plain(event) for event in events]
     if rules.off:
         yield from (compact(value) for value in values)
         return
@@ -25,11 +26,22 @@ def event_lines(events: Iterable[Event], rules: Rules = Rules()) -> Iterator[str
         yield compact(masked(value, masker, ours=False))
 
 
-def _trimmed(value: Any) -> Any:
-    """Without what says nothing: nulls, empty texts and lists."""
-    if isinstance(value, dict):
-        pairs = ((key, _trimmed(item)) for key, item in value.items())
-        return {key: item for key, item in pairs if item not in (None, "", [], {}, False)}
-    if isinstance(value, (list, tuple)):
-        return [_trimmed(item) for item in value]
-    return value
+def _plain(value: Any) -> Any:
+    """An event as JSON, without fields that say nothing; what the log gave stays whole."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if not isinstance(value, msgspec.Struct):
+        return str(value) if isinstance(value, Packed) else value
+    told = {}
+    if (config := value.__struct_config__).tag is not None:
+        told[config.tag_field] = config.tag
+    for name, default in _fields(type(value)):
+        held = getattr(value, name)
+        if held or held != default:
+            told[name] = _plain(held)
+    return told
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, Any], ...]:
+    return tuple((field.name, field.default) for field in msgspec.structs.fields(kind))
