@@ -57,21 +57,25 @@ def rewrites_of(step: Step) -> Iterator[Simple]:
 
 
 def may_rewrite(simple: Simple, path: str) -> bool:
-    """Whether such a command may have meant this file: one that it names, where it names any."""
+    """Whether such a command may have meant this file: it names it or its folder, or names none."""
     named = _named(simple)
-    return not named or any(path.endswith(end_of(name)) for name in named)
+    return not named or any(f"{end_of(name)}/" in f"{path}/" for name in named)
 
 
 def names_rewritten(simple: Simple) -> frozenset[str] | None:
-    """The names of the files that it may have meant; None where it names none."""
-    return frozenset(map(posixpath.basename, _named(simple))) or None
+    """The names of the files that it may have meant; None where it names none, or a folder."""
+    names = frozenset(map(posixpath.basename, _named(simple)))
+    return names if names and all(posixpath.splitext(name)[1] for name in names) else None
 
 
 def _named(simple: Simple) -> tuple[str, ...]:
     marks = [at for at, word in enumerate(simple.words) if word in ("--", "--theirs", "--ours")]
-    return simple.words[marks[-1] + 1 :] if marks else ()
+    named = simple.words[marks[-1] + 1 :] if marks else ()
+    return () if HERE.intersection(named) else tuple(name.rstrip("/") for name in named)
 
 
+HERE = frozenset([".", "./", ":/"])
+"""All files, where Git is told for which."""
 UNFIXED = later(
     r"(?im)\bno fixes applied\b|^\d+ files? (?:left unchanged|already formatted)\.?[ \t]*$"
 )
