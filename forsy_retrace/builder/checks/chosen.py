@@ -80,7 +80,7 @@ def _changed(touch: Touch) -> list[str]:
     for hunk in touch.change.hunks:
         at = hunk.old_start
         for line in hunk.lines if hunk.is_placed else ("+?",):
-            if line[:1] in "+-":
+            if line[:1] in ("+", "-"):
                 name = "" if MARGIN.match(line, 1) else _around(lines, at - (line[0] == "+"))
                 if not name:
                     return []
