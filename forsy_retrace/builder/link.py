@@ -42,6 +42,8 @@ REPORT = Rule("notification", "A report belongs to the call that started its sub
 TYPED_ANEW = Rule(
     "typed-anew", "The message that took the place of one that the user went back on."
 )
+PLACED = POSITION.ground(sure=SURE)
+"""Why a cause stands that the log itself tells."""
 RULES = (TYPED_ANEW, POSITION, REACTS, BRIEF, REPORT)
 ASKS_ANEW = ("direct_request", "correction")
 """Roles of a message that wants other work than what was under way."""
@@ -349,10 +351,9 @@ class _Linker:
                 causes, rule = edits, check.rule
                 kind, confidence = "verification_of_prior_step", check.confidence
         is_alone = not any(cause < step.step for cause in causes)
-        placed = POSITION.ground(sure=SURE)
         if is_alone and position.kind == "parallel_work":
-            return put(step, {"causal_note": placed}, causal_note=" ".join(notes))
-        ground = inferred(rule, confidence) if confidence < SURE else placed
+            return put(step, {"causal_note": PLACED}, causal_note=" ".join(notes))
+        ground = inferred(rule, confidence) if confidence < SURE else PLACED
         beside = tuple(dict.fromkeys(filter(None, map(self._brought_in, given))))
         ground = msgspec.structs.replace(ground, evidence=beside)
         return _caused(step, causes, kind or "other", " ".join(notes), ground)
