@@ -67,6 +67,7 @@ TOKENS: dict[str, Callable[[], str]] = {
 }
 
 OF_A_FORM: dict[str, str] = {
+    "adafruit": "aio_{28A}",
     "aikido-ci": "AIK_CI_{24A}",
     "aikido-secret": "AIK_SECRET_{64A}",
     "alibaba-temporary": "STS.N{24A}",
@@ -83,8 +84,10 @@ OF_A_FORM: dict[str, str] = {
     "cockroach": "CCDB1_{22A}_{40A}",
     "configcat": "configcat-sdk-1/{22A}/{22A}",
     "context7": "ctx7sk-{8x}-{4x}-{4x}-{4x}-{12x}",
+    "datadog-application": "ddapp_{34A}",
     "daytona": "dtn_{64x}",
     "deepl": "{8x}-{4x}-{4x}-{4x}-{12x}:fx",
+    "digitalocean-spaces": "DO00{16B}",
     "dingtalk": "SEC{64x}",
     "docker-swarm": "SWMTKN-1-{50b}-{25b}",
     "exoscale": "EXO{26A}",
@@ -166,6 +169,26 @@ AROUND = [
 ]
 
 UNDER_A_KEY = [
+    ('password = """{}"""', 'password = """'),
+    ("token = Buffer.from('{}', 'base64')", "', 'base64')"),
+    ('password = base64encode("{}")', "base64encode("),
+    ('keyring.set_password("svc", "bob", "{}")', '"svc", "bob", "'),
+    ('.withPassword("{}")', "withPassword("),
+    ('User.builder().password("{}").build()', ".build()"),
+    ("bob:{{PLAIN}}{}:1000", "bob:{PLAIN}"),
+    ('spawn ssh h\nsend "{}\\r"', "spawn ssh h"),
+    ("gem push --key {} x.gem", "x.gem"),
+    ("hydra -l bob -p {} ssh://h.example", "hydra -l bob -p "),
+    ("winrm get x -u:bob -p:{}", "-u:bob -p:"),
+    ("impacket-psexec ACME/ops:'{}'@h.example", "@h.example"),
+    ("<auth-user-pass>\nbob\n{}\n</auth-user-pass>", "\n</auth-user-pass>"),
+    ("SQLConnectInfo db@localhost ops {}", "db@localhost ops "),
+    ("sed -i 's/changeme/{}/' .env", "s/changeme/"),
+    (
+        "build\tRun x\t2024-05-01T10:00:00.1234567Z - name: DB_PASSWORD\n"
+        "build\tRun x\t2024-05-01T10:00:00.1234567Z   value: {}\n",
+        "- name: DB_PASSWORD",
+    ),
     ("swaks --to a@b.example -au bob -ap '{}'", "-au bob -ap '"),
     ("veracrypt -t -p '{}' --mount v.hc /mnt", "--mount v.hc"),
     ("qpdf --encrypt u2 {} 256 -- a.pdf b.pdf", "256 -- a.pdf"),
@@ -619,7 +642,9 @@ HARMLESS = [
     "path('reset-password/<uidb64>/<token>/', view)",
     "@@ -31,6 +31,8 @@\n+31 612345670\n+4915123456780",
     "UTC+10 2024, 2024-01-01T10:00:00+0530, x = a +44 20 30",
+    '"integrity": "sha512-vTLC/T/aq1HBvL9kQmWxYpR3uN2sD8eGzX7cFhJ5oKiM4bVyAwZ6tPnqUdlrOg=="',
     "mobile: 1080 1920, phone: 555-0123, tel: 123-456-7890",
+    "(555) 555-0123, f(416) 628-3947 and (404) 628-39475",
     "IBAN: NL00 BANK 0283 9417 05",
     "card number 4539 7629 1830 4726",
     "Dear Customer Support,\n",
@@ -797,6 +822,18 @@ def test_a_token_broken_over_two_lines_is_masked_in_both(vendor: str) -> None:
     assert token[cut - 12 : cut] not in masked
     assert token[cut:] not in masked
     assert masked.endswith("next")
+
+
+@pytest.mark.parametrize(
+    ("template", "letters", "length"),
+    [
+        ("https://logs-01.loggly.com/inputs/0c3f9a71-{}/tag/http/", HEX, 27),
+        ("see nsec1{} there", "023456789acdefghjklmnpqrstuvwxyz", 58),
+    ],
+)
+def test_a_token_in_its_place_is_known(template: str, letters: str, length: int) -> None:
+    secret = some(length, letters)
+    assert secret not in mask(template.format(secret))
 
 
 @pytest.mark.parametrize(("template", "kept"), UNDER_A_KEY)
@@ -1957,6 +1994,7 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
         ("card number 4539 7629 1830 4723 exp", "card number [CUSTOMER_ID_1] exp"),
         ("call +31 6 2847 3915 now", "call [PHONE_1] now"),
         ('"phone": "+1 (416) 628-3947"', '"phone": "[PHONE_1]"'),
+        ("(416) 628-3947", "[PHONE_1]"),
         ("Handy: 0171 2849375", "Handy: [PHONE_1]"),
         ("tel:+49-30-68645573", "tel:[PHONE_1]"),
         ("Dear Jo Vermeer,\n\nwe", "Dear [PERSON_1],\n\nwe"),

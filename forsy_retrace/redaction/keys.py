@@ -58,7 +58,7 @@ NEXT_LINE = later(
 # What stands around a literal that is the value: Some("…"), process.env.X || "…".
 AROUND = later(
     rb"(?:(?:new )?(?:Some|Ok|Optional|Just|String::from|SecretStr|SecretString|SecretKeySpec"
-    rb"|(?i:md5|sha[12]|password|crypt)|Secret|\[\]byte|bytes|b64decode|base64\.b64decode|atob)(?:::new)?\("
+    rb"|(?i:md5|sha[12]|password|crypt)|Secret|\[\]byte|bytes(?:\.fromhex)?|Buffer\.from|hex\.decode|base64encode|b64decode|base64\.b64decode|atob)(?:::new)?\("
     rb"|[\w$.]{1,80} {0,2}(?:\|\||\?\?|\bor\b)|\{\{ ?[\w.]{1,60} ?\| ?default\()[ \t]{0,4}"
 )
 PAIR = later(

@@ -18,9 +18,10 @@ FIRST = (
     rb"[ \t]{0,40}(?:>{1,3}|#{1,3}|/{2,3}|--|;|\*|%)(?:[ \t]|(?=\r?\n))",  # of mail, of comments
     rb"[-+]",  # of a diff
     rb"[\w.-]{1,60} {1,40}\| ",  # of several containers
+    rb"(?:[^\t\n]{1,100}\t){2}[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z ",  # of `gh run view`
 )
 """What may stand before the line on which the others hang."""
-OTHERS = (*FIRST[:4], rb"[-+ ]", FIRST[5])
+OTHERS = (*FIRST[:4], rb"[-+ ]", *FIRST[5:])
 """What then stands before those."""
 FIRST_LINE = tuple(map(later, FIRST))
 ANY = later(b"|".join(FIRST))

@@ -24,6 +24,10 @@ NATIONAL = later(
     rb"|\+?[0-9]{1,5}(?:[ .-]?\([0-9]{1,4}\)|[ ./-][0-9]{1,4})(?:[ ./-]?[0-9]{2,8}){1,5}"
     rb"|\([0-9]{2,5}\)(?:[ ./-]?[0-9]{2,8}){1,4}"
 )
+# A number with its area in brackets, as they are written in North America.
+WITH_AREA = later(rb"\([2-9][0-9]{2}\) [2-9][0-9]{2}[-.][0-9]{4}")
+AREA = 4
+"""Bytes of such a number before the bracket that closes."""
 BETWEEN = later(
     rb"[a-z_. -]{0,12}\\{0,3}[\"'`]?[ \t]{0,4}(?:[:=]|=>|is|at|on|</[a-z]{1,8}>|>)?[ \t]{0,4}"
     rb"\\{0,3}[\"'`]?(?=[+(0-9])"
@@ -47,6 +51,8 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
         yield b"+%d" % country, _international
     for area in (b"2", b"3", b"4", b"5", b"6", b"7", b"8", b"9", b" ", b"-", b".", b"(", b")"):
         yield b"+1" + area, _international
+    for first in range(2, 10):
+        yield b") %d" % first, _with_area
     for word in rules.words("numbers", "phone"):
         yield word, _after_phone
     for word in rules.words("numbers", "bank"):
@@ -66,6 +72,15 @@ def _international(scan: Scan, start: int, end: int) -> None:
     digits = _digits(match[0])
     if FEWEST <= len(digits) <= MOST and not NOBODYS.search(digits):
         scan.add(start, match.end(), "phone", PHONE)
+
+
+def _with_area(scan: Scan, start: int, end: int) -> None:
+    data, begin = scan.data, start - AREA
+    if begin < 0 or (begin and (data[begin - 1] in shape.ALNUM or data[begin - 1] in b"_)]}")):
+        return  # a call, an index
+    match = WITH_AREA.match(data, begin)
+    if match and _ends(data, match.end()) and not NOBODYS.search(_digits(match[0])):
+        scan.add(*match.span(), "phone", PHONE)
 
 
 def _after_phone(scan: Scan, start: int, end: int) -> None:

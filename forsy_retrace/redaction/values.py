@@ -9,7 +9,10 @@ from forsy_retrace.patterns import later
 QUOTES = b"\"'`"
 LONGEST = 1000
 
-PREFIX = later(rb"(?:[bBrRfFuU]{1,2}|@|\$|N|E)?(\\{0,8})([\"'`])")
+PREFIX = later(
+    rb"(?:[bBrRfFuU]{1,2}|@|\$|N|E)?(\\{0,8})"
+    rb"(\"\"\"(?=[^\"\n]{1,400}\"\"\")|'''(?=[^'\n]{1,400}''')|[\"'`])"
+)
 # The quotes of print: “…”, „…“, « … », 「…」.
 SPACES = rb"(?:\xc2\xa0|\xe2\x80\xaf| ){0,2}"
 PRINTED = later(
