@@ -147,7 +147,9 @@ SILENCES = later(
 
 NOBODY = later(r"(?i)no-?reply@[\w.-]+")
 """Whom no mail reaches: an address that stands in every trailer of a commit."""
-NAMES_OF_NONE = (BUILT_IN, EITHER, SILENCES, NOBODY)
+HARNESS = later(r"(?:https?://)?(?:www\.)?claude\.(?:ai|com)/(?:claude-)?code(?:/docs)?/?")
+"""The page of the harness, which it has its agent name in each commit and pull request."""
+NAMES_OF_NONE = (BUILT_IN, EITHER, SILENCES, NOBODY, HARNESS)
 
 
 def tells(value: str, *, alone: bool) -> bool:
