@@ -159,6 +159,7 @@ def cues_of(text: str, context: Context) -> Cues:
         suits=SUITS.search(context.last_words[-300:]) is not None,
         leave=LEAVE.search(context.last_words[-400:]) is not None,
         conceded=any(map(CONCEDES.match, context.reply)),
+        agreed=any(map(AGREES.match, context.reply)),
         invited=INVITES.search(context.last_words[-300:]) is not None,
         answers=ANSWERS.search(said) is not None,
         disputes=DISPUTES.match(said) is not None,
@@ -347,6 +348,10 @@ CONCEDES = later(
     r"|(?:['\u2019]ve| have) (?:now )?(?:changed|corrected|fixed|removed|reverted|updated))\b)"
 )
 """How words begin that own up to a fault. `Good catch, let me check` has yet to look for one."""
+AGREES = later(
+    r"(?i)(?:(?:oh|ah|yes|yeah|hm+|thanks)\W+)?you(?:['\u2019]re| are| were) (?:\w+ )?right\b(?! to\b)"
+)
+"""How words begin that say that the user is right; whoever is right to ask has said nothing yet."""
 INVITES = later(
     r"(?i)\bwhat (?:would you like|do you want) (?:me )?to (?:clarify|discuss|change|adjust|revise)\b[^?\n]{0,80}\?"
 )

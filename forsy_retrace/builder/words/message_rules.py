@@ -88,6 +88,8 @@ class Cues(NamedTuple):
     """The agent's last words ask leave for a step, or offer one."""
     conceded: bool
     """The agent's words behind it own up to a fault."""
+    agreed: bool
+    """They say that the user is right."""
     invited: bool
     """The agent's last words ask what the user would have clarified or changed."""
     answers: bool
@@ -333,6 +335,10 @@ RULES: tuple[Rule, ...] = (
          "The agent's first words behind it, or its answer where it only looked, own up to a fault, and it answers no question.",
          lambda c, x, via: x.worked and c.conceded and c.opens not in ("ask", "request", "unsure", "but")
          and not c.wordless and (not x.asked or c.question or _asks_more(c))),
+    Rule("agent-agrees", "correction", "correction", 0.7,
+         "A few words that say what is so, answer no question and ask none, behind which the agent's first words say that the user is right.",
+         lambda c, x, via: x.worked and c.agreed and c.words <= 40 and not (c.question or x.asked)
+         and c.opens not in ("ask", "request", "unsure", "but", "constrain")),
     Rule("accepts-and-asks", "direct_request", "approval", 0.78,
          "It opens with praise and goes on to the next ask.",
          lambda c, x, via: x.worked and c.praises and c.words > 3
