@@ -61,6 +61,7 @@ NAMING = frozenset(
     [
         "corrected-by-the-user",
         "left-behind",
+        "owned-up-to",
         "replaced-later",
         "reworked-after-failed-check",
         "taken-back",

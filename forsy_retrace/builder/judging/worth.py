@@ -172,6 +172,24 @@ def _reworked(step: Step, later: Hindsight) -> Told | None:
     return None
 
 
+def _owned_up(step: Step, later: Hindsight) -> Told | None:
+    by = step.step + 1
+    if by not in later.trace.reworked.get(step.step, ()):
+        return None
+    other = later.trace.steps[by - 1]
+    if other.actor != step.actor or not OWNS_UP.search(other.reasoning or ""):
+        return None
+    return Told(f"Step {by} reworked it; the agent's words there call it wrong.", (by,))
+
+
+OWNS_UP = later(
+    r"(?im)^\W*(?:(?:wait|oops|hm+|no|ah|oh|sorry|actually)\b\W*)*"
+    r"(?:that(?:['\u2019]s| is| was) (?:wrong|incorrect|not (?:right|correct|what i (?:wanted|meant)))\b"
+    r"|i (?:just )?made (?:a|an) (?:\w+ )?(?:mistake|error|typo)\b|my mistake\b)"
+)
+"""How a line of an agent's begins that calls wrong what it has just done."""
+
+
 def _takes_back(other: Step, step: Step, trace: Trace) -> bool:
     """Whether the user's words led to it: a correction before an edit, or an order to Git."""
     between = trace.steps[step.step : other.step - 1]
@@ -248,6 +266,13 @@ BAD = (
         "−1: a check failed over it, and a later step changed a line of it, or worked over all that it put in.",
         0.8,
         _reworked,
+        spares=True,
+    ),
+    Rule(
+        "owned-up-to",
+        "−1: whatever check had passed, the agent's next call changed a line of this edit, and its words there call what it did wrong.",
+        0.8,
+        _owned_up,
         spares=True,
     ),
 )
