@@ -20,7 +20,7 @@ from .causes.given import Beside, brought_values, values_given
 from .causes.lanes import Lane, Line, in_progress
 from .causes.notes import attempts, came_from, checks, under_plan
 from .causes.position import POSITION, Position, asked, made_by, received
-from .causes.texts import Source
+from .causes.source import Source
 from .causes.wanted import Wanted
 from .judging.meant import meant
 from .outcome import never_ran
@@ -141,8 +141,9 @@ class _Linker:
             flow.given |= brought_values(summary) | self._given(summary.text)
 
     def _given(self, words: str) -> set[str]:
-        """The values and the short ids that words name."""
-        return {*values_given(words), *self.wanted.idents.of(words)}
+        """The values, the short ids and the lines of files that words name."""
+        lines = self.wanted.put.intersection(map(str.strip, words.splitlines()))
+        return {*values_given(words), *self.wanted.idents.of(words), *lines}
 
     def _user(self, step: Step) -> Step:
         before = self._reacts_to(step)

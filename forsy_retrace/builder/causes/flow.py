@@ -25,7 +25,9 @@ from ..words.cited import lines_named
 from .distinctive import SHORTEST, values
 from .given import Brought
 from .imports import imported
-from .texts import SHOWED, Source, Texts
+from .passages import COPIED, Passages
+from .source import Source
+from .texts import SHOWED, Texts, unnumbered
 from .wanted import MAX_TEXT, MODULE, Asked, Wanted, files_edited, last_part, ways_to_show
 
 LISTED = Rule(
@@ -58,7 +60,7 @@ FIRST_SHOWN = Rule(
     0.6,
     0.9,
 )
-RULES = (SHOWED, LISTED, FOLDER_SHOWN, IMPORTED, HOLDS_A_HIT, FIRST_SHOWN)
+RULES = (SHOWED, COPIED, LISTED, FOLDER_SHOWN, IMPORTED, HOLDS_A_HIT, FIRST_SHOWN)
 
 
 HIT = later(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
@@ -101,6 +103,7 @@ class Flow:
         self.wrote = wrote
         """Step to what it wrote and edited."""
         self.texts = Texts(wanted, read, wrote)
+        self.passages = Passages(wanted.put)
         self.first: dict[str, int] = {}
         """Value to the first step whose output held it."""
         self.shown: dict[int, Step] = {}
@@ -142,6 +145,7 @@ class Flow:
         self.hits.clear()
         self.known.clear()
         self.texts.forget()
+        self.passages.forget()
 
     def show(self, step: Step) -> None:
         """Enters a step's output."""
@@ -173,8 +177,10 @@ class Flow:
             self._imports(step, text)
         if reports(step):
             self._report(step, text)
-        if self.wanted.lines or self.wanted.short:
-            self.texts.show(step, text)
+        if self.wanted.lines or self.wanted.short or self.wanted.put:
+            bare = unnumbered(step, text)
+            self.texts.show(step, bare)
+            self.passages.show(step, bare)
 
     def sources(self, step: Step) -> list[Source]:
         """The steps whose outputs gave this call its arguments; marks the values as used."""
@@ -187,6 +193,7 @@ class Flow:
         files = files_edited(step)
         found = [source for text in asked.replaced for source in self.texts.of_edit(text, files)]
         found += [source for old in asked.short for source in self.texts.of_short(old, files)]
+        found += self.passages.sources(asked.put, self.given)
         for path, first, last in asked.spans:
             found += self._of_span(step, path, first, last)
         led_to: dict[str, int] = {}

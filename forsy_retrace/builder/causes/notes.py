@@ -7,7 +7,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Check, Step, edits_named, steps_named
 
 from ..outputs.begun import no_test_ran
-from .texts import Source
+from .source import Source
 
 
 def came_from(source: Source, step: Step) -> str:

@@ -6,7 +6,6 @@ The one that showed most of it, in that file as far as the log tells which files
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch
@@ -14,6 +13,7 @@ from forsy_retrace.trace import Step, Touch
 from ..outputs.gaps import only_reads
 from ..rule import Rule
 from .distinctive import SHORTEST
+from .source import Source
 from .wanted import Replaced, Wanted, last_part
 
 NUMBERED = later(r"^[ \t]*\d+(?:→|\t)", re.M)
@@ -34,21 +34,13 @@ SHOWED = Rule(
 )
 
 
-class Source(NamedTuple):
-    """An earlier step that showed a value, by which rule, and how surely it was the source."""
-
-    step: int
-    value: str
-    rule: Rule
-    sure: float = 0.0
-    """Where the rule's figure depends on what it found."""
-    is_use: bool = True
-    """False of an edit's echo of its own lines, which a later edit mends: nothing came of them."""
-
-    @property
-    def confidence(self) -> float:
-        """How sure it is."""
-        return self.sure or self.rule.confidence
+def unnumbered(step: Step, text: str) -> str:
+    """What a step showed, without the numbers that its tool prints before the lines."""
+    if "→" in text or "\t" in text:
+        text = NUMBERED.sub("", text)
+    if step.operation == "search" or text.startswith(WINDOW):
+        text = BEFORE_A_HIT.sub("", text)
+    return text
 
 
 class Texts:
@@ -81,11 +73,7 @@ class Texts:
         self.short.clear()
 
     def show(self, step: Step, text: str) -> None:
-        """Enters what a step showed."""
-        if "→" in text or "\t" in text:
-            text = NUMBERED.sub("", text)
-        if step.operation == "search" or text.startswith(WINDOW):
-            text = BEFORE_A_HIT.sub("", text)
+        """Enters what a step showed, without the numbers of its lines."""
         rows = text.splitlines()
         lines = self.wanted.lines.intersection(map(str.strip, rows))
         firsts = lines & self.wanted.firsts

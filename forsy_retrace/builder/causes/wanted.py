@@ -16,6 +16,7 @@ from ..touched.replaced import replacements
 from . import distinctive
 from .idents import Idents, idents_of
 from .imports import stem_of
+from .passages import passage
 
 MAX_TEXT = 400_000
 """Characters of one text that are read: past this a value is no longer distinctive."""
@@ -57,6 +58,8 @@ class Asked(NamedTuple):
     replaced: tuple[Replaced, ...]
     short: tuple[str, ...]
     """The texts that it replaces whose lines are all short."""
+    put: tuple[str, ...]
+    """The lines that it puts into a file, but for short ones."""
     made: tuple[str, ...]
     """The files that its command writes or checks: the actor has named them itself."""
     spans: tuple[tuple[str, int, int | None], ...]
@@ -80,6 +83,8 @@ class Wanted:
         """Lines that an edit replaces."""
         self.firsts: set[str] = set()
         """The first of those of each text."""
+        self.put: set[str] = set()
+        """Lines that a call puts into a file."""
         self.short: dict[str, dict[str, None]] = {}
         """File to the texts of short lines that are replaced in it."""
         self.names: set[str] = {"", ".", ".."}
@@ -95,6 +100,7 @@ class Wanted:
                 self.asked[step.step] = asked = _asked(step)
                 self.values.update(asked.arguments, asked.skill)
                 named.update(asked.idents)
+                self.put.update(asked.put)
                 for path in asked.paths:
                     self.values.update(ways_to_show(step, path))
                     self.names.add(last_part(path))
@@ -182,12 +188,22 @@ def _asked(step: Step) -> Asked:
         frozenset(idents).union(*held.values()),
         tuple(map(_replaced, (old for old, _ in replaced[:MAX_EDITS]))),
         tuple(old for old, _ in replaced[:MAX_EDITS] if old.strip() and not _lines(old)),
+        _put(step, replaced),
         tuple(_made(step)),
         tuple(_spans(step)),
         idents,
         folders,
         skill,
     )
+
+
+def _put(step: Step, replaced: list[tuple[str, str]]) -> tuple[str, ...]:
+    texts = [new for _, new in replaced]
+    match step.call.input if step.call and step.like == "Write" else None:
+        case {"content": str(content)} | {"file_text": str(content)}:
+            texts.append(content)
+    known = {line.strip() for old, _ in replaced for line in old.splitlines()}
+    return passage((text[:MAX_ARGUMENT] for text in texts), known)
 
 
 def _skill(step: Step) -> tuple[str, ...]:

@@ -1,0 +1,22 @@
+"""Where a value in a call's arguments came from."""
+
+from typing import NamedTuple
+
+from ..rule import Rule
+
+
+class Source(NamedTuple):
+    """An earlier step that showed a value, by which rule, and how surely it was the source."""
+
+    step: int
+    value: str
+    rule: Rule
+    sure: float = 0.0
+    """Where the rule's figure depends on what it found."""
+    is_use: bool = True
+    """False of an edit's echo of its own lines, which a later edit mends: nothing came of them."""
+
+    @property
+    def confidence(self) -> float:
+        """How sure it is."""
+        return self.sure or self.rule.confidence
