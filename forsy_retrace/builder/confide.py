@@ -76,7 +76,7 @@ class Told:
             e for e in trace.session.events if _lane(e.origin.actor) in (self.main, MAIN)
         ]
         """What the main log holds: a subagent's own log is judged by its calls alone."""
-        finishes = (_finishes(step) for step in self.calls.get(self.main, ()))
+        finishes = map(closing_words, self.calls.get(self.main, ()))
         self.answered = _answered(self.events) or any(finishes) or _hands_in(trace)
         self.borne_out = _borne_out(self)
         self.weights: dict[int, float] = {}
@@ -193,11 +193,6 @@ def _answered(events: list[Event]) -> bool:
 def _hands_in(trace: Trace) -> bool:
     """Whether the run's own writer kept the work that the agent handed in."""
     return any(fact.value for fact in trace.session.facts("submission"))
-
-
-def _finishes(step: Step) -> bool:
-    """Whether an agent ended its work with a call that carries its answer."""
-    return step.call is not None and bool(closing_words(step.like, step.call.input))
 
 
 def _borne_out(told: Told) -> dict[int, float]:

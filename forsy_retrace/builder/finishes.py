@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step
 
 from .shells import SHELLS, command_of
 
@@ -32,12 +33,6 @@ HANDS_IN = later(
 """How a line begins that hands in to mini-swe-agent what it prints next."""
 
 
-def gives_up(like: str, sent: Any) -> bool:
-    """Whether a call ends the work because the agent gives up."""
-    found = FINISHES.get(like.casefold())
-    return found is not None and isinstance(sent, dict) and sent.get(found.ways) in found.gives_up
-
-
 def finish_of(like: str, sent: Any) -> Finish | None:
     """How a call says that the work is done; None for every other call, and where it gives up."""
     name = like
@@ -48,13 +43,28 @@ def finish_of(like: str, sent: Any) -> Finish | None:
         name, *options = line[0].split() if line and len(line[0]) < 80 and line[0].strip() else [""]
         if any(not option.startswith("-") for option in options):
             return None
-    return None if gives_up(like, sent) else FINISHES.get(name.casefold())
+    return None if _gives_up(like, sent) else FINISHES.get(name.casefold())
 
 
-def closing_words(like: str, sent: Any) -> str:
-    """What an agent says with the call that ends its work; empty for every other call."""
-    found = finish_of(like, sent)
-    if found is None or not isinstance(sent, dict):
+def _gives_up(like: str, sent: Any) -> bool:
+    found = FINISHES.get(like.casefold())
+    return found is not None and isinstance(sent, dict) and sent.get(found.ways) in found.gives_up
+
+
+def finishes(step: Step) -> bool:
+    """Whether a step is a call that says the work is done."""
+    return step.call is not None and finish_of(step.like, step.call.input) is not None
+
+
+def gives_up(step: Step) -> bool:
+    """Whether a step is a call that ends the work because the agent gives up."""
+    return step.call is not None and _gives_up(step.like, step.call.input)
+
+
+def closing_words(step: Step) -> str:
+    """What an agent says with the call that ends its work; empty for every other step."""
+    if step.call is None or not isinstance(sent := step.call.input, dict):
         return ""
-    said = (sent.get(key) for key in found.words)
+    found = finish_of(step.like, sent)
+    said = (sent.get(key) for key in found.words) if found else ()
     return next((text for text in said if isinstance(text, str) and text.strip()), "")

@@ -15,6 +15,7 @@ from .confide import FACTS, HIGHEST
 from .copied import RULES as COPIED
 from .feedback import PASSAGE
 from .files import LOGGED
+from .judging.ending import RULES as ENDING
 from .judging.worth import BAD, GOOD
 from .link import RULES as LINKS
 from .outcome import RULES as OUTCOMES
@@ -137,27 +138,6 @@ def _hindsight(name: str) -> Listed:
 
 JUDGE = tuple(_hindsight(name) for name in dict.fromkeys(rule.name for rule in (*BAD, *GOOD)))
 
-ENDING = {
-    "grader-passed": "Yes: a grader outside of the session gave the full reward (Fact `reward`); it outranks every other rule.",
-    "grader-failed": "No: a grader outside of the session gave less than the full reward.",
-    "flag-taken": "Yes: the harness of a challenge took the last flag that the agent handed in (Fact `flag`).",
-    "flag-refused": "No: it refused it.",
-    "bare-commands": "No: a shell's history, whose commands do not tell what they were for.",
-    "user-approved": "Yes: the user approved the result after the last edit and any correction.",
-    "checks-passed": "Yes: the last check after the last edit passed, and the closing words speak of no failure.",
-    "went-on": "Yes: questions alone, each answered, and the user went on without objecting.",
-    "stopped": "No: an error, a timeout, a question left open or a cut ended the session.",
-    "unanswered": "No: the last message has no answer.",
-    "unchecked": "No: nothing is known to have checked or approved the last edit; a read-back is not enough.",
-    "last-check-failed": "No: the last check after the last edit failed.",
-    "no-answer": "No: the log has no closing words, or none after the last edit.",
-    "trouble-told": "No: the checks passed, but the closing words speak of a failure.",
-    "corrected": "No: a correction was not answered.",
-    "thumb-down": "No: the user gave an answer that stands a thumbs down.",
-    "unconfirmed": "No: an answer that nothing checked and nobody accepted.",
-}
-"""`goal_achieved`, by the first of these that holds; the rule's sentence goes into `goal_notes`."""
-
 SECTIONS: tuple[Section, ...] = (
     Section(
         "segment",
@@ -259,8 +239,8 @@ SECTIONS: tuple[Section, ...] = (
         "ending",
         "How did it end, and was the goal reached?",
         "`goal_achieved` is true only with evidence, and has no figure: `goal_notes` names the"
-        " evidence, or what is missing.",
-        tuple(Listed(name, sentence, None) for name, sentence in ENDING.items()),
+        " evidence, or what is missing. The first row that holds decides.",
+        tuple(Listed(row.name, row.sentence, None) for row in ENDING),
         figures="",
     ),
     Section(

@@ -69,10 +69,10 @@ def summarise(trace: Trace, shows: Shows) -> Trace:
         agent_config=_config(trace, shows, told),
         learning=_learning(trace),
         termination_reason=end.reason,
-        goal_achieved=end.achieved,
-        goal_notes=end.notes,
+        goal_achieved=end.goal.achieved,
+        goal_notes=end.goal.notes,
         final_output=_final(trace, told),
-        facts={**_facts(trace, told), "goal_rule": end.rule},
+        facts={**_facts(trace, told), "goal_rule": end.goal.rule},
     )
     return msgspec.structs.replace(
         trace, title=_title(trace), description=_description(trace, shows), tags=_tags(trace)
@@ -369,7 +369,7 @@ def _cut_before(steps: list[Step], index: int) -> str:
 def _answer(step: Step) -> str | None:
     """The words that end a turn; None for every other step."""
     if step.call is not None:
-        return closing_words(step.like, step.call.input) or None
+        return closing_words(step) or None
     return step.output or "" if step.action == "output" else None
 
 

@@ -52,4 +52,4 @@ def speaks_of_failure(text: str) -> bool:
 
 def said(step: Step) -> str:
     """The words of an answer, or of a call that ends the work."""
-    return closing_words(step.like, step.call.input) if step.call else step.output or ""
+    return closing_words(step) if step.call else step.output or ""

@@ -5,33 +5,37 @@ from typing import NamedTuple
 from forsy_retrace.events import SHELL
 from forsy_retrace.trace import Step, Trace
 
+from ..finishes import finishes, gives_up
 from ..outputs.failures import LATE
 from ..words.messages import wants_no_more
 from .admits import BLOCKED
-from .goal import accepts, finishes, goal, is_given_up
+from .close import Close, Goal, GoalRule
+from .goal import RULES as OF_GOALS
+from .goal import accepts, goal
 
-BARE = "Commands alone: nothing in the log tells what they were for."
+BARE = GoalRule(
+    "bare-commands", False, "a shell's history, whose commands do not tell what they were for."
+)
+RULES = (BARE, *OF_GOALS)
+COMMANDS = "Commands alone: nothing in the log tells what they were for."
 UNTOLD = "Commands and what they were for: nothing in the log tells whether that was reached."
 
 
 class Ending(NamedTuple):
-    """termination_reason, goal_achieved, goal_notes, and the rules that said so."""
+    """`termination_reason`, and whether the goal was reached."""
 
     reason: str
-    achieved: bool
-    notes: str | None
-    rule: str
+    goal: Goal
 
 
 def ending(trace: Trace) -> Ending:
     """How the session ended, by its last steps."""
     steps = [s for s in trace.steps if s.origin is None or not s.origin.branch]
     if steps and all(s.actor == SHELL for s in steps):
-        said = UNTOLD if any(s.reasoning for s in steps) else BARE
-        return Ending("other", False, said, "bare-commands")
+        said = UNTOLD if any(s.reasoning for s in steps) else COMMANDS
+        return Ending("other", BARE.gives(said))
     reason = _reason(steps, _is_done(trace))
-    achieved, notes, rule = goal(trace, steps, reason)
-    return Ending(reason, achieved, notes, rule)
+    return Ending(reason, goal(Close(trace, steps, reason)))
 
 
 def _reason(steps: list[Step], done: bool) -> str:
@@ -104,6 +108,6 @@ def _by_call(last: Step, done: bool) -> str:
         return "task_complete"
     if last.result is not None and last.result.outcome == "timed_out":
         return "timeout"
-    if is_given_up(last) or (last.operation == "ask_user" and last.result is None):
+    if gives_up(last) or (last.operation == "ask_user" and last.result is None):
         return "agent_blocked"
     return "partial_then_stopped"

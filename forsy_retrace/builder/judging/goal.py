@@ -2,70 +2,142 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from forsy_retrace.events import Fact
-from forsy_retrace.trace import Check, Step, Trace
+from forsy_retrace.trace import Step
 
-from ..checks.unchecked import is_log, is_plan, is_prose
-from ..finishes import finish_of, gives_up
-from ..touched.fixers import around_its_check
-from ..touched.scratch import scratch
+from ..finishes import finishes, gives_up
 from ..variants import thumbs
 from ..words.message_rules import PERMITTED
-from ..words.messages import finds_fault
 from .admits import BLOCKED, said, speaks_of_failure
-from .meant import meant
-from .plans import plans_written
+from .checked import RULES as OF_CHECKS
+from .checked import UNANSWERED, by_checks
+from .close import Close, Goal, GoalRule
+
+GRADED = GoalRule(
+    "grader-passed",
+    True,
+    "a grader outside of the session gave the full reward (Fact `reward`); it outranks every other rule.",
+)
+DEGRADED = GoalRule(
+    "grader-failed", False, "a grader outside of the session gave less than the full reward."
+)
+TAKEN = GoalRule(
+    "flag-taken",
+    True,
+    "the harness of a challenge took the last flag that the agent handed in (Fact `flag`).",
+)
+REFUSED = GoalRule("flag-refused", False, "the harness refused that flag.")
+STOPPED = GoalRule(
+    "stopped", False, "an error, a timeout, a question left open or a cut ended the session."
+)
+ABANDONED = GoalRule("unanswered", False, "the last message has no answer.")
+APPROVED = GoalRule(
+    "user-approved", True, "the user approved the result after the last edit and any correction."
+)
+DISLIKED = GoalRule("thumb-down", False, "the user gave an answer that stands a thumbs down.")
+WENT_ON = GoalRule(
+    "went-on", True, "questions alone, each answered, and the user went on without objecting."
+)
+UNCONFIRMED = GoalRule("unconfirmed", False, "an answer that nothing checked and nobody accepted.")
+RULES = (
+    *(GRADED, DEGRADED, TAKEN, REFUSED, STOPPED, ABANDONED, APPROVED),
+    *OF_CHECKS,
+    *(DISLIKED, WENT_ON, UNCONFIRMED),
+)
+"""In the order in which they are asked; the first that holds says whether the goal was reached."""
 
 
-class Edit(NamedTuple):
-    """The last edit that a check can break over, and what it is called."""
-
-    step: int
-    called: str
-
-
-def goal(trace: Trace, steps: list[Step], reason: str) -> tuple[bool, str | None, str]:
+def goal(close: Close) -> Goal:
     """True only with evidence: a grader, an approval, a passed check, a taken answer."""
-    graded = _graded(trace)
-    if graded is not None:
-        return graded
-    flagged = _flagged(trace, steps)
-    if flagged is not None:
-        return flagged
-    last_edit = _last_edit(trace, steps)
-    humans = [s for s in steps if s.action == "user_message"]
-    approval = next((s for s in reversed(humans) if accepts(s, steps)), None)
-    outputs = [s for s in steps if s.action == "output" or finishes(s)]
-    closing = outputs[-1] if outputs else None
-    if reason in ("error_unrecoverable", "timeout", "agent_blocked", "partial_then_stopped"):
-        words = {
-            "error_unrecoverable": "The session ended on an error of the model or the harness",
-            "timeout": "The session ended on a time-out",
-            "agent_blocked": _blocked(steps),
-            "partial_then_stopped": "The work stopped in the middle of a turn",
-        }[reason]
-        return False, f"{words} (step {steps[-1].step if steps else 0}).", "stopped"
-    if reason == "user_abandoned":
-        return False, f"The last message (step {steps[-1].step}) has no answer.", "unanswered"
-    correction = next((s for s in reversed(humans) if finds_fault(s)), None)
+    return (
+        _by_grader(close)
+        or _by_flag(close)
+        or _by_reason(close)
+        or _by_approval(close)
+        or by_checks(close)
+        or _by_answers(close)
+    )
+
+
+MOST = 1e9
+"""No grader gives a reward so great."""
+
+
+def _by_grader(close: Close) -> Goal | None:
+    """What a grader outside of the session found, where its word lies beside the log."""
+    for event in close.trace.session.events:
+        match event:
+            case Fact(name="reward", value=int() | float() as reward) if abs(reward) < MOST:
+                if reward == 1:
+                    return GRADED.gives("The grader gave the full reward of 1.")
+                return DEGRADED.gives(f"The grader gave a reward of {reward:g}, not 1.")
+    return None
+
+
+def _by_flag(close: Close) -> Goal | None:
+    """What the harness of a challenge made of the last flag that the agent handed in."""
+    words = [fact.value for fact in close.trace.session.facts("flag")]
+    handed = [step.step for step in close.steps if finishes(step)] if words else []
+    if not handed:
+        return None
+    if words[-1] == "taken":
+        return TAKEN.gives(f"The harness took the flag of step {handed[-1]} and ended the run.")
+    return REFUSED.gives(f"The harness refused the flag of step {handed[-1]}.")
+
+
+STOPS = {
+    "error_unrecoverable": "The session ended on an error of the model or the harness",
+    "timeout": "The session ended on a time-out",
+    "partial_then_stopped": "The work stopped in the middle of a turn",
+}
+"""What is said of a session that something stopped."""
+
+
+def _by_reason(close: Close) -> Goal | None:
+    """An end in the middle of the work."""
+    if not close.steps:
+        return None
+    last = close.steps[-1]
+    if close.reason == "user_abandoned":
+        return ABANDONED.gives(f"The last message (step {last.step}) has no answer.")
+    how = _blocked(last) if close.reason == "agent_blocked" else STOPS.get(close.reason)
+    return STOPPED.gives(f"{how} (step {last.step}).") if how else None
+
+
+def _blocked(last: Step) -> str:
+    """How the agent came to a stop."""
+    if last.operation == "ask_user":
+        return "The agent's last words wait for the user"
+    return (
+        "The agent gave up" if gives_up(last) else "The agent's last words say that it can't go on"
+    )
+
+
+def _by_approval(close: Close) -> Goal | None:
+    """A message that accepts the result, behind the last edit and any correction."""
+    edit, correction = close.last_edit, close.correction
+    approval = next((s for s in reversed(close.humans) if accepts(s, close.steps)), None)
     if (
-        approval is not None
-        and not _asks_for_more(approval, steps, last_edit)
-        and (last_edit is None or approval.step > last_edit.step)
-        and (correction is None or correction.step < approval.step)
-        and not _fails_after(approval, closing)
+        approval is None
+        or _asks_for_more(approval, close)
+        or (edit is not None and approval.step <= edit.step)
+        or (correction is not None and approval.step <= correction.step)
+        or _fails_after(approval, close.closing)
     ):
-        return True, f"The user accepted the result in step {approval.step}.", "user-approved"
-    if last_edit is not None:
-        return _by_checks(trace, last_edit, closing)
-    if closing is None:
-        return False, "The log ends without an answer.", "no-answer"
-    disliked = _disliked(trace, steps)
-    if disliked:
-        return False, f"The user gave step {disliked} a thumbs down.", "thumb-down"
-    return _by_answers(trace, steps, humans, closing, correction)
+        return None
+    return APPROVED.gives(f"The user accepted the result in step {approval.step}.")
+
+
+def _asks_for_more(approval: Step, close: Close) -> bool:
+    """Whether an approval came with another request, and speaks for no files or for not the last."""
+    return approval.message_role == "direct_request" and (
+        close.last_edit is None
+        or any(
+            s.step > approval.step and s.success and s.operation in ("edit", "write")
+            for s in close.steps
+        )
+    )
 
 
 def _fails_after(approval: Step, closing: Step | None) -> bool:
@@ -90,196 +162,23 @@ def _turn(step: Step) -> int:
     return step.turn
 
 
-def finishes(step: Step) -> bool:
-    return step.call is not None and finish_of(step.like, step.call.input) is not None
-
-
-def _blocked(steps: list[Step]) -> str:
-    """How the agent came to a stop."""
-    if not steps or steps[-1].operation == "ask_user":
-        return "The agent's last words wait for the user"
-    gave_up = is_given_up(steps[-1])
-    return "The agent gave up" if gave_up else "The agent's last words say that it can't go on"
-
-
-def is_given_up(step: Step) -> bool:
-    return step.call is not None and gives_up(step.like, step.call.input)
-
-
-def _disliked(trace: Trace, steps: list[Step]) -> int:
-    """The last step that stands and that the user gave a thumbs down; 0 without one."""
-    given = thumbs(trace)
-    down = (
-        step.step
-        for step in steps
-        if step.step in given and given[step.step].value.get("rating") == "down"
-    )
-    return max(down, default=0)
-
-
-MOST = 1e9
-"""No grader gives a reward so great."""
-
-
-def _graded(trace: Trace) -> tuple[bool, str | None, str] | None:
-    """What a grader outside of the session found, where its word lies beside the log."""
-    for event in trace.session.events:
-        match event:
-            case Fact(name="reward", value=int() | float() as reward) if abs(reward) < MOST:
-                if reward == 1:
-                    return True, "The grader gave the full reward of 1.", "grader-passed"
-                return False, f"The grader gave a reward of {reward:g}, not 1.", "grader-failed"
-    return None
-
-
-def _flagged(trace: Trace, steps: list[Step]) -> tuple[bool, str | None, str] | None:
-    """What the harness of a challenge made of the last flag that the agent handed in."""
-    words = [fact.value for fact in trace.session.facts("flag")]
-    handed = [step.step for step in steps if finishes(step)]
-    if not words or not handed:
-        return None
-    if words[-1] == "taken":
-        return (
-            True,
-            f"The harness took the flag of step {handed[-1]} and ended the run.",
-            "flag-taken",
-        )
-    return False, f"The harness refused the flag of step {handed[-1]}.", "flag-refused"
-
-
-def _asks_for_more(approval: Step, steps: list[Step], last_edit: Edit | None) -> bool:
-    """Whether an approval came with another request, and speaks for no files or for not the last."""
-    return approval.message_role == "direct_request" and (
-        last_edit is None
-        or any(
-            s.step > approval.step and s.success and s.operation in ("edit", "write") for s in steps
-        )
-    )
-
-
-def _last_edit(trace: Trace, steps: list[Step]) -> Edit | None:
-    """The last step that changed code, or any file of the work where none did."""
-    kinds = ("edit", "write", "delete", "changed")
-    live, is_scratch = {s.step for s in steps} - plans_written(trace).keys(), scratch(trace)
-    found = [
-        touch
-        for touch in trace.touches
-        if touch.kind in kinds
-        and touch.step in live
-        and not is_scratch(touch.path)
-        and not is_plan(touch.path)
-        and not is_log(touch.path)
-    ]
-    code = [touch for touch in found if not is_prose(touch.path)]
-    if not found:
-        return None
-    last = max(touch.step for touch in code or found)
-    is_last = last == max(touch.step for touch in found)
-    return Edit(last, f"last edit {'' if is_last else 'of code '}(step {last})")
-
-
-def _by_checks(trace: Trace, last_edit: Edit, closing: Step | None) -> tuple[bool, str | None, str]:
-    behind = [c for c in trace.checks.values() if c.step >= last_edit.step]
-    after = [c for c in behind if c.kind != "read-back"]
-    known = [c for c in after if c.passed is not None and (c.edits or c.kind != "run")]
-    if not known:
-        return False, _unchecked(trace, behind, last_edit), "unchecked"
-    wanted = meant(trace)
-    known = [c for c in known if c.step not in wanted] or known  # a failure that was the point
-    failed = [c for c in {c.kind: c for c in known}.values() if not c.passed]
-    if failed:
-        return False, _failure(failed[-1], after), "last-check-failed"
-    if closing is None or closing.step < last_edit.step:
-        return False, f"No closing message after the {last_edit.called}.", "no-answer"
-    if speaks_of_failure(said(closing)):
-        return (
-            False,
-            f"The closing message (step {closing.step}) speaks of a failure.",
-            "trouble-told",
-        )
-    passed = [c for c in known if c.passed]
-    own = [c for c in passed if _follows_its_edit(trace, c, last_edit)]
-    if not own and not any(c.over for c in passed):
-        bare = f"none is known to have passed over the {last_edit.called}."
-        return False, f"The check in step {passed[-1].step} passed; {bare}", "unchecked"
-    return True, _success(passed, own, last_edit), "checks-passed"
-
-
-def _follows_its_edit(trace: Trace, check: Check, edit: Edit) -> bool:
-    """Whether the line that checks had changed the file before: `cat >> a_test.go …; go test`."""
-    before, _ = around_its_check(trace.steps[check.step - 1].run)
-    wrote = any(one.writes or one.rule == "inline-program" for one in before)
-    return check.step == edit.step and wrote
-
-
-def _unchecked(trace: Trace, behind: list[Check], last_edit: Edit) -> str:
-    """What the log lacks: a check, one that is more than a read-back, or how the check went."""
-    checks = [c for c in behind if c.kind != "read-back" and c.passed is None]
-    if checks:
-        number = checks[-1].step
-        began = trace.steps[number - 1].success is not False
-        went = (
-            f"How the check in step {number} went is not known"
-            if began
-            else f"The check in step {number} never began"
-        )
-        return f"{went}, and no approval came after the {last_edit.called}."
-    if behind and behind[-1].kind == "read-back":
-        look = f"Nothing but a read-back (step {behind[-1].step})"
-        return f"{look}, and no approval, came after the {last_edit.called}."
-    return f"No check or approval after the {last_edit.called}."
-
-
-CALLED = {
-    "tests": "test run",
-    "lint": "lint check",
-    "types": "type check",
-    "build": "build",
-    "run": "run",
-    "ci": "CI run",
-}
-"""What a check of each kind is called, where it is not the last of all."""
-
-
-def _failure(failed: Check, after: list[Check]) -> str:
-    """Which check failed: the last of all, or the last of its kind of which anything is known."""
-    called = "check" if failed is after[-1] else CALLED[failed.kind]
-    if any(c.kind == failed.kind and c.step > failed.step for c in after):
-        called += " with a known result"
-    return f"The last {called} (step {failed.step}) failed."
-
-
-def _success(passed: list[Check], own: list[Check], last_edit: Edit) -> str:
-    """Which check passed over the last edit, or over which it did."""
-    over = [c for c in passed if last_edit.step in c.over] or own
-    if over:
-        return f"The check in step {over[-1].step} passed over the {last_edit.called}."
-    latest = max((c for c in passed if c.over), key=lambda c: (c.over[-1], c.step))
-    return (
-        f"The check in step {latest.step} passed over the edit of step {latest.over[-1]};"
-        f" none is known to have passed over the {last_edit.called}."
-    )
-
-
 EFFECTS = ("write", "edit", "install", "download")
 
 
-def _by_answers(
-    trace: Trace,
-    steps: list[Step],
-    humans: list[Step],
-    closing: Step,
-    correction: Step | None,
-) -> tuple[bool, str | None, str]:
+def _by_answers(close: Close) -> Goal:
     """A question counts as answered where a person went on without objecting."""
-    before = [s for s in humans if s.step < closing.step]
-    goes_on = trace.marks_people and len(before) > 1 and correction is None
+    trace, closing = close.trace, close.closing
+    if closing is None:
+        return UNANSWERED.gives("The log ends without an answer.")
+    if disliked := _disliked(close):
+        return DISLIKED.gives(f"The user gave step {disliked} a thumbs down.")
+    before = [s for s in close.humans if s.step < closing.step]
+    goes_on = trace.marks_people and len(before) > 1 and close.correction is None
     changes = any(touch.kind != "read" for touch in trace.touches)
-    if goes_on and not changes and _only_answers(steps, before, closing):
-        return (
-            True,
-            f"Each message was answered; the user went on without objecting (step {before[-1].step}).",
-            "went-on",
+    if goes_on and not changes and _only_answers(close.steps, before, closing):
+        last = f"(step {before[-1].step})"
+        return WENT_ON.gives(
+            f"Each message was answered; the user went on without objecting {last}."
         )
     lacks = f"The answer in step {closing.step} has no check and no approval."
     known = (c for c in trace.checks.values() if c.passed is not None and c.kind != "read-back")
@@ -288,7 +187,18 @@ def _by_answers(
         went = "passed over no edit that the log shows" if checks[-1].passed else "failed"
         lacks = f"The check in step {checks[-1].step} {went}"
         lacks += f", and the answer in step {closing.step} has no approval."
-    return False, lacks, "unconfirmed"
+    return UNCONFIRMED.gives(lacks)
+
+
+def _disliked(close: Close) -> int:
+    """The last step that stands and that the user gave a thumbs down; 0 without one."""
+    given = thumbs(close.trace)
+    down = (
+        step.step
+        for step in close.steps
+        if step.step in given and given[step.step].value.get("rating") == "down"
+    )
+    return max(down, default=0)
 
 
 def _only_answers(steps: list[Step], humans: list[Step], closing: Step) -> bool:
