@@ -532,3 +532,10 @@ PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch\n"
 )
 def test_a_patch_is_what_its_command_is_fed(line: str, fed: tuple[str, ...]) -> None:
     assert classify(line).fed == fed
+
+
+def test_of_a_long_line_that_needs_the_grammar_nothing_cut_is_poured() -> None:
+    line = "f() {{ ls; }}\ncat > f <<'E'\n{}E\n"
+    assert [one.text for one in classify(line.format("x\n")).poured] == ["x\n"]
+    long = classify(line.format("x\n" * 5000))
+    assert (long.poured, [one.words[0] for one in long.simples]) == ((), ["ls", "cat"])

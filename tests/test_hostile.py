@@ -33,7 +33,8 @@ from forsy_retrace.builder.judging.goal import accepts
 from forsy_retrace.builder.touched.edits import Standing
 from forsy_retrace.builder.touched.rewriters import Rewriter, Rewriters
 from forsy_retrace.builder.words.cues import SENTENCE
-from forsy_retrace.commands import Simple
+from forsy_retrace.commands import Simple, classify
+from forsy_retrace.commands.lexer import split
 from forsy_retrace.show import found_problems
 from forsy_retrace.trace import Step, Touch
 from forsy_retrace.verify import verify
@@ -581,6 +582,13 @@ def test_a_line_of_5_mb_is_cut_in_the_trace_and_whole_in_an_artifact(tmp_path: P
     assert kept.name in output
 
 
+def test_an_output_may_be_cut_below_the_head_of_a_key(tmp_path: Path) -> None:
+    log = small()
+    log.calls("Bash", {"command": "grep -rh KEY"}, "-----BEGIN PRIVATE KEY-----\n" * 1500)
+    trace = holds(tmp_path, log.bytes())
+    assert "tokens omitted" in trace["steps"][-1]["output"]
+
+
 def edited(log: Log, number: int, path: str = "") -> None:
     words = {"old_string": f"value_{number} = 1", "new_string": f"value_{number} = {number} + 2"}
     log.calls("Edit", {"file_path": path or f"/srv/shop/m{number}.py", **words})
@@ -693,6 +701,20 @@ def test_outputs_of_very_many_blank_lines_take_linear_time(tmp_path: Path) -> No
     for command in ("go test ./...", "pytest", "npm test", "bun test", "gradle test", "cat a.go"):
         log.calls("Bash", {"command": command}, "\n" * 30_000 + " ok")
     quickly(6, lambda: run("claude-code", written(tmp_path, log.bytes()), "-o", tmp_path / "out"))
+
+
+@pytest.mark.parametrize("end", [" ", "\\ "])
+def test_a_command_that_ends_in_very_many_blanks_takes_linear_time(end: str) -> None:
+    (part,) = quickly(1, lambda: split(f"rm a{end}" + " " * 60_000) or [])
+    assert part.words == ["rm", "a " if "\\" in end else "a"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words", ["<", "<a>", "<td>a</td>", "<system-reminder>", "  File 'a, (in f\n"]
+)
+def test_a_long_line_that_is_no_shell_takes_little_time(words: str) -> None:
+    quickly(2, lambda: classify(words * (60_000 // len(words))))
 
 
 @pytest.mark.slow

@@ -33,6 +33,8 @@ _TOKEN = later(
     r"|\#[^\n]*|[^ \t\r\f\v])",
     re.DOTALL,
 )
+_BLANKS = " \t\r\f\v"
+"""What the expression passes over before each token; at the end it would again at every place."""
 _QUOTED = later(
     rf"'([^']*+)'|\$'((?:[^'\\]|\\.)*+)'|\"((?:[^\"\\`$]++|\\.|\$(?!\()|{_SUBSTITUTION})*+)\""
     rf"|\\(.)|({_SUBSTITUTION})",
@@ -156,6 +158,7 @@ class _Line:
 
     def parts_of(self, line: str) -> list[Part]:
         line = line.replace("\\\n", " ")
+        line = line.rstrip(_BLANKS) + " "  # one stays, a backslash may stand before it
         nested = "$(" in line or "`" in line
         for token in _TOKEN.findall(line):
             if token in _MARKS:

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
+from msgspec.structs import replace
+
 from forsy_retrace.commands.lexer import unquote
 from forsy_retrace.commands.model import Part
 
 _DEEPEST = 60  # deeper nesting is no shell that anyone wrote, and would exhaust the stack
+_LONGEST = 8192
+"""Past so many characters a line is judged by its head: for some marks the grammar's scanner reads
+to the end of the text, again at each."""
 _BLOCKS = {
     "for_statement": "loop",
     "c_style_for_statement": "loop",
@@ -38,6 +43,10 @@ def _parser() -> Parser:
 
 def split(line: str) -> list[Part]:
     """The simple commands of a line in order; one of all its words where nothing parses."""
+    if len(line) > _LONGEST:
+        head = line[:_LONGEST]
+        parts = split(head[: head.rfind("\n") + 1] or head)
+        return [replace(part, literal=False) for part in parts]  # one text is cut
     return _Splitter(line).parts or _by_words(line)
 
 

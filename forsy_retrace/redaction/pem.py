@@ -37,6 +37,8 @@ AROUND = 120
 TOLD_ALONE = 40
 WIDE = later(rb"[A-Za-z0-9+/=]{40,2000}")
 """A line of a key, wherever on a line of the text it stands."""
+DIGEST = later(rb"sha256:[0-9a-f]{64}(?![A-Za-z0-9+/=])")
+"""What is no line of a key, though it is as wide: the mark of a cut output ends in one."""
 LONGEST = 4096
 """Bytes of such a line with what stands before it."""
 BEHIND = 8
@@ -78,7 +80,7 @@ def _mask_between(scan: Scan, begin: int) -> None:
     if tail is None or HEAD.search(data, place, tail.start()):
         return
     last = _line_end(data, begin, tail.start())
-    wide = [line.span() for line in WIDE.finditer(data, place, last)]
+    wide = _wide(data, place, last)
     if wide:
         _add_last(scan, wide[-1][1], last)
     for start, end in wide:
@@ -97,13 +99,19 @@ def _downwards(scan: Scan, begin: int) -> None:
         end = end if end >= 0 else len(data)
         if start > end or end - start > LONGEST:
             return
-        wide = [line.span() for line in WIDE.finditer(data, start, end)]
+        wide = _wide(data, start, end)
         if len(wide) == 1 and end - wide[0][1] <= BEHIND:
             scan.add(*wide[0], "private-key-line")
             scan.pem = max(scan.pem, wide[0][1])
             found += 1
         elif found or number >= HEADERS:
             return
+
+
+def _wide(data: bytes, begin: int, end: int) -> list[tuple[int, int]]:
+    """Where lines of a key may stand between two places."""
+    spans = (line.span() for line in WIDE.finditer(data, begin, end))
+    return [span for span in spans if not DIGEST.match(data, max(0, span[0] - 7))]
 
 
 def _line_end(data: bytes, floor: int, place: int) -> int:
@@ -202,7 +210,7 @@ def _upwards(scan: Scan, floor: int, tail: int) -> None:
     nearest = 0
     while end > floor:
         begin = max(floor, data.rfind(b"\n", floor, end))
-        wide = [line.span() for line in WIDE.finditer(data, begin, end)]
+        wide = _wide(data, begin, end)
         if len(wide) == 1:
             scan.add(*wide[0], "private-key-line")
             nearest = nearest or wide[0][1]
