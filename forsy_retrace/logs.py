@@ -17,7 +17,11 @@ a harness without flags a success."""
 RUNTIME = "OpenClaw's record of its runs; read the session's own .jsonl beside it"
 """A `.trajectory.jsonl`: its prompts and answers stand in the session, the calls only there."""
 
-NO_TEXT = "and no adapter knows its text; name one that `forsy-retrace adapters` lists"
+TAR = (257, 262)
+"""Where a tar archive says that it is one."""
+NO_STREAM = "; a log is read from a file, not from standard input"
+UNKNOWN = "no adapter knows"
+NO_TEXT = f"and {UNKNOWN} its text; name one that `forsy-retrace adapters` lists"
 
 
 def opened(path: Path, adapter: str = "auto") -> tuple[Source, str]:
@@ -31,15 +35,17 @@ def named(path: Path) -> Source:
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
-        raise RetraceError(f"{path.name}: no such file or folder") from None
+        more = NO_STREAM if path.name == "-" else ""
+        raise RetraceError(f"{path.name}: no such file or folder{more}") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "no name of a file"
         raise Unreachable(f"{path.name}: {why}") from None
     if not is_regular(path):
         try:
             path = path.resolve(strict=True)
-        except (OSError, RuntimeError):  # to itself, or to what is not there
-            raise UnreadableInput(f"{path.name}: a link that leads nowhere") from None
+        except (OSError, RuntimeError):  # to itself, to what is not there, or a process's pipe
+            what = "not a regular file" if path.exists() else "a link that leads nowhere"
+            raise UnreadableInput(f"{path.name}: {what}") from None
         if not is_regular(path):
             what = "a folder; name one log" if path.is_dir() else "not a regular file"
             raise UnreadableInput(f"{path.name}: {what}")
@@ -63,7 +69,7 @@ def adapter_for(
         return adapter
     found = identify(source, plugins) or _of_its_name(source)
     if not found:
-        raise UnreadableInput(why_not(source, "auto", _unasked(plugins) if is_named else ""))
+        raise UnreadableInput(why_not(source, "auto", unasked(plugins) if is_named else ""))
     if len(found) > 1:
         raise RetraceError(f"{source.name}: claimed by {' and '.join(found)}; name one")
     return found[0]
@@ -86,7 +92,7 @@ def _hint(others: list[str]) -> str:
     return f"; {others[0]} reads it" if len(others) == 1 else ""
 
 
-def _unasked(asked: tuple[str, ...]) -> str:
+def unasked(asked: tuple[str, ...]) -> str:
     """The adapters of other packages, which are asked only where they are named."""
     others = [name for name in offered() if name not in asked]
     return f"; of other packages, --plugin asks {', '.join(others)}" if others else ""
@@ -99,7 +105,7 @@ def why_not(source: Source, adapter: str, hint: str = "") -> str:
         return f"{source.name}: empty"
     if source.size < 1024 and (source.text(1024) or "").startswith(LFS):
         return f"{source.name}: a Git LFS pointer; fetch the log itself with git lfs pull"
-    if source.is_sealed:
+    if source.is_sealed or b"".join(source.spans([TAR])) == b"ustar":
         return f"{source.name}: {PACKED}"
     reads_text = adapter != "auto" and load(adapter).SHOWS.is_history
     if all(record.problem for record in head) and not reads_text:
@@ -109,7 +115,7 @@ def why_not(source: Source, adapter: str, hint: str = "") -> str:
     if beside:
         return f"{source.name}: {beside}"
     if adapter == "auto":
-        return f"{source.name}: no adapter knows this format; name one{hint}"
+        return f"{source.name}: {UNKNOWN} this format; name one{hint}"
     return f"{source.name}: not a log that {adapter} reads{hint}"
 
 

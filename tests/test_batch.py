@@ -710,6 +710,8 @@ def test_the_command_says_what_it_did(logs: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     assert "6 logs, 0 files that belong to them, 2 other files skipped" in done.output
+    assert "report.json names them\n6 converted" in done.output
+    assert "7 traces, 1 of them copies: `superseded_by` in index.jsonl" in done.output
     again = CliRunner().invoke(main, [*words, "--json"])
     assert json.loads(again.output)["unchanged"] == len(LOGS)
 
@@ -759,7 +761,8 @@ def test_what_was_not_asked_for_is_said_to_be_so(logs: Path, tmp_path: Path) -> 
     options = replace(Batch("").options, choice=Choice(since="2999-01-01"))
     done = run(logs, tmp_path / "traces", options=options)
     assert (done.traces, done.gone) == (0, before.traces)
-    assert f"{before.traces} traces of an earlier run gone" in summary(done, dry_run=False)
+    wish = Batch(str(tmp_path), ())
+    assert f"{before.traces} traces of an earlier run gone" in summary(done, wish)
     report = json.loads((tmp_path / "traces" / "report.json").read_bytes())
     whys = {row["why"] for row in report["refused"]}
     assert whys == {"no session that was asked for"}

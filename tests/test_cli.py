@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -424,6 +425,11 @@ def test_a_log_that_is_packed_otherwise_is_said_to_be(here: Path) -> None:
     for name, pack in (("a.jsonl.bz2", bz2.compress), ("a.jsonl.xz", lzma.compress)):
         (here / name).write_bytes(pack(b'{"type":"user"}\n'))
         assert "unpack it first" in refused(65, "auto", name, "-o", "trace")
+    (here / "a.jsonl").write_text('{"type":"user"}\n')
+    for mode in ("w", "w:gz"):
+        with tarfile.open(here / "a.tar", mode) as archive:
+            archive.add(here / "a.jsonl")
+        assert "unpack it first" in refused(65, "auto", "a.tar", "-o", "trace")
 
 
 @pytest.mark.parametrize(
@@ -1093,6 +1099,13 @@ def test_links_that_lead_nowhere_are_one_line(here: Path) -> None:
     for link in ("loop", "lost"):
         for words in (("auto", link, "-o", "trace"), ("scan", link), ("batch", link, "-o", "t")):
             assert "leads nowhere" in refused(65, *words)
+
+
+def test_a_log_that_no_file_holds_is_said_to_be_so(here: Path) -> None:
+    reader, writer = os.pipe()
+    with open(reader), open(writer, "w"):
+        assert "not a regular file" in refused(65, "auto", f"/dev/fd/{reader}", "-o", "trace")
+    assert "not from standard input" in refused(2, "auto", "-", "-o", "trace")
 
 
 # what is missing is named

@@ -224,6 +224,17 @@ def test_a_log_that_nobody_knows_is_told_whom_else_to_ask(offer: Path) -> None:
     assert done.stderr == f"forsy-retrace: log.jsonl: no adapter knows this format; {hint}\n"
 
 
+def test_a_batch_that_knows_not_all_logs_is_told_whom_else_to_ask(offer: Path) -> None:
+    (offer / "logs").mkdir()
+    (offer / "log.jsonl").rename(offer / "logs" / "log.jsonl")
+    words = ["batch", str(offer / "logs"), "-o", str(offer / "t"), "--jobs", "1"]
+    hint = "  of other packages, --plugin asks broken, faulty, "
+    assert hint + "good, " in CliRunner().invoke(main, words).output
+    asked = CliRunner().invoke(main, [*words, "--plugin", "good"]).output
+    assert "1 converted" in asked
+    assert "--plugin" not in asked
+
+
 def test_plugins_can_be_switched_off(offer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORSY_NO_PLUGINS", "1")
     assert (plugins(), refused()) == ({}, {})

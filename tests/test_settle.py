@@ -115,7 +115,7 @@ def test_a_trace_that_newer_options_do_not_reach_says_so(logs: Path, tmp_path: P
     (row,) = [row for row in rows(target, "index.jsonl") if "stale" in row]
     assert row["stale"].startswith("made by other options or another version")
     assert done.stale == 1
-    assert "1 trace of an earlier run not made anew" in summary(done, dry_run=False)
+    assert "1 trace of an earlier run not made anew" in summary(done, Batch(""))
 
 
 def test_a_trace_whose_log_waits_says_so(logs: Path, tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_folder_that_no_log_is_known_of_is_left_and_told(logs: Path, tmp_path:
     (target / f"another-{folders(target)[0]}" / "notes.txt").write_text("mine")
     done = run(logs, target)
     assert done.unknown == 2
-    assert "2 trace folders in the target of no log that is" in summary(done, dry_run=False)
+    assert "2 trace folders in the target of no log that is" in summary(done, Batch(""))
     assert len(folders(target)) == done.traces + 2
 
 

@@ -77,6 +77,8 @@ class Report(msgspec.Struct, frozen=True):
     waiting: int = 0
     """Logs that were left for another run by `limit`, `dry_run` or `fail_fast`."""
     traces: int = 0
+    copies: int = 0
+    """Traces of a session that another log tells at the same length or longer."""
     refused: int = 0
     failed: tuple[tuple[str, str], ...] = ()
     """Logs that gave a problem, by their masked names."""
@@ -213,6 +215,7 @@ def _listed(
         plan,
         waiting=len(waiting),
         traces=len(rows),
+        copies=len(rows) - len(folders),
         refused=sum(len(done.refused) for _, done in everything),
         failed=(*plan.unread, *problems, *damaged.items()),
         stale=sum(row.stale is not UNSET for row in rows),

@@ -5,12 +5,13 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from forsy_retrace.logs import UNKNOWN, unasked
 from forsy_retrace.sdk import compact
 from forsy_retrace.terminal import safe_line
 from forsy_retrace.trace import counted
 
 from .engine import Progress, Silence
-from .run import Report
+from .run import Batch, Report
 
 
 @contextlib.contextmanager
@@ -51,7 +52,7 @@ class _Bars:
         self._shown.advance(self._task, by)
 
 
-def summary(done: Report, dry_run: bool) -> str:
+def summary(done: Report, wish: Batch) -> str:
     """What a run did, and what is wrong."""
     plan = done.plan
     skipped = sum(plan.skipped.values())
@@ -60,14 +61,23 @@ def summary(done: Report, dry_run: bool) -> str:
         f" {counted(skipped, 'other file')} skipped",
     ]
     lines += [f"  {count} × {safe_line(why)}" for why, count in plan.skipped.items()]
-    if dry_run:
+    if skipped and not wish.dry_run:
+        lines.append("  report.json names them")
+    if any(UNKNOWN in why for why in plan.skipped) and (hint := unasked(wish.options.plugins)):
+        lines.append(f"  {hint.removeprefix('; ')}")
+    if wish.dry_run:
         return "\n".join([*lines, f"{done.waiting} to convert, {done.unchanged} unchanged"])
     lines.append(
         f"{done.converted} converted, {done.unchanged} unchanged"
         + (f", {done.waiting} left for another run" if done.waiting else "")
     )
+    copies = f", {done.copies} of them copies: `superseded_by` in index.jsonl names the longest"
     refused = f"; {counted(done.refused, 'session')} without one, see report.json"
-    lines.append(counted(done.traces, "trace") + (refused if done.refused else ""))
+    lines.append(
+        counted(done.traces, "trace")
+        + (copies if done.copies else "")
+        + (refused if done.refused else "")
+    )
     if done.gone:
         lines.append(
             f"{counted(done.gone, 'trace')} of an earlier run gone: read as you wish it now,"
@@ -98,6 +108,7 @@ def as_json(done: Report) -> str:
         "unchanged": done.unchanged,
         "waiting": done.waiting,
         "traces": done.traces,
+        "copies": done.copies,
         "refused": done.refused,
         "gone": done.gone,
         "stale": done.stale,

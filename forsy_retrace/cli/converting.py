@@ -232,6 +232,6 @@ def batch(
     if as_json:
         click.echo(safe_json(told.as_json(done)))
     elif not quiet:
-        click.echo(safe(told.summary(done, wish.dry_run)))
+        click.echo(safe(told.summary(done, wish)))
     if done.failed:
         sys.exit(1)
