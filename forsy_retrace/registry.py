@@ -96,19 +96,28 @@ def _offered_by_others(name: str) -> "Adapter":
         raise RetraceError(f"no adapter has that name; known: {', '.join([*bundled(), *offered])}")
     from importlib.metadata import EntryPoint
 
-    from forsy_retrace.stranger import Stranger
+    from forsy_retrace.stranger import Stranger, aside
 
     try:
-        adapter = _checked(name, EntryPoint(name, offered[name], GROUP).load())
+        with aside():
+            adapter = _checked(name, EntryPoint(name, offered[name], GROUP).load())
     except (Exception, SystemExit) as error:  # a stranger's module may raise anything
         if isinstance(error, RetraceError):
             raise
-        lacks = error.name if isinstance(error, ModuleNotFoundError) else None
-        more = f" (no module {lacks})" if lacks and lacks.isascii() else ""
-        why = f"the adapter {name} can't be loaded: {where(error)}{more}"
+        why = f"the adapter {name} can't be loaded: {where(error)}{_lack(error)}"
         raise RetraceError(why) from error
     _strangers[name] = str(getattr(adapter, "__file__", None) or name)
     return Stranger(name, adapter)
+
+
+def _lack(error: BaseException) -> str:
+    """The module that an import did not find, or that lacks what was asked of it."""
+    name = error.name if isinstance(error, ImportError) else None
+    if not name or not name.isascii():
+        return ""
+    if isinstance(error, ModuleNotFoundError):
+        return f" (no module {name})"
+    return f" ({name} lacks a name that it imports: is it made for another version?)"
 
 
 _strangers: dict[str, str] = {}

@@ -1,7 +1,8 @@
 """An adapter of another package, held to what an adapter gives: all else is a fault of it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 import msgspec
@@ -19,11 +20,13 @@ class Stranger:
         self.name = name
         self.adapter = adapter
         self.SHOWS: Shows = adapter.SHOWS
+        if field := _odd_field(self.SHOWS):
+            raise self._fault(f"SHOWS.{field} is not of the type that docs/sdk.md names")
         self.__doc__ = adapter.__doc__
 
     def sniff(self, source: Source) -> bool:
         """What the adapter says of a log."""
-        with self._blame():
+        with self._blame(), aside():
             told = self.adapter.sniff(source)
         if not isinstance(told, bool):
             raise self._fault(f"sniff says a {type(told).__name__}, and not True or False")
@@ -31,14 +34,14 @@ class Stranger:
 
     def accepts(self, source: Source) -> bool:
         """The same, of a log that the user named it for."""
-        with self._blame():
+        with self._blame(), aside():
             return bool(getattr(self.adapter, "accepts", self.adapter.sniff)(source))
 
     def companions(self, source: Source) -> list[Source]:
         """The files beside a log that the adapter says belong to it."""
         if not hasattr(self.adapter, "companions"):
             return []
-        with self._blame():
+        with self._blame(), aside():
             found = list(self.adapter.companions(source))
         for one in found:
             if not isinstance(one, Source):
@@ -49,9 +52,9 @@ class Stranger:
         """The adapter's events, each of them one."""
         with self._blame():
             events = self.adapter.read(source)
-            if events is None:
-                raise self._fault("read gives None, and no events")
-            for event in events:
+            if not isinstance(events, Iterable):
+                raise self._fault(f"read gives a {type(events).__name__}, and no events")
+            for event in _quietly(iter(events)):
                 if why := odd(event):
                     raise self._fault(f"read yields {why}")
                 yield event
@@ -66,6 +69,24 @@ class Stranger:
             yield
         except SystemExit:
             raise self._fault("it raises SystemExit") from None
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """What code of another package prints goes to stderr: stdout is for what was asked."""
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+def _quietly(events: Iterator[Any]) -> Iterator[Any]:
+    """The same events; stdout is the caller's while it has one of them."""
+    end = object()
+    while True:
+        with aside():
+            event = next(events, end)
+        if event is end:
+            return
+        yield event
 
 
 def odd(event: Any) -> str:

@@ -1,6 +1,7 @@
 """`check` holds an adapter to its laws on any logs, and says in a sentence which one it breaks."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "entry_points.txt").write_text(f"[{GROUP}]\nfaulty = faulty_adapter\n")
     (tmp_path / "faulty_adapter.py").write_text(FAULTY)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "faulty_adapter", raising=False)
     return tmp_path
 
 
@@ -117,3 +119,17 @@ def test_what_cannot_be_checked_is_told_in_one_line(
     assert code == 2
     assert lines[0].startswith(f"forsy-retrace: {why}")
     assert len(lines) == 1
+
+
+def test_a_value_without_a_ground_is_told_with_its_line_and_pointer(faulty: Path) -> None:
+    """The output of step 2 stands in the record behind its call's."""
+    moved = "replace(event, origin=event.origin.below('/lost'))"
+    text = FAULTY.replace(
+        "if event.origin.evidence.line != 3:\n            yield event",
+        f"yield {moved} if event.origin.evidence.line == 4 else event",
+    )
+    (faulty / "faulty_adapter.py").write_text("from msgspec.structs import replace\n" + text)
+    code, lines = ask("faulty", str(LOG), "--quick")
+    assert code == 1
+    told = "step 2 (line 4 /message/content/0/content/lost), output: the log has nothing"
+    assert any(told in line for line in lines), "\n".join(lines)

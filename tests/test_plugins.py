@@ -1,5 +1,6 @@
 """Adapters of other packages: listed unseen, imported when named, refused where names clash."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 
 from forsy_retrace.cli import main
 from forsy_retrace.convert import Options, convert
-from forsy_retrace.errors import RetraceError
+from forsy_retrace.errors import RetraceError, StrangersFault
 from forsy_retrace.registry import GROUP, bundled, identify, load, plugins, refused
 from forsy_retrace.source import Source
 from forsy_retrace.writers import Written
@@ -163,6 +164,30 @@ def test_a_fault_of_a_plugin_is_called_so(offer: Path) -> None:
     assert "the adapter faulty fails: KeyError in faulty_one.py, line " in done.output
 
 
+def test_what_a_plugin_prints_is_no_part_of_what_was_asked(offer: Path) -> None:
+    (offer / "faulty_one.py").write_text(
+        GOOD.replace("def read(source):", "print('aside')\ndef read(source):\n    print('aside')")
+    )
+    words = ["faulty", str(offer / "log.jsonl"), "-o", str(offer / "t"), "--json"]
+    done = CliRunner().invoke(main, words)
+    assert json.loads(done.stdout)["traces"]
+    assert done.stderr == "aside\naside\n"
+
+
+def test_what_a_plugin_says_that_its_logs_show_is_looked_at(offer: Path) -> None:
+    for shows, field in (("time='perhaps'", "time"), ("tools={'sh': 'zsh'}", "tools")):
+        (offer / "faulty_one.py").write_text(GOOD.replace('words="yes"', shows))
+        sys.modules.pop("faulty_one", None)
+        with pytest.raises(StrangersFault, match=rf"adapter faulty fails: SHOWS\.{field} is not"):
+            load("faulty")
+
+
+def test_a_plugin_made_for_another_version_is_told_what_lacks(offer: Path) -> None:
+    (offer / "faulty_one.py").write_text("from forsy_retrace.sdk import made_up_later\n" + GOOD)
+    with pytest.raises(RetraceError, match="sdk lacks a name that it imports"):
+        load("faulty")
+
+
 ODD = {
     "yield 'Hello, stranger.'": "read yields a str, which is no event",
     "yield Message(Origin(record.here), 'user', record.value)": "read yields a Message whose text"
@@ -194,6 +219,7 @@ def test_odd_things_are_told_by_the_plugins_name_and_not_quoted(offer: Path, lin
             "sniff says a builtin_function_or_method",
         ),
         (GOOD + "def companions(source):\n    return ['log.txt']\n", "companions gives a str"),
+        (GOOD.replace("def read", "async def read"), "read gives a async_generator, and no events"),
         (MODULES["rude_one"], "KeyError in sniff"),
         (GOOD.replace("return any", "raise SystemExit(3)\n    return any"), "it raises SystemExit"),
     ],

@@ -1,8 +1,9 @@
 """Whether the folder that a reading gives keeps the format, and holds against the log."""
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -49,7 +50,16 @@ def _judge(folder: Path, log: Path) -> None:
         raise BrokenLaw(f"the trace can't be held against its log: {error}.") from None
     if findings:
         first = findings[0]
-        lines = [row["records"] for row in rows if row["step"] == first.step]
-        line = lines[0][0]["line"] if lines and lines[0] else 0
+        place = _place(rows, first.step, first.field)
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-        raise BrokenLaw(f"step {first.step} (line {line}), {first.field}: {first.text}{more}.")
+        raise BrokenLaw(f"step {first.step} ({place}), {first.field}: {first.text}{more}.")
+
+
+def _place(rows: Sequence[Mapping[str, Any]], step: int, field: str) -> str:
+    """Where a value is said to stand: the line of its record, and the pointer into it."""
+    none: Mapping[str, Any] = {"records": [], "fields": {}}
+    row = next((row for row in rows if row["step"] == step), none)
+    entry = row["fields"].get(field, {})
+    at = entry.get("record", 0)
+    line = row["records"][at]["line"] if at < len(row["records"]) else 0
+    return " ".join(filter(None, (f"line {line}", entry.get("pointer"))))
