@@ -21,8 +21,8 @@ COPIED = Rule(
 class Passages:
     """What one actor has been shown of the lines that the calls of a session write."""
 
-    def __init__(self, wanted: Collection[str]) -> None:
-        self.wanted = frozenset(wanted)
+    def __init__(self, wanted: set[str]) -> None:
+        self.wanted = wanted
         self.first: dict[str, int] = {}
         """A line to the first step that showed it; 0 where the actor had written it before."""
 
