@@ -6,6 +6,8 @@ from sys import getrefcount
 
 import pytest
 
+from forsy_retrace.builder.causes.given import Given, Named
+from forsy_retrace.builder.causes.passages import Passages
 from forsy_retrace.builder.causes.wanted import Parts
 from forsy_retrace.choose import Choice, Chosen
 from forsy_retrace.convert import retrace
@@ -75,3 +77,24 @@ def test_a_session_of_more_tokens_than_are_kept_gives_the_same_trace(
     monkeypatch.setattr(Parts, "MOST", 5)
     assert told() == known
     assert sum(len(steps) for steps in known) > 50
+
+
+def test_what_the_user_named_is_held_once_for_all_actors_that_heard_it() -> None:
+    named = Named()
+    first = Given(named)
+    named.take(["src/cart.py"])
+    second = Given(named)
+    second.add(["src/tax.py"])
+    held = ("src/cart.py" in first, "src/cart.py" in second, "src/tax.py" in first)
+    assert held == (True, False, False)
+    named.take(["src/cart.py", "src/prices.py"])
+    assert all(
+        value in actor for value in ("src/cart.py", "src/prices.py") for actor in (first, second)
+    )
+    assert first.own == set()
+    assert second.own == {"src/tax.py"}
+
+
+def test_the_lines_that_calls_write_are_held_once_for_all_actors() -> None:
+    wanted = {"return the sum of all prices"}
+    assert Passages(wanted).wanted is Passages(wanted).wanted

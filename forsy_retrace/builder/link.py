@@ -16,7 +16,7 @@ from forsy_retrace.trace import Step, Touch, Trace, put
 from .again.retries import Again
 from .causes.corrected import Work
 from .causes.flow import Flow
-from .causes.given import Beside, brought_values, values_given
+from .causes.given import Beside, Given, Named, brought_values, values_given
 from .causes.lanes import Lane, Line, in_progress
 from .causes.notes import attempts, came_from, checks, under_plan
 from .causes.position import POSITION, Position, asked, made_by, received
@@ -84,6 +84,7 @@ class _Linker:
         self.variants = variants(trace)
         self.tells = bool(trace.session.facts("replaces"))
         self.beside = Beside(trace.session.events)
+        self.named = Named()
         self.brief = next(iter(trace.session.facts("brief")), None)
         """What a subagent was asked whose log is all there is, until it acts."""
         self.left_behind: Step | None = None
@@ -120,7 +121,7 @@ class _Linker:
     def _named(self, name: str) -> Lane:
         if name not in self.lanes:
             known = (self.trace.tokens, self.wanted, self.read, self.wrote, self.beside.calls)
-            self.lanes[name] = Lane(Flow(*known))
+            self.lanes[name] = Lane(Flow(*known, Given(self.named)))
         return self.lanes[name]
 
     def _replan(self, actor: str) -> None:
@@ -138,7 +139,7 @@ class _Linker:
             lane.batch = []
         if (summary := self.beside.summaries.pop(0)) is not None:
             flow = self._named("agent ").flow
-            flow.given |= brought_values(summary) | self._given(summary.text)
+            flow.given.add(brought_values(summary) | self._given(summary.text))
 
     def _given(self, words: str) -> set[str]:
         """The values, the short ids and the lines of files that words name."""
@@ -153,8 +154,8 @@ class _Linker:
         if step.origin in self.beside.words:
             named |= brought_values(self.beside.words[step.origin])
         lines = numbers_named(step.input or "")
+        self.named.take(named)
         for lane in self.lanes.values():
-            lane.flow.given |= named
             lane.flow.lines_given = lines
         self.work.reopen(step, before, main.retries)
         if step.message_role in ASKS_ANEW:
@@ -287,7 +288,7 @@ class _Linker:
         if brief is None or brief.origin.actor not in ("system", step.actor):
             return None
         self.brief = None
-        lane.flow.given |= self._given(str(brief.value))
+        lane.flow.given.add(self._given(str(brief.value)))
         return BRIEF.ground(brief.origin.evidence)
 
     def _position(self, step: Step, lane: Lane, first: Step | None) -> Position:
@@ -301,7 +302,7 @@ class _Linker:
         if step.actor.startswith("subagent") and not lane.started:
             start = self._start(step)
             if start is not None:
-                lane.flow.given |= self._given(self.steps[start].input or "")
+                lane.flow.given.add(self._given(self.steps[start].input or ""))
                 note = f"Step {start} started this subagent."
                 return Position([start], "delegated_work", note)
         if step.actor == SHELL:

@@ -23,7 +23,7 @@ from ..touched.listings import entries, folder_of, placed
 from ..touched.paths import absolute, base_of, folders_above, shown
 from ..words.cited import lines_named
 from .distinctive import SHORTEST, values
-from .given import Brought
+from .given import Brought, Given
 from .imports import imported
 from .passages import COPIED, Passages
 from .source import Source
@@ -94,6 +94,7 @@ class Flow:
         read: Mapping[int, list[Touch]],
         wrote: Mapping[int, list[Touch]],
         brought: Mapping[str, Brought],
+        given: Given,
     ) -> None:
         self.tokens, self.wanted = tokens, wanted
         self.brought = brought
@@ -122,7 +123,7 @@ class Flow:
         """A path that was used, in whatever form, to the last step that did."""
         self.through: dict[str, int] = {}
         """The folders that used paths lead through, each whole and by its name, to the first step."""
-        self.given: set[str] = set()
+        self.given = given
         """Values that the user or the brief named: they need no other source."""
         self.lines_given: frozenset[int] = frozenset()
         """The lines that the user's last words named: the user led there."""
@@ -189,11 +190,12 @@ class Flow:
         self.asked = True
         asked = self.wanted.asked.pop(step.step)  # no other step asks for it
         if step.cwd is not None and step.cwd not in self.given:
-            self.given |= {step.cwd, *values(step.cwd)}
+            self.given.add((step.cwd, *values(step.cwd)))
         files = files_edited(step)
         found = [source for text in asked.replaced for source in self.texts.of_edit(text, files)]
         found += [source for old in asked.short for source in self.texts.of_short(old, files)]
-        found += self.passages.sources(asked.put, self.given)
+        given = {line for line in asked.put if line in self.given}
+        found += self.passages.sources(asked.put, given)
         for path, first, last in asked.spans:
             found += self._of_span(step, path, first, last)
         led_to: dict[str, int] = {}

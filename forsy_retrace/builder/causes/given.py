@@ -23,6 +23,34 @@ class Brought(NamedTuple):
     here: Evidence
 
 
+class Named:
+    """The values that the user's words named so far, each with the number of the last that did."""
+
+    def __init__(self) -> None:
+        self.last: dict[str, int] = {}
+        self.messages = 0
+
+    def take(self, values: Iterable[str]) -> None:
+        """A message names these."""
+        self.messages += 1
+        self.last.update(dict.fromkeys(values, self.messages))
+
+
+class Given:
+    """The values that one actor has from words: the user's since it began, and its own brief's."""
+
+    def __init__(self, named: Named) -> None:
+        self.named, self.since = named, named.messages
+        self.own: set[str] = set()
+
+    def add(self, values: Iterable[str]) -> None:
+        """This actor alone has these."""
+        self.own.update(values)
+
+    def __contains__(self, value: str) -> bool:
+        return value in self.own or self.named.last.get(value, 0) > self.since
+
+
 class Beside:
     """What came in a session beside results, behind words, and in place of what was cut away."""
 
