@@ -110,6 +110,8 @@ class Survey:
         """Background command to its end, as a later record told it."""
         self.hooks: dict[str, set[str]] = {}
         """Hook, by its event and tool, to the calls that it was run for."""
+        self.names: dict[str, str] = {}
+        """Each name of a record or session, once: most stand in two records or more."""
 
     def lines(
         self, file: Source, files: frozenset[str] = frozenset(), *, own: bool = False
@@ -125,7 +127,7 @@ class Survey:
         if not isinstance(body, dict):
             line.skip = "not a record"
             return line
-        line.session = session_of(record)
+        line.session = self._name(session_of(record))
         line.is_stream = "session_id" in body and "sessionId" not in body
         forked = body.get("forkedFrom")
         line.forked = forked if isinstance(forked, dict) else None
@@ -157,6 +159,8 @@ class Survey:
             case {"isSidechain": True}:
                 line.is_side, line.agent = True, str(body.get("agentId") or "")
         _describe(line, body)
+        line.uuid = self._name(body.get("uuid"))
+        line.parent = self._name(body.get("parentUuid"))
         if line.kind == "user":
             self._hear(body)
             if line.parent and not own:
@@ -164,6 +168,9 @@ class Survey:
             if (own or line.is_side or line.under) and not line.has_results:
                 line.words = text_of(content_of(body))
         return line
+
+    def _name(self, name: object) -> str | None:
+        return self.names.setdefault(name, name) if isinstance(name, str) else None
 
     def _look_for_subagents(self, body: Json) -> None:
         """The calls that start subagents or poll a command, and what each agent id came back to."""
@@ -258,11 +265,9 @@ def _nest(line: Line, data: Json, body: Json, files: frozenset[str]) -> None:
 
 
 def _describe(line: Line, body: Json) -> None:
-    kind, uuid, parent = body.get("type"), body.get("uuid"), body.get("parentUuid")
+    kind = body.get("type")
     line.kind = kind if isinstance(kind, str) else ""
     line.at = when(body.get("timestamp"))
-    line.uuid = uuid if isinstance(uuid, str) else None
-    line.parent = parent if isinstance(parent, str) else None
     blocks = _blocks(body)
     if blocks:
         line.calls = _ids(blocks, "tool_use", "id")
