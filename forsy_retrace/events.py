@@ -88,10 +88,16 @@ class Packed:
 
     __slots__ = ("data",)
 
+    WORTH = 8000
+    """Characters from which packing a text is worth its time."""
+
     def __init__(self, text: str) -> None:
-        self.data = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+        is_long = len(text) >= self.WORTH
+        self.data = zlib.compress(text.encode("utf-8", "surrogatepass"), 1) if is_long else text
 
     def __str__(self) -> str:
+        if isinstance(self.data, str):
+            return self.data
         return zlib.decompress(self.data).decode("utf-8", "surrogatepass")
 
     def __repr__(self) -> str:
@@ -116,9 +122,16 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     before: Packed | None = None
     """All of it, packed: a client writes the file into the log again at each edit."""
     after: str | None = None
+    shown: Packed | None = None
+    """Of a file that was shown, the part that was; `text` gives it, or what a change left."""
     start: int = 1
     total: int | None = None
     pointer: str = ""
+
+    @property
+    def text(self) -> str | None:
+        """What stood in the file, or in the part of it that was shown."""
+        return self.after if self.shown is None else str(self.shown)
 
 
 class SessionStart(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):

@@ -188,7 +188,7 @@ def mark_of(media: str, size: int) -> str:
 
 
 def packed(text: str | None) -> Packed | None:
-    """What a file held, as `Change.before` has it; None stays None."""
+    """What a file held or what was shown of it, as `Change` has it; None stays None."""
     return None if text is None else Packed(text)
 
 

@@ -175,7 +175,7 @@ def _result(given: Mapping[str, Any], here: Origin, call: str) -> ToolResult:
     if "shows" in given:
         text = _text(given["shows"])
         start, total = given.get("start", 1), given.get("total", len(text.splitlines()))
-        changes.append(Change(given["read"], "shown", after=text, start=start, total=total))
+        changes.append(Change(given["read"], "shown", shown=Packed(text), start=start, total=total))
         output = output or text
     return ToolResult(
         here,

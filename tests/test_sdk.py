@@ -13,6 +13,7 @@ from forsy_retrace.calls import Calls
 from forsy_retrace.dialects import attachments, call_of, content_text
 from forsy_retrace.events import (
     Attachment,
+    Change,
     Event,
     Fact,
     Message,
@@ -198,6 +199,10 @@ def test_a_file_before_an_edit_is_held_small_and_given_back_to_the_letter() -> N
     assert held == packed(text)
     assert len(held.data) < len(text) / 20
     assert packed(None) is None
+    short = packed("a → b")
+    assert short is not None
+    assert (str(short), Change("a.py", "shown", shown=short).text) == ("a → b", "a → b")
+    assert Change("a.py", "created", after="a").text == "a"
 
 
 def test_zeros_and_falses_of_the_log_stay_in_the_event_stream() -> None:

@@ -15,6 +15,7 @@ import msgspec
 from forsy_retrace.commands import REMOVES, Command, Simple, classify
 from forsy_retrace.events import Change
 from forsy_retrace.evidence import inferred
+from forsy_retrace.sdk import packed
 from forsy_retrace.trace import Check, Step, Touch, Trace, put
 
 from .checks.chosen import are_others, chosen_by, tests_in
@@ -223,7 +224,7 @@ class _Checker:
             for root in with_parents(here):
                 path = posixpath.join(root, name)
                 if (step.actor, path) in self.unseen:
-                    shown = Change(path, "shown", after="\n".join(lines))
+                    shown = Change(path, "shown", shown=packed("\n".join(lines)))
                     self._see(Touch(step.step, step.actor, path, "read", change=shown))
 
     def _see(self, read: Touch) -> None:

@@ -27,7 +27,7 @@ def changes(extra: Any) -> Iterator[Change]:
             yield Change(
                 path,
                 "shown",
-                after=shown,
+                shown=packed(shown),
                 start=number(file.get("startLine")) or 1,
                 total=number(file.get("totalLines")),
                 pointer="/toolUseResult/file/content",

@@ -72,6 +72,8 @@ class Reader:
         """The same of each subagent."""
         self.answers: set[str] = set()
         """All words of the agent itself."""
+        self.used: tuple[str | None, Json] = (None, {})
+        """The last message of which figures were told, and they."""
 
     def read(self, line: Line) -> Iterator[Event]:
         """At least one event for each record."""
@@ -164,7 +166,10 @@ class Reader:
                 yield event
         usage = message.get("usage")
         if fresh and isinstance(usage, dict):
-            yield Fact(at(here, "/message/usage", line), "usage", _usage(usage, model))
+            told = (ident, _usage(usage, model))
+            if ident is None or told != self.used:  # a client writes them with each block
+                yield Fact(at(here, "/message/usage", line), "usage", told[1])
+            self.used = told
         elif not blocks or not fresh:
             yield Skipped(here, "repeated history" if blocks else "empty message")
 

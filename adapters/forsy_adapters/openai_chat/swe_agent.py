@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Call
 from forsy_retrace.events import Change, Hunk, Meant
-from forsy_retrace.sdk import later, number
+from forsy_retrace.sdk import later, number, packed
 
 from .place import text_in
 from .swe_words import EDITS, HANDED_IN, SHOWS, WRONG_FLAG, told
@@ -116,7 +116,8 @@ class Window:
         lines, total = [*self.lines.values()], self.total
         if total and max(self.lines, default=0) == total:
             lines, total = [*lines, ""], total + 1
-        return Change(self.path, "shown", after="\n".join(lines), start=self.first, total=total)
+        shown = packed("\n".join(lines))
+        return Change(self.path, "shown", shown=shown, start=self.first, total=total)
 
 
 def flag_in(action: str) -> str:

@@ -122,7 +122,7 @@ class Loads:
 def _texts(touch: Touch) -> Iterator[str]:
     yield touch.new or "\n".join(touch.added)
     if touch.change is not None:
-        yield touch.change.after or ""
+        yield touch.change.text or ""
 
 
 def _mentions(text: str) -> Iterator[str]:

@@ -58,7 +58,7 @@ class Packages:
         folder = posixpath.dirname(touch.path)
         self.called[posixpath.basename(folder)].add(folder)
         held = self.by_tests if touch.path.endswith(GO_TEST) else self.imports
-        after = touch.change.after if touch.change is not None else None
+        after = touch.change.text if touch.change is not None else None
         held_whole = whole(touch.change) if touch.kind == "read" else after
         held_whole = touch.new if held_whole is None and touch.kind == "write" else held_whole
         taken = self.taken.setdefault(touch.path, set())

@@ -7,6 +7,7 @@ import msgspec
 
 from forsy_retrace.events import Change
 from forsy_retrace.patterns import later
+from forsy_retrace.sdk import packed
 from forsy_retrace.trace import Step, Touch
 
 from ..outputs.printed import bare_output
@@ -22,7 +23,7 @@ def with_output(step: Step, touched: list[Touch]) -> list[Touch]:
         return touched
     text = NUMBERED.sub("", bare_output(step))
     return [
-        msgspec.structs.replace(touch, change=Change(touch.path, "shown", after=text))
+        msgspec.structs.replace(touch, change=Change(touch.path, "shown", shown=packed(text)))
         if touch.kind == "read" and touch.change is None
         else touch
         for touch in touched
@@ -53,11 +54,12 @@ def edits_shown(read: Touch, edits: Sequence[Touch]) -> Sequence[Touch]:
 
     One that shows fewer lines than they put in has to show little else.
     """
-    if read.change is None or read.change.after is None:
+    text = read.change.text if read.change is not None else None
+    if text is None:
         return edits if read.first is None else []
-    if CONFLICT.search(read.change.after):
+    if CONFLICT.search(text):
         return []  # Git has put other lines among them
-    lines = {line.strip() for line in read.change.after.splitlines()}
+    lines = {line.strip() for line in text.splitlines()}
     found = []
     for edit in edits:
         new = _telling(edit.added) - {line.strip() for line in (edit.old or "").splitlines()}
@@ -94,7 +96,7 @@ def replaced_texts(touched: dict[int, list[Touch]]) -> Callable[[Touch], bool]:
                 later.setdefault((touch.actor, touch.path), []).append(touch)
 
     def replaced(read: Touch) -> bool:
-        text = read.change.after if read.change is not None else None
+        text = read.change.text if read.change is not None else None
         edits = later.get((read.actor, read.path), [])
         after = bisect_right(edits, read.step, key=lambda edit: edit.step)
         return any(text is None or _takes_out(e, text) for e in edits[after : after + NAMED])

@@ -69,7 +69,7 @@ class Scripts:
 
     def _see(self, step: Step, touch: Touch) -> None:
         folder = posixpath.dirname(touch.path)
-        text = touch.change.after if touch.change is not None else None
+        text = touch.change.text if touch.change is not None else None
         if touch.kind in EDITS:
             self.edited.setdefault(folder, []).append(step.step)
             text = touch.new or "\n".join(touch.added)

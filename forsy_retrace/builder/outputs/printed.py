@@ -12,7 +12,7 @@ import orjson
 from forsy_retrace.events import Change
 from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
-from forsy_retrace.sdk import parsed
+from forsy_retrace.sdk import packed, parsed
 from forsy_retrace.trace import Step
 
 from .found import NOTHING
@@ -151,7 +151,7 @@ def numbered(text: str, path: str, first: int, limit: int | None) -> Change | No
     shown = _each_numbered(text, first) or _lines_numbered(text, first)
     if len(shown) > 1 and not shown[-1] and (limit is None or len(shown) < limit):
         shown.pop()
-    return Change(path, "shown", after="\n".join(shown), start=first) if shown else None
+    return Change(path, "shown", shown=packed("\n".join(shown)), start=first) if shown else None
 
 
 def _each_numbered(text: str, first: int) -> list[str]:

@@ -37,7 +37,7 @@ def lines_shown(step: Step) -> tuple[int, int | None] | None:
             return None
         found = numbered(text, simples[0].reads[0], first, last - first + 1)
         if found is not None:
-            return first, first + (found.after or "").count("\n")
+            return first, first + (found.text or "").count("\n")
         if simples[0].words != ("cat", simples[0].reads[0]):
             return None
     if is_cut(text) or not text.strip():

@@ -127,5 +127,5 @@ def whole(change: Change | None) -> str | None:
     """
     if change is None or change.kind != "shown" or change.start != 1 or change.total is None:
         return None
-    text = change.after
+    text = change.text
     return text if text is not None and text.count("\n") + 1 >= change.total else None

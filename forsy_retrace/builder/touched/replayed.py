@@ -38,9 +38,10 @@ def shown_otherwise(touched: list[Touch], trace: Trace) -> int | None:
 
 def _shows_otherwise(text: str, read: Touch) -> bool:
     """Whether a part of a file, read since, is not what it is held to be: something changed it."""
-    if read.change is None or read.change.after is None or not read.first:
+    shown = read.change.text if read.change is not None else None
+    if shown is None or not read.first:
         return False
-    seen, place = read.change.after.split("\n"), read.first - 1
+    seen, place = shown.split("\n"), read.first - 1
     return _bare(seen) != _bare(text.split("\n")[place : place + len(seen)])
 
 

@@ -288,7 +288,7 @@ def _count(value: object) -> int | None:
 
 def _gained(step: Step, path: str, change: Change) -> Iterator[Touch]:
     """What a read showed; the end of a file's last line is no line, and none is read behind it."""
-    lines = (change.after or "").split("\n")
+    lines = (change.text or "").split("\n")
     last = change.start + len(lines) - 1
     if not lines[-1] and change.total is not None and last >= change.total:
         last -= 1
@@ -314,7 +314,7 @@ def _recorded(step: Step, change: Change) -> Iterator[Touch]:
         removed = tuple(line for side in sides for line in side[0])
         added = tuple(line for side in sides for line in side[1])
     else:
-        removed, added = line_changes(str(change.before or ""), change.after or "")
+        removed, added = line_changes(str(change.before or ""), change.text or "")
     kind = {"created": "write", "deleted": "delete"}.get(change.kind, "edit")
     if change.after is not None and not pairs:
         kind = "write"
@@ -326,5 +326,5 @@ def _recorded(step: Step, change: Change) -> Iterator[Touch]:
         removed=removed,
         added=added,
         old="\n".join(old for old, _ in pairs) or None,
-        new="\n".join(new for _, new in pairs) if change.after is None and pairs else change.after,
+        new="\n".join(new for _, new in pairs) if change.after is None and pairs else change.text,
     )

@@ -66,14 +66,15 @@ def shown_whole(trace: Trace, touch: Touch) -> Held | None:
 def _numbered(step: Step, read: Touch) -> Held | None:
     """A file whose lines a reader numbered up to the last of its output."""
     change = read.change
-    if change is None or change.after is None or change.start != 1:
+    text = change.text if change is not None and change.start == 1 else None
+    if text is None:
         return None
-    lines = change.after.split("\n")
+    lines = text.split("\n")
     output = without(step.printed, "<system-reminder>", "</system-reminder>").rstrip(" \n")
     last = NUMBERED.match(output.rpartition("\n")[2])
     is_all = last is not None and int(last[1]) in (len(lines), len(lines) + 1)
     is_safe = len(lines) < LONGEST_READ and max(map(len, lines)) < WIDEST_READ
-    return Held(change.after, False) if is_all and is_safe else None
+    return Held(text, False) if is_all and is_safe else None
 
 
 def _printed(step: Step, line: str) -> Held | None:
