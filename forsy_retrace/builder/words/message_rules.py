@@ -182,6 +182,17 @@ STEPS_IN = later(
     r"(?:i['’]?ll|i will|let me (?!see|know)|i['’]?m going to|i (?:just |already )?(?:fixed|did|changed|solved|found))\b"
 )
 """How words go on that stop the agent since their author does something."""
+OTHER_CAUSE = later(
+    r"(?i)\W*(?:(?:ah|oh|hm+|actually|i think|the|real|actual|root)\b\W*)*"
+    r"(?:issue|problem|bug|cause|culprit)(?:'s| is| was) [^.!?\n]{1,80}?, not\b(?! (?:yet|sure|only|just)\b)"
+)
+"""How words begin that name another cause than the one supposed: `the issue is X, not Y`."""
+REVIEW = later(
+    r"(?i)\W*(?:(?:and|also|here|is|are|some|more|another|the|new|latest)\b\W*)*"
+    r"(?:(?:pr|pull request|peer|reviewer|review)\W+(?:feedback|review|comments?|notes|findings)|code review)\b"
+    r"[^.?!\n]{0,60}[:\n]\s*\S"
+)
+"""How words begin that hand on what a reviewer said: `PR feedback:` and what follows."""
 HOW = later(r"(?i)\s+(?!(?:please|now|then|thanks|all)\b)\w")
 """What tells how, or where, behind a `do it`."""
 PASTED = "pastes-a-failure"
@@ -331,6 +342,12 @@ RULES: tuple[Rule, ...] = (
     Rule("says-it-is-wrong", "correction", "correction", 0.78,
          "It says that something done is wrong, missing or to be undone.",
          lambda c, x, via: _wrong(c, x) and not (c.opens == "request" and c.question and "back" not in c.found)),
+    Rule("names-another-cause", "correction", "correction", 0.82,
+         "It opens with what the cause is, and what it is not: `the issue is X, not Y`.",
+         lambda c, x, via: x.worked and OTHER_CAUSE.match(c.rest) is not None),
+    Rule("hands-on-a-review", "correction", "correction", 0.76,
+         "After work that changed something, it opens as a review: `PR feedback:` and what that says.",
+         lambda c, x, via: x.built and not x.asked and not _short(c) and REVIEW.match(c.rest) is not None),
     Rule("agent-concedes", "correction", "correction", 0.75,
          "The agent's first words behind it, or its answer where it only looked, own up to a fault, and it answers no question.",
          lambda c, x, via: x.worked and c.conceded and c.opens not in ("ask", "request", "unsure", "but")
