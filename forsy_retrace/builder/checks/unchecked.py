@@ -347,7 +347,10 @@ def _reach(kind: str, run: Command, lines: Iterable[str]) -> Reach:
     if endings is None and (held := _tools(kind, lines)):
         builds, endings = held, _of_all(held)
     bare = kind in ("build", "run") and all(map(BUILDS_WITHOUT_TESTS.match, builds))
-    return Reach(endings, SPARED.get(kind, (*PROSE, *SETTINGS, *HOSTED)), not bare)
+    # A program on the line itself looks at no other files than those that it loads or parses.
+    parses = kind == "run" and bool(run.inline)
+    spared = PROSE if parses else SPARED.get(kind, (*PROSE, *SETTINGS, *HOSTED))
+    return Reach(endings, spared, not bare)
 
 
 def _of_all(tools: list[str]) -> frozenset[str] | None:
