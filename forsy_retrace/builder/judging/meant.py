@@ -38,6 +38,8 @@ LEFT_OUT = later(
     r"(?:(?!\b(?:if|whether|not?|never)\b|n['’]t\b)[^.\n]){0,60}\b(?:excluded|left out|ignored)\b"
     r"|(?:(?!\b(?:if|whether)\b)[^.\n]){0,60}(?:\bnot|n['’]t) (?:\w{1,20}ly )?(?:be )?"
     r"(?:pick(?:ed)? up|included?)\b)"
+    r"|\b(?:test|verify|confirm|check|see) (?:if|whether|that) "
+    r"(?:(?!\b(?:not?|never|still|why)\b|n['’]t\b)[^.\n]){1,60}\b(?:ignores|excludes|skips|leaves out)\b"
 )
 """How an agent says that a check is to leave something out."""
 NONE_LEFT = later(
