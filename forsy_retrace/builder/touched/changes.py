@@ -232,6 +232,8 @@ def _gained(step: Step, touched: list[Touch]) -> str:
 
 def lines_read(read: Touch) -> str:
     """Which lines a read showed, as far as the log tells; empty for all, or where it does not."""
+    if read.first and read.first == read.last:
+        return f"line {read.first}"
     if read.first and read.last:
         return f"lines {read.first}-{read.last}"
     return f"from line {read.first}" if read.first and read.first > 1 else ""
