@@ -4,10 +4,12 @@ from bisect import bisect_left
 from itertools import takewhile
 
 from forsy_retrace.events import SHELL
-from forsy_retrace.trace import Check, Trace
+from forsy_retrace.trace import Check, Touch, Trace
 
 from ..tools import PLAN_EXITS
 from ..touched.edits import edits_of
+from ..touched.paths import absolute, base_of
+from ..touched.replayed import CHANGES
 from ..variants import beside, left, thumbs
 from ..words.claims import said_to_pass
 from ..words.messages import finds_fault
@@ -30,6 +32,7 @@ class Hindsight:
         self.given = given(trace)
         self.reported = reported(trace, heard)
         self.touched = edits_of(trace)
+        self.opened = _opened(trace, self.touched)
         self.cited = cited(trace, heard, self.touched)
         self.commits = commits(trace, heard)
         self.claimed = _claimed(trace, heard)
@@ -118,6 +121,25 @@ def _claimed(trace: Trace, heard: Heard) -> dict[int, int]:
             for kind in set(said_to_pass(step.output or "", waiting)):
                 for number in filter(None, (passed.get((actor, kind)) for actor in actors)):
                     found.setdefault(number, step.step)
+    return found
+
+
+def _opened(trace: Trace, touched: dict[int, list[Touch]]) -> dict[int, int]:
+    """Steps that put what they got into a file to the first that looked into it, as it was."""
+    found, made = dict[int, int](), dict[str, int]()
+    for step in trace.steps:
+        here = touched.get(step.step, ())
+        looks = {touch.path for touch in here if touch.kind == "read"}
+        if made and step.run is not None:
+            views = (one.reads for one in step.run.simples if one.role == "view")
+            looks.update(absolute(path, base_of(step)) for read in views for path in read)
+        for path in sorted(looks & made.keys()) if step.success else ():
+            found.setdefault(made[path], step.step)
+        for touch in here:
+            if touch.kind == "generated":
+                made[touch.path] = step.step
+            elif touch.kind in CHANGES:
+                made.pop(touch.path, None)
     return found
 
 

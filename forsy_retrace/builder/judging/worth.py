@@ -364,6 +364,13 @@ def _cited(step: Step, later: Hindsight) -> Told | None:
     return Told(f"The words of step {number} name a line that it showed.", (number,))
 
 
+def _opened(step: Step, later: Hindsight) -> Told | None:
+    number = later.opened.get(step.step)
+    if number is None or not step.success:
+        return None
+    return Told(f"Step {number} read what it put into a file.", (number,))
+
+
 def _is_untold(step: Step) -> bool:
     """Whether the log does not say how a call went."""
     return step.call is not None and step.success is None
@@ -428,6 +435,12 @@ GOOD = (
         _accepted,
     ),
     Rule("used-later", "+1: a later call took its arguments from what it showed.", 0.85, _used),
+    Rule(
+        "opened-later",
+        "+1: a later call read the file into which it put what it got.",
+        0.75,
+        _opened,
+    ),
     Rule(
         "given-as-the-answer",
         "+1: a later answer is the whole of what it showed, and the user had not said it.",
