@@ -105,6 +105,7 @@ OPERATIONS = {
     "frobnicate the cart --help": "read",
     "aws ec2 describe-instances": "read",
     "gh pr list": "search",
+    "gh run list --limit 1 --json conclusion": "search",
     "gh pr create --fill": "execute",
     "gh api graphql -f query='query {viewer {login}}'": "read",
     "kubectl get pods -n app": "read",

@@ -24,6 +24,7 @@ from .checks.packages import Packages
 from .checks.places import with_parents
 from .checks.ran import (
     builds_and_runs,
+    concluded,
     kinds_on,
     lines_of_go,
     never_began,
@@ -271,6 +272,8 @@ class _Checker:
             passed = None
         elif kind == "ci" and passed is False and verdict is None:
             passed = None  # some had not ended yet, or the wait for them did
+        elif passed and kind == "ci" and kind not in run.told:
+            passed = concluded(bare_output(step))
         elif passed and kind != "run" and kind not in run.told:
             passed = verdict.passed if verdict is not None else None
         summary = verdict.summary if verdict is not None and verdict.passed == passed else ""

@@ -38,6 +38,7 @@ CONDITIONS = {
     "{piped}": "another command's output as input, and no operand",
     "{behind}": "another command's output as input",
     "{method}": "an HTTP method other than GET, HEAD and OPTIONS",
+    "{conclusion}": "a word that asks for the `conclusion` of a run",
 }
 
 _HEAD = """# What shell commands do

@@ -166,4 +166,5 @@ def _holds(
         or ("-" in operands and "{dash}" in pseudo)
         or ("--check" in operands and "{check}" in pseudo)
         or ("{method}" in pseudo and method(words) not in (None, "GET", "HEAD", "OPTIONS"))
+        or ("{conclusion}" in pseudo and any("conclusion" in word for word in words))
     )

@@ -54,6 +54,20 @@ def tells_nothing(kind: str, step: Step, run: Command) -> bool:
     return kind == "lint" and lists_unformatted(step.printed, run)
 
 
+CONCLUSION = later(r'\s*\[?\{[^{}]*"conclusion": ?"(\w+)"[^{}]*\}\]?\s*')
+"""One run of CI as `gh run list` lists it alone, and how it ended."""
+
+
+def concluded(text: str) -> bool | None:
+    """Whether the one run of CI that a text lists passed; None where it goes on, or there are several."""
+    found = CONCLUSION.fullmatch(text)
+    return ENDS.get(found[1]) if found is not None else None
+
+
+ENDS = {"success": True, "failure": False, "timed_out": False, "startup_failure": False}
+"""How a run ends that tells of what was pushed; one that was cancelled or skipped does not."""
+
+
 def kinds_on(run: Command) -> list[str]:
     """The kinds of all checks on a line, that by which it is known first."""
     found = (run.check, *(simple.check for simple in run.simples))
