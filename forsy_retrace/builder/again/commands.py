@@ -7,7 +7,7 @@ from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 
 from ..checks.places import between_slashes
-from ..touched.paths import absolute
+from ..touched.paths import absolute, known_places
 from .attempts import LOOKS, NEARLY, SOON, Attempt, operands
 from .likeness import are_alike
 
@@ -42,8 +42,10 @@ def same_check(old: Attempt, new: Attempt) -> bool:
 
 
 def are_elsewhere(old: Attempt, new: Attempt) -> bool:
-    """Whether two commands ran in folders of which neither holds the other, however written."""
+    """Whether two lines ran in folders of which neither holds the other, however written, and stayed."""
     if old.run is None or new.run is None or not old.step.cwd or not new.step.cwd:
+        return False
+    if any(known_places(run) < len(run.simples) for run in (old.run, new.run)):
         return False
     places = (absolute(one.run.cwd or ".", one.step.cwd) for one in (old, new) if one.run)
     a, b = (between_slashes(place).lower() for place in places)
