@@ -246,7 +246,7 @@ class Unchecked:
         if kind in ("tests", "build"):
             ran = ((base_of(way, place), one) for way in ways for one in way.simples)
             held += (told_of(one, here, start) for here, one in ran)
-        return [one for one in held if one is not None]
+        return [_or_own_settings(one, kind, ways) for one in held if one is not None]
 
     def _waiting(self, kind: str, reach: Reach) -> dict[int, tuple[str, ...]]:
         if (kind, reach) not in self.waiting:
@@ -266,6 +266,14 @@ class Unchecked:
             for whole, edits in self.narrow.get((kind, flag, _key(flag, values[0])), {}).items()
             if all(any(_is_as_wide(one, limits) for one in whole) for limits in asked)
         ]
+
+
+def _or_own_settings(look: Looks, kind: str, ways: tuple[Command, ...]) -> Looks:
+    """Beside what a check is given to look at, the settings of its tool, which bear its name."""
+    checks = (one.name for way in ways for one in way.simples if one.check == kind)
+    tools = [tool for name in checks if (tool := re.split("[ -]", name)[0])]
+    own = [one for one in SETTINGS if any(tool in one for tool in tools)]
+    return (lambda path: look(path) or _file(path).ending in own) if own else look
 
 
 def _waits(edit: int, paths: tuple[str, ...], covered: list[set[int]], looks: list[Looks]) -> bool:
