@@ -310,6 +310,10 @@ RULES: tuple[Rule, ...] = (
     Rule("answers-with-a-view", "answer_to_agent_question", "new_instruction", 0.66,
          "Behind the agent's question or offer it opens with what the user thinks or wants, at any length.",
          lambda c, x, via: (x.asked or x.offered) and _views(c) and not _wrong(c, x)),
+    Rule("settles-with-lets", "answer_to_agent_question", None, 0.65,
+         "Behind the agent's question or offer it opens with `let's`, at any length.",
+         lambda c, x, via: (x.asked or x.offered) and c.opens == "request"
+         and c.found.get("request") in ("let's", "lets") and not _wrong(c, x)),
     Rule(YES_ALONE, "approval", None, 0.8,
          "A yes by itself, where nothing was asked.",
          lambda c, x, via: c.opens == "yes" and c.words <= 3 and not x.asked and not c.question),
