@@ -25,6 +25,7 @@ from .checks.places import with_parents
 from .checks.ran import (
     builds_and_runs,
     concluded,
+    found_nothing,
     kinds_on,
     lines_of_go,
     never_began,
@@ -275,7 +276,8 @@ class _Checker:
         elif passed and kind == "ci" and kind not in run.told:
             passed = concluded(bare_output(step))
         elif passed and kind != "run" and kind not in run.told:
-            passed = verdict.passed if verdict is not None else None
+            silent = found_nothing(step, run)
+            passed = verdict.passed if verdict is not None else True if silent else None
         summary = verdict.summary if verdict is not None and verdict.passed == passed else ""
         more = len(edits) > NAMED
         if more and passed and not breadth(kind, run):

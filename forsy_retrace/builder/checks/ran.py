@@ -9,9 +9,9 @@ from forsy_retrace.trace import Step
 
 from ..outputs.begun import no_test_ran, says_it_never_began
 from ..outputs.found import runs_on
-from ..outputs.printed import unreached
+from ..outputs.printed import bare_output, unreached
 from ..outputs.runners import KINDS, Verdict
-from ..outputs.verdicts import lists_unformatted, speaks_of_failure
+from ..outputs.verdicts import echoed, lists_unformatted, speaks_of_failure
 
 COMPILES = ("go vet", "go build", "golangci-lint", "staticcheck")
 
@@ -66,6 +66,26 @@ def concluded(text: str) -> bool | None:
 
 ENDS = {"success": True, "failure": False, "timed_out": False, "startup_failure": False}
 """How a run ends that tells of what was pushed; one that was cancelled or skipped does not."""
+
+
+SILENT = frozenset(
+    ["go build", "go vet", "tsc", "gcc", "g++", "cc", "clang", "clang++", "javac", "py_compile", "eslint", "shellcheck"]
+)  # fmt: skip
+"""Checks that print what is wrong, and nothing where nothing is."""
+SHOWS_ALL = frozenset(["head", "tail", "cat", "echo", "printf"])
+"""What shows something of whatever comes to it, or words of its own."""
+TO_A_FILE = later(r"(?<!=)>(?!&\d)")
+"""What takes an output, or the faults in it, out of sight."""
+
+
+def found_nothing(step: Step, run: Command) -> bool:
+    """Whether all checks of a line are silent where nothing is wrong, and nothing of them came."""
+    work = [one for one in run.simples if one.role != "prep"]
+    known = all(one.name in SILENT or (one.words[:1] and one.words[0] in SHOWS_ALL) for one in work)
+    if not known or step.output is None or TO_A_FILE.search(step.input or ""):
+        return False
+    own = set(map(echoed, run.simples))
+    return own.issuperset(filter(None, map(str.strip, bare_output(step).splitlines())))
 
 
 def kinds_on(run: Command) -> list[str]:
