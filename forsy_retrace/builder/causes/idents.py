@@ -1,6 +1,6 @@
 """Short names that a program gave: ids of jobs, tasks and terminals, hashes of commits, figures."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ahocorasick_rs import AhoCorasick
@@ -16,6 +16,8 @@ IN_A_LINE = later(
 )
 """A short hash or a long figure that is a word of a shell line; a date, a colour, a part of a UUID
 and a decimal are none."""
+FIGURE = later(r"(?<![\w.#-])(?!(?:19|20)\d{6}\b)(?!\d*000\b)\d{8,11}(?![\w-]|\.\d)")
+"""A long figure that is a word of a file's text; a date and a round figure are none."""
 OF_A_KEY = later(r"(?:\w*_)?(?:id|ID)|\w*(?<=[a-z])Id")
 """The name of an argument that holds an id."""
 WHOLE = later(r"\w[\w-]{3,10}")
@@ -43,6 +45,13 @@ def idents_of(line: str | None, sent: Any) -> Iterator[str]:
             told = str(value)
             if len(told) < SHORTEST and WHOLE.fullmatch(told) and any(c.isdigit() for c in told):
                 yield told
+
+
+def figures_of(texts: Iterable[str], olds: Collection[str]) -> Iterator[str]:
+    """The long figures that a call puts into a file, but for those of the texts it replaces."""
+    for figure in (figure for text in texts for figure in FIGURE.findall(text)):
+        if not any(figure in old for old in olds):
+            yield figure
 
 
 def _bare(sent: Any) -> str | None:

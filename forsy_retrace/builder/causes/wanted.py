@@ -14,7 +14,7 @@ from ..touched.paths import absolute, base_of, shown
 from ..touched.ranges import spans_asked
 from ..touched.replaced import replacements
 from . import distinctive
-from .idents import Idents, idents_of
+from .idents import Idents, figures_of, idents_of
 from .imports import stem_of
 from .passages import passage
 
@@ -169,7 +169,9 @@ def _asked(step: Step) -> Asked:
     folders: dict[str, str] = {}
     skill = _skill(step)
     told = command_of(step.like, step.call.input)
-    idents = tuple(dict.fromkeys(idents_of(told[0] if told else None, step.call.input)))
+    named = idents_of(told[0] if told else None, step.call.input)
+    put = _put(step, replaced)
+    idents = tuple(dict.fromkeys((*named, *figures_of(put, [old for old, _ in replaced]))))
     for text in _sourced(step.call.input):
         is_whole = len(text) <= MAX_ARGUMENT
         found = held[text] if is_whole else distinctive.values(text[:MAX_ARGUMENT])
@@ -188,7 +190,7 @@ def _asked(step: Step) -> Asked:
         frozenset(idents).union(*held.values()),
         tuple(map(_replaced, (old for old, _ in replaced[:MAX_EDITS]))),
         tuple(old for old, _ in replaced[:MAX_EDITS] if old.strip() and not _lines(old)),
-        _put(step, replaced),
+        passage(put, {line.strip() for old, _ in replaced for line in old.splitlines()}),
         tuple(_made(step)),
         tuple(_spans(step)),
         idents,
@@ -197,13 +199,13 @@ def _asked(step: Step) -> Asked:
     )
 
 
-def _put(step: Step, replaced: list[tuple[str, str]]) -> tuple[str, ...]:
+def _put(step: Step, replaced: list[tuple[str, str]]) -> list[str]:
+    """The texts that a call puts into a file."""
     texts = [new for _, new in replaced]
     match step.call.input if step.call and step.like == "Write" else None:
         case {"content": str(content)} | {"file_text": str(content)}:
             texts.append(content)
-    known = {line.strip() for old, _ in replaced for line in old.splitlines()}
-    return passage((text[:MAX_ARGUMENT] for text in texts), known)
+    return [text[:MAX_ARGUMENT] for text in texts]
 
 
 def _skill(step: Step) -> tuple[str, ...]:
