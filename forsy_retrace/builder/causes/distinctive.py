@@ -159,12 +159,17 @@ def tells(value: str, *, alone: bool) -> bool:
     a word, nor several joined by hyphens unless they stand alone: in running words they are any
     text's. What each value of a language has tells no more than the value's name.
     """
-    if value in KNOWN or any(one.fullmatch(value) for one in NAMES_OF_NONE):
+    if is_anybodys(value):
         return False
     if member := MEMBER.fullmatch(value):
         owner = member["owner"] or ""
         return len(owner) >= SHORTEST and tells(owner, alone=alone)
     return PLAIN.fullmatch(value) is None or _is_identifier(value) or (alone and "-" in value)
+
+
+def is_anybodys(value: str) -> bool:
+    """Whether any text may have it: a name of a language, of any project, of the harness."""
+    return value in KNOWN or any(one.fullmatch(value) for one in NAMES_OF_NONE)
 
 
 def values(text: str) -> Iterator[str]:

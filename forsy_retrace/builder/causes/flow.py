@@ -1,7 +1,7 @@
 """Where did a call's arguments come from? An index over all earlier outputs of distinctive values.
 
 A value counts when it first appeared in an earlier step's output and the agent uses it here for
-the first time: paths, identifiers, URLs, hashes and quoted texts of 12 characters or more; a path
+the first time: paths, identifiers, URLs, hashes and phrases of 12 characters or more; a path
 that is a listing's folder joined with one of its entries, or that a file loads from where it lies;
 a line range that holds a line which a hit, an error or a report named.
 """
@@ -28,7 +28,7 @@ from .imports import imported
 from .passages import COPIED, Passages
 from .source import Source
 from .texts import SHOWED, Texts, unnumbered
-from .wanted import MAX_TEXT, MODULE, Asked, Wanted, files_edited, last_part, ways_to_show
+from .wanted import MAX_TEXT, MODULE, Asked, Wanted, files_edited, last_part, texts, ways_to_show
 
 LISTED = Rule(
     "listed-entry",
@@ -56,7 +56,7 @@ RARER = 0.3
 """How much surer that of another value is if it was shown but once."""
 FIRST_SHOWN = Rule(
     "value-first-shown",
-    "A distinctive value that an earlier output showed first: the rarer, the surer; or a short id that stands alone, such as a commit's hash, a figure of eight digits (also one put into a file), an argument named `task_id`. For the name of a skill, an output just received, or another skill's text.",
+    "A distinctive value that an earlier output showed first: the rarer, the surer; or a short id that stands alone, such as a commit's hash, a figure of eight digits (also one put into a file), an argument named `task_id`; or several words that a command or a search is given at once, and one with braces. For the name of a skill, an output just received, or another skill's text.",
     0.6,
     0.9,
 )
@@ -220,7 +220,7 @@ class Flow:
             held = best.get(source.step)
             if held is None or source.confidence > held.confidence:
                 best[source.step] = source
-        self.used |= asked.said
+        self.used.update(asked.said, *map(self.wanted.idents.of, texts(step.call.input)))
         wrote = self.wrote.get(step.step, ())
         paths = (*asked.paths, *asked.made, *(touch.path for touch in wrote))
         self.paths.update(dict.fromkeys(paths, step.step))

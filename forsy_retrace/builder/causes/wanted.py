@@ -17,6 +17,7 @@ from . import distinctive
 from .idents import Idents, figures_of, idents_of
 from .imports import stem_of
 from .passages import passage
+from .phrases import phrases_of
 
 MAX_TEXT = 400_000
 """Characters of one text that are read: past this a value is no longer distinctive."""
@@ -159,7 +160,7 @@ def last_part(path: str) -> str:
 def _asked(step: Step) -> Asked:
     assert step.call is not None
     held: dict[str, tuple[str, ...]] = {}
-    for text in _texts(step.call.input):
+    for text in texts(step.call.input):
         held[text] = tuple(distinctive.values(text[:MAX_TEXT]))
     replaced = replacements(step)
     there = {value for old, _ in replaced for value in distinctive.values(old[:MAX_ARGUMENT])}
@@ -171,7 +172,8 @@ def _asked(step: Step) -> Asked:
     told = command_of(step.like, step.call.input)
     named = idents_of(told[0] if told else None, step.call.input)
     put = _put(step, replaced)
-    idents = tuple(dict.fromkeys((*named, *figures_of(put, [old for old, _ in replaced]))))
+    figures = figures_of(put, [old for old, _ in replaced])
+    idents = tuple(dict.fromkeys((*named, *figures, *phrases_of(step))))
     for text in _sourced(step.call.input):
         is_whole = len(text) <= MAX_ARGUMENT
         found = held[text] if is_whole else distinctive.values(text[:MAX_ARGUMENT])
@@ -221,12 +223,12 @@ def _sourced(sent: object) -> Iterator[str]:
         case dict():
             for key, value in sent.items():
                 if key not in UNSOURCED:
-                    yield from _texts(value)
+                    yield from texts(value)
         case _:
-            yield from _texts(sent)
+            yield from texts(sent)
 
 
-def _texts(value: object) -> Iterator[str]:
+def texts(value: object) -> Iterator[str]:
     """Every text in a call's arguments."""
     held = [value]
     while held:
