@@ -377,11 +377,12 @@ STEERS = {"constrain", "forbid", "prefer", "next", "symptom"}
 """Phrases of words that say how the work shall be, or is not."""
 PASTE = later(
     r"\s*(?:[❯➜$%] ?\S[^\n]*\n|`[^`\n]+`\n|[{\[]*\"?\w+\\*\"\s*:"
+    r"|(?=\S[^\n]*(?:[|=]| --?\w|\./))[^\n]*\n-?(?:ba|z|fi)?sh: "
     r"|(?:\S+:\d+ )?(?:\[\S+\] )?(?:Uncaught )?\w*Error: "
     r"|Access to \w+ at '|Failed to load resource: |(?:GET|HEAD|POST|PUT|PATCH|DELETE) https?://\S+ )"
 )
-"""What a machine printed at the head of a message: a command behind its prompt or between backticks,
-JSON, an error behind its place, a line of a browser's console."""
+"""What a machine printed at the head of a message: a command behind its prompt, between backticks or
+above what the shell says to it, JSON, an error behind its place, a line of a browser's console."""
 OWN_WORDS = later(
     r"(?:^|[\]})`])[ \t]*(?!(?:error|fatal|failed|warning|npm|panic|make)\b)"
     r"(?P<words>[a-z][a-z']*(?:,? [\w'-]+){2,}[.!]?)\s*\Z",
@@ -390,7 +391,7 @@ OWN_WORDS = later(
 """What somebody wrote behind what was pasted: a few plain words."""
 FAILURE = later(
     r"(?i)(?:\bnpm err\w*\b|error:(?! *(?:null|none|nil|false|undefined|0)\b)|\bexit[ _]code\W{1,4}[1-9]"
-    r"|\bsuccess\W{1,4}false\b|\bblocked by CORS policy\b|\bnet::ERR_|\bstatus of [45]\d\d\b)"
+    r"|\n-?(?:ba|z|fi)?sh: |\bsuccess\W{1,4}false\b|\bblocked by CORS policy\b|\bnet::ERR_|\bstatus of [45]\d\d\b)"
 )
 """What tells there, near the end, of a failure."""
 
