@@ -185,7 +185,8 @@ def _owned_up(step: Step, later: Hindsight) -> Told | None:
 OWNS_UP = later(
     r"(?im)^\W*(?:(?:wait|oops|hm+|no|ah|oh|sorry|actually)\b\W*)*"
     r"(?:that(?:['\u2019]s| is| was) (?:wrong|incorrect|not (?:right|correct|what i (?:wanted|meant)))\b"
-    r"|i (?:just )?made (?:a|an) (?:\w+ )?(?:mistake|error|typo)\b|my mistake\b)"
+    r"|i (?:just )?made (?:a|an) (?:\w+ )?(?:mistake|error|typo)\b|my mistake\b"
+    r"|(?:i see (?:that )?)?there(?:['\u2019]s| is| was) a (?:mistake|typo)\b)"
 )
 """How a line of an agent's begins that calls wrong what it has just done."""
 
