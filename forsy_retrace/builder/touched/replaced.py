@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from forsy_retrace.events import Change
 from forsy_retrace.trace import Step, Touch
@@ -94,18 +95,32 @@ def _replacement(edit: object) -> Iterator[tuple[str, str]]:
             yield old, new
 
 
-def line_changes(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def line_changes(old: str, new: str) -> tuple[list[str], list[str]]:
     """The lines that differ between two texts."""
-    before, after = old.splitlines(), new.splitlines()
+    return _differing(old.splitlines(), new.splitlines())
+
+
+def patch_changes(lines: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The lines that a piece of a patch takes out and puts in, but for those that it writes again."""
+    removed, added = list[str](), list[str]()
+    for differs, run in groupby(lines, lambda line: line[:1] in ("-", "+")):
+        held = [*run] if differs else []
+        before, after = ([line[1:] for line in held if line[0] == sign] for sign in "-+")
+        out, put = _differing(before, after)
+        removed += out
+        added += put
+    return removed, added
+
+
+def _differing(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
     if len(before) * len(after) > 4_000_000:
-        return tuple(before), tuple(after)
-    removed, added = [], []
-    for line in difflib.unified_diff(before, after, n=0, lineterm=""):
-        if line.startswith("-") and not line.startswith("---"):
-            removed.append(line[1:])
-        elif line.startswith("+") and not line.startswith("+++"):
-            added.append(line[1:])
-    return tuple(removed), tuple(added)
+        return before, after
+    removed, added = list[str](), list[str]()
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, before, after).get_opcodes():
+        if tag != "equal":
+            removed += before[a:b]
+            added += after[c:d]
+    return removed, added
 
 
 def leaves_as_it_is(touch: Touch) -> bool:

@@ -18,7 +18,7 @@ from .fixers import unnamed
 from .paths import absolute, base_of, known_places
 from .programs import CRASHED, programs, puts
 from .ranges import lines_shown
-from .replaced import line_changes, replaced, replacements
+from .replaced import line_changes, patch_changes, replaced, replacements
 
 EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "apply_patch", "str_replace_editor")
 WRITERS = ("Write", "create_file", "write_file")
@@ -253,7 +253,7 @@ def _asked(step: Step, path: str) -> Iterator[Touch]:
     if not pairs:
         yield _touch(step, path, "edit")
     for old, new in pairs:
-        removed, added = line_changes(old, new)
+        removed, added = map(tuple, line_changes(old, new))
         yield _touch(step, path, "edit", old=old, new=new, removed=removed, added=added)
 
 
@@ -305,16 +305,12 @@ def _recorded(step: Step, change: Change) -> Iterator[Touch]:
         return
     amended = step.result is not None and step.result.amended  # then the arguments tell another
     pairs = [] if amended or step.call is None else replaced(step.call.input)
-    lines = [line for hunk in change.hunks for line in hunk.lines]
-    if lines:
-        removed = tuple(line[1:] for line in lines if line.startswith("-"))
-        added = tuple(line[1:] for line in lines if line.startswith("+"))
+    if any(hunk.lines for hunk in change.hunks):
+        sides = [patch_changes(hunk.lines) for hunk in change.hunks]
     elif pairs:
         sides = [line_changes(old, new) for old, new in pairs]
-        removed = tuple(line for side in sides for line in side[0])
-        added = tuple(line for side in sides for line in side[1])
     else:
-        removed, added = line_changes(str(change.before or ""), change.text or "")
+        sides = [line_changes(str(change.before or ""), change.text or "")]
     kind = {"created": "write", "deleted": "delete"}.get(change.kind, "edit")
     if change.after is not None and not pairs:
         kind = "write"
@@ -323,8 +319,8 @@ def _recorded(step: Step, change: Change) -> Iterator[Touch]:
         path,
         kind,
         change=change,
-        removed=removed,
-        added=added,
+        removed=tuple(line for side in sides for line in side[0]),
+        added=tuple(line for side in sides for line in side[1]),
         old="\n".join(old for old, _ in pairs) or None,
         new="\n".join(new for _, new in pairs) if change.after is None and pairs else change.text,
     )
