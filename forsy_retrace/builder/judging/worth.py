@@ -11,6 +11,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, edits_named
 
 from ..again.attempts import acts
+from ..again.retries import POLLS
 from ..outcome import never_ran
 from ..outputs.failures import first_error, stopped
 from ..touched.edits import put_back_by
@@ -325,7 +326,7 @@ def _accepted(step: Step, later: Hindsight) -> Told | None:
 
 def _used(step: Step, later: Hindsight) -> Told | None:
     number = later.trace.uses.get(step.step)
-    if number is None or _is_launched(step):
+    if number is None or _is_launched(step) or _is_awaited(step, later.trace.steps[number - 1]):
         return None
     return Told(f"Step {number} took its arguments from what it showed.", (number,))
 
@@ -409,6 +410,11 @@ def _is_launched(step: Step) -> bool:
     return step.success is None and step.result is not None and step.result.outcome == "launched"
 
 
+def _is_awaited(step: Step, other: Step) -> bool:
+    """Whether a later call only asked how one that ran on goes."""
+    return other.like in POLLS and step.result is not None and step.result.end is not None
+
+
 GOOD = (
     Rule("thumb", "+1: the user gave it a thumbs up.", 0.95, _thumbs_up),
     Rule(
@@ -435,7 +441,12 @@ GOOD = (
         0.8,
         _accepted,
     ),
-    Rule("used-later", "+1: a later call took its arguments from what it showed.", 0.85, _used),
+    Rule(
+        "used-later",
+        "+1: a later call took its arguments from what it showed; a look at how it goes on does not.",
+        0.85,
+        _used,
+    ),
     Rule(
         "opened-later",
         "+1: a later call read the file into which it put what it got.",
