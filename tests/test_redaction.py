@@ -200,6 +200,12 @@ UNDER_A_KEY = [
     ("reg add HKLM\\a /v DefaultPassword /t REG_SZ /d {} /f", "/t REG_SZ /d "),
     ("    DefaultPassword    REG_SZ    {}", "REG_SZ    "),
     ("/msg NickServ IDENTIFY {}", "IDENTIFY "),
+    ("/msg NickServ IDENTIFY {} && echo ok", "IDENTIFY "),
+    ("htpasswd -nbB ops {} && echo ok", "htpasswd -nbB ops "),
+    ("htpasswd -b -C 10 users ops {} && echo ok", "users ops "),
+    ("echo '{0}\\n{0}' | sudo passwd ops", "| sudo passwd ops"),
+    ("Jenkins-Crumb: {}", "Jenkins-Crumb: "),
+    (".ASPXAUTH={}; path=/", "; path=/"),
     ("echo '{}' | pass insert -e prod/db", "| pass insert -e"),
     ("echo '{}' > .vault_pass", "> .vault_pass"),
     ("echo -n 'ops:{}' | base64", "'ops:"),
@@ -208,6 +214,7 @@ UNDER_A_KEY = [
     ("ftp -n f.example <<EOF\nuser ops {}\nput a\nEOF", "user ops "),
     ("vpnuser\tl2tpd\t{}\t*", "vpnuser\tl2tpd\t"),
     ('"isp-user" * "{}" *', '"isp-user" * "'),
+    ('+"isp-user" * "{}" *', '"isp-user" * "'),
     ("stats auth admin:{}", "stats auth admin:"),
     ("cache_peer p.example parent 3128 0 login=proxy:{}", "login=proxy:"),
     ("user=turn:{}\nrealm=x.example", "user=turn:"),
@@ -973,6 +980,8 @@ WAYS = [
     "the password is “{}”.",
     "パスワードは「{}」です",
     "密码是 {}，端口 3306",
+    "密码是`{}`",
+    "`密码是{}` 端口",
     "密码：{}。",
     "hasło do serwera to {}",
     "mật khẩu là {}",
@@ -1283,7 +1292,14 @@ BEFORE_LINES = {
     "quoted": "> ",
     "comment": "# ",
     "slashes": "    // ",
+    "grep's context": "12-",
     "log": "2026-02-03T10:11:12.1234567Z ",
+    "log with levels": "[2026-02-03 10:11:12,345] INFO shop.db: ",
+    "levels": "WARNING - ",
+    "log of Python's": "DEBUG:shop.db:",
+    "syslog": "Feb  3 10:11:12 web-1 shop[345]: ",
+    "box": "│ ",
+    "trace": "❱ 12 │   ",
     "container": "api-1  | ",
     "indented": "        ",
 }
@@ -1326,6 +1342,8 @@ def test_a_secret_that_hangs_on_lines_above_ends_with_the_text_that_holds_it(
         "-curl -u ci:{} https://a.example",
         "-mysql -u root -p{} shop",
         "-redis-cli -a {} ping",
+        "12-redis-cli -a {} ping",
+        "conf/a-b.sh-12-mysql -u root -p{} shop",
         "-password is {}",
         "+pw: {}",
         "     7→[smtp.example]:587 bob:{}",
@@ -1348,6 +1366,11 @@ def test_lines_of_words_with_something_before_them_stay(before: str) -> None:
     ):
         text = "\n".join(before + line for line in words.split("\n"))
         assert mask(text) is text
+
+
+def test_a_box_around_lines_is_no_part_of_a_secret() -> None:
+    lines = ["name,password", "bob,SECRET", "ann,-", "$ htpasswd -nbB eve SECRET"]
+    assert_masked("\n".join(f"│ {line:60} │" for line in lines))
 
 
 def test_a_margin_within_a_secret_stays() -> None:
@@ -1417,6 +1440,7 @@ def test_the_token_of_a_link_is_masked(path: str) -> None:
         "wg show wg0 private-key",
         "nmcli -s -g 802-11-wireless-security.psk connection show Office",
         "cat /var/lib/rabbitmq/.erlang.cookie",
+        "cat /etc/wireguard/privatekey",
     ],
 )
 def test_what_such_a_command_prints_is_secret(command: str) -> None:
@@ -1683,6 +1707,83 @@ def test_a_header_or_an_address_keeps_what_is_no_secret_in_it(text: str, kept: s
 def test_the_hash_of_a_password_is_masked(hashed: Callable[[], str]) -> None:
     text = hashed()
     assert mask(f"bob {text} x") == "bob [CREDENTIAL_1] x"
+
+
+@pytest.mark.parametrize("length", [1200, 9000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorization: Bearer {}",
+        "Authorization: Basic {}",
+        "see ey" + "JhbGciOiJSUzI1NiJ9.eyJ{}",
+        "AWS_SESSION_TOKEN={}",
+        '{{"access_token": "{}", "x": 1}}',
+        "Cookie: theme=dark; session={}; lang=en",
+        "https://a.example/b?access_token={}&c=1",
+        '<input name="token" value="{}"/>',
+        "<token>{}</token>",
+        "acme deploy --token {} --now",
+    ],
+)
+def test_a_secret_is_masked_to_its_end_however_long_it_is(text: str, length: int) -> None:
+    secret = some(length)
+    masked = mask(text.format(secret))
+    assert not any(secret[at : at + 12] in masked for at in range(length - 11))
+    assert masked.endswith(text.partition("{}")[2].replace("}}", "}"))
+
+
+DER = [
+    bytes.fromhex("308204bd020100300d06092a864886f70d0101010500048204a7"),
+    bytes.fromhex("308204a40201000282010100"),
+    bytes.fromhex("3077020101042011"),
+    bytes.fromhex("308187020100301306072a8648ce3d020106082a8648ce3d030107046d"),
+    bytes.fromhex("302e020100300506032b657004220420"),
+    bytes.fromhex("3082051c304e06092a864886f70d01050d3041"),
+]
+"""How private keys begin; their second number is their length."""
+
+
+@pytest.mark.parametrize("head", DER)
+@pytest.mark.parametrize("width", [76, 10000])
+def test_a_private_key_is_known_and_ends_without_its_armour(head: bytes, width: int) -> None:
+    size = {0x82: 4 + int.from_bytes(head[2:4]), 0x81: 3 + head[2]}.get(head[1], 2 + head[1])
+    key = base64.b64encode(head + dice.randbytes(size - len(head))).decode()
+    lines = [key[at : at + width] for at in range(0, len(key), width)]
+    masked = mask("\n".join(["der:", *lines, "bytesOfTheNextThing"]))
+    assert not any(line in masked for line in lines)
+    assert masked.startswith("der:\n[CREDENTIAL_1]")
+    assert masked.endswith("\nbytesOfTheNextThing")
+
+
+def test_the_figures_of_a_private_key_are_masked_and_those_of_the_public_one_stay() -> None:
+    def figures() -> str:
+        lines = (":".join(some(2, HEX) for _ in range(15)) for _ in range(8))
+        return "".join(f"    {line}:\n" for line in lines)
+
+    modulus, exponent = figures(), figures()
+    text = f"modulus:\n{modulus}privateExponent:\n{exponent}prime1: (below)\n"
+    assert (
+        mask(text) == f"modulus:\n{modulus}privateExponent:\n    [CREDENTIAL_1]\nprime1: (below)\n"
+    )
+
+
+@pytest.mark.parametrize("form", [json.dumps, repr, lambda key: f"{{kty: 'EC', d: '{key['d']}'}}"])
+def test_the_private_members_of_a_web_key_are_masked(form: Callable[[dict[str, str]], str]) -> None:
+    key = {"kty": "EC", "crv": "P-256", "x": some(43), "d": some(43)}
+    assert mask(form(key)) == form(key).replace(key["d"], "[CREDENTIAL_1]")
+
+
+@pytest.mark.parametrize("form", [" ".join, "".join, "<br>".join, json.dumps])
+def test_a_private_key_that_is_sealed_is_masked_behind_its_headers(
+    form: Callable[[list[str]], str],
+) -> None:
+    body = [some(64), some(64), some(10) + "=="]
+    sealed = ["Proc-Type: 4,ENCRYPTED", f"DEK-Info: AES-128-CBC,{some(32, '0123456789ABCDEF')}", ""]
+    tail = "-----END RSA PRIVATE KEY-----"
+    masked = mask(form(["-----BEGIN RSA PRIVATE KEY-----", *sealed, *body, tail]))
+    assert not any(line in masked for line in body)
+    assert "AES-128-CBC," in masked
+    assert tail in masked
 
 
 IN_LINES = {

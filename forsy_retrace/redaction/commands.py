@@ -30,9 +30,9 @@ SECRET_FILE = later(
 ACCOUNT_NAME = later(rb"[\w.@+-]{1,60}")
 PAIR = later(rb"[ \t]{0,8}(?:\\\n[ \t]{0,8})?[\"']?(?:([\w.-]{1,80})=|[^\s=|;&\"']{1,200}[\"']?)")
 PAIRS = 30
-# Windows' switches, addresses without a name, ports: no value of a flag that asks for a secret.
-NO_SECRET = later(rb"/[A-Za-z]{1,20}(?::|$)|//|[0-9.]{1,20}:[0-9]{1,5}(?:/|$)")
-LINE_END = later(rb"(?:\\{1,4}n)$")
+# Windows' switches, addresses without a name, ports, a box's side: no value of such a flag.
+NO_SECRET = later(rb"/[A-Za-z]{1,20}(?::|$)|//|[0-9.]{1,20}:[0-9]{1,5}(?:/|$)|\xe2[\x94\x95]")
+LINE_END = later(rb"\\{1,4}n")
 CODE = later(
     rb"[ \t]{0,40}(?:[-*]|[0-9]{1,2}[.)])?[ \t]{0,4}"
     rb"([a-zA-Z0-9]{4,12}(?:[- ][a-zA-Z0-9]{4,12}){0,3})[ \t]{0,4}(?:\r?\n|$)"
@@ -259,15 +259,20 @@ def _encoded(scan: Scan, start: int, end: int) -> None:
 
 
 def _piped(scan: Scan, start: int, end: int) -> None:
-    match = PIPED.search(scan.data, max(0, start - 300), start)
+    data = scan.data
+    match = PIPED.search(data, max(0, start - 300), start + data.startswith(b"|", start))
     if match is None:
         return
-    group = match.lastindex or 1
-    text, begin = LINE_END.sub(b"", match[group]), match.start(group)
-    name, colon, rest = text.partition(b":")
-    if colon and rest and scan.low[start:end] == b"chpasswd":
-        text, begin = rest, begin + len(name) + 1
-    if text[:1] in b"$<{%(-" or b" " in text:
-        return
-    if shape.is_password(text, quoted=True, certain=True):
-        scan.add(begin, begin + len(text), "piped-secret")
+    begin, stop = match.span(match.lastindex or 1)
+    for line in (*LINE_END.finditer(data, begin, stop), None):
+        last = line.start() if line else stop
+        text = data[begin:last]
+        if scan.low[start:end] == b"chpasswd":
+            text = text.partition(b":")[2] or text
+        if (
+            text[:1] not in b"$<{%(-"
+            and b" " not in text
+            and shape.is_password(text, quoted=True, certain=True)
+        ):
+            scan.add(last - len(text), last, "piped-secret")
+        begin = line.end() if line else stop

@@ -74,7 +74,9 @@ K8S_LINE = later(
     rb"([A-Za-z0-9+/=]{4,8000})\\{0,3}[\"']?[ \t]{0,4},?[ \t\r]{0,4}(?:#[^\n]{0,80})?(?:\n|$)?"
 )
 KEY_SIZE = 3000
-JWK = later(rb"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]{0,4}:[ \t]{0,4}\"([A-Za-z0-9_-]{20,999})\"")
+JWK = later(
+    rb"[\"'\s{,](?:d|p|q|dp|dq|qi|k)[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']([A-Za-z0-9_-]{20,999})[\"']"
+)
 RSA_KEY = later(rb"<(?:D|P|Q|DP|DQ|InverseQ)>\s{0,20}([A-Za-z0-9+/=]{20,999})\s{0,20}</")
 VENDOR_GAP = later(rb"[^\n]{0,90}")
 RUN = later(rb"[A-Za-z0-9_+/=.~-]{20,200}")
@@ -110,7 +112,8 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"@unix(", _before_network
     yield b'"auth"', _docker_auth
     yield b"_auth", _docker_auth
-    yield b'"kty"', partial(_members, JWK)
+    for name in (b'"kty"', b"'kty'", b"kty: "):
+        yield name, partial(_members, JWK)
     yield b"<rsakeyvalue>", partial(_members, RSA_KEY)
 
 
@@ -145,7 +148,7 @@ def _authorization(scan: Scan, start: int, end: int) -> None:
     if b"=" in text.rstrip(b"=") and scheme not in (b"basic", b"bearer"):
         return
     if scheme == b"basic":
-        if not re.fullmatch(rb"[A-Za-z0-9+/_-]{6,999}={0,2}", text):
+        if not re.fullmatch(rb"[A-Za-z0-9+/_-]{6,2000}={0,2}", text):
             return
         if len(text) < 16 and not _is_user_and_password(text):
             return

@@ -105,13 +105,17 @@ CONNECTION = later(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
 BAR_BEGINS = b"\xe2\x94", b"\xe2\x95"
 COPULAS = ("是".encode(), "为".encode(), "は".encode())
 ASCII = later(rb"[\x21-\x7e]{1,200}")
-JOINED = later(rb"[A-Za-z0-9][\x21-\x7e]{7,100}")
-"""What follows a word of a script that puts no blank before it: 密码X"""
+JOINED = later(
+    rb"(?:\xe6\x98\xaf|\xe4\xb8\xba|\xe3\x81\xaf)?([A-Za-z0-9][^\s\"'`<>\\\x7f-\xff]{7,100})"
+)
+"""What follows a word of a script that puts no blank before it: 密码X, 密码是X"""
 SPACE = later(rb"\s")
 ROW = 400
 OPEN = b"\r", b"\n", b"{"
 BELOW = 4
 """Lines below a name that may hold its value."""
+ELEMENT = 20000
+"""Bytes that an element may hold."""
 PARTS = 30
 SEPARATORS = (b"", b"_", b"-", b".", b" ")
 
@@ -139,7 +143,7 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         tail = None
     else:
         if data[end - 1] >= 0x80 and (run := JOINED.match(data, end)):
-            prose.stands_out(scan, values.Value(*run.span(), False), PASSWORD, rule="joined")
+            prose.stands_out(scan, values.Value(*run.span(1), False), PASSWORD, rule="joined")
         tail = TAIL.match(data, end)
         if tail is None:
             prose.at_the_end(scan, start, end)
@@ -417,7 +421,7 @@ def _element(scan: Scan, place: int, level: int, *, certain: bool) -> None:
     place = inner.end() if inner else place
     is_raw = inner is not None and inner[0].endswith(b"[")
     closing = b"]]></" if is_raw else b"<"
-    end = scan.data.find(closing, place, place + 1000)
+    end = scan.data.find(closing, place, place + ELEMENT)
     if end > place and (is_raw or scan.data[end + 1 : end + 2] == b"/"):
         text = scan.data[place:end]
         if b"\n" not in text:

@@ -11,14 +11,19 @@ from functools import partial
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction.views import Pieces, View
 
+LEVELS = rb"TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL"
+BAR = rb"(?:\xe2\x94[\x82\x83]|\xe2\x95\x91)"
 FIRST = (
     rb"\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]{8,24}(?:Z|[+-][0-9:]{4,5})?\]?[ \t]{1,2}",
-    rb"[ \t]{0,8}[0-9]{1,7}(?:\xe2\x86\x92|\t|[:|] ?)",  # of cat and grep
+    rb"[ \t]{0,8}[0-9]{1,7}(?:\xe2\x86\x92|\t|-|[:|] ?)",  # of cat and grep
     rb"[\w./@+-]{1,200}[:-][0-9]{1,7}[:-]",  # of grep over files
     rb"[ \t]{0,40}(?:>{1,3}|#{1,3}|/{2,3}|--|;|\*|%)(?:[ \t]|(?=\r?\n))",  # of mail, of comments
     rb"[-+]",  # of a diff
     rb"[\w.-]{1,60} {1,40}\| ",  # of several containers
     rb"(?:[^\t\n]{1,100}\t){2}[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z ",  # of `gh run view`
+    rb"[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} [\w.-]{1,60} [\w./@-]{1,60}(?:\[[0-9]{1,8}\])?: ",
+    rb"\[?(?:" + LEVELS + rb")\]?:?(?:[ \t]{1,3}(?:\[?[\w./-]{1,60}\]?(?::| -) )?|[\w.]{1,60}:)",
+    rb"(?:\xe2\x9d\xb1)?[ ]{0,8}(?:[0-9]{1,7} )?" + BAR + rb" ?",  # of boxes
 )
 """What may stand before the line on which the others hang."""
 OTHERS = (*FIRST[:4], rb"[-+ ]", *FIRST[5:])
@@ -26,7 +31,11 @@ OTHERS = (*FIRST[:4], rb"[-+ ]", *FIRST[5:])
 FIRST_LINE = tuple(map(later, FIRST))
 ANY = later(b"|".join(FIRST))
 OTHER_LINES = tuple(map(later, OTHERS))
-APART = tuple(later(rb"((?:\A|\r?\n)" + kind + rb")") for kind in OTHERS)
+BORDER = rb"(?:[ ]{0,200}" + BAR + rb")?"
+APART = tuple(
+    later(rb"((?:\A|" + (BORDER if BAR in kind else b"") + rb"\r?\n)" + kind + rb")")
+    for kind in OTHERS
+)
 BLANKS = later(rb"[ \t]{1,40}")
 WIDTH = 600
 """Bytes of a line."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
+from forsy_retrace.redaction import shape
 from forsy_retrace.redaction.names import after_escape
 
 if TYPE_CHECKING:
@@ -22,9 +25,11 @@ TAIL = later(
 )
 # What may stand between head and body: line ends, quotes, numbers of lines, signs of a diff.
 BETWEEN = later(
-    rb"(?:\\{1,8}(?:[nrt\"'/]|\r?\n)|//(?=[ \t])|[\s\"'`#*+,>|:;.<()\xe2\x86\x92\x94\x82]"
+    rb"(?:<br ?/?>|\\{1,8}(?:[nrt\"'/]|\r?\n)|//(?=[ \t])|[\s\"'`#*+,>|:;.<()\xe2\x86\x92\x94\x82]"
     rb"|[0-9]{1,6}(?=[\t:|\xe2])|&[a-z]{2,4};"
-    rb"|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Subject|X-[A-Za-z]{1,20}):[^\n\\]{0,120}){0,60}"
+    rb"|Proc-Type: ?[0-9],[A-Z]{3,12}|DEK-Info: ?[A-Z0-9-]{3,20},(?:[0-9A-F]{16}){1,2}"
+    rb"|(?:Version|Comment|Hash|Subject|X-[A-Za-z]{1,20}):"
+    rb"(?:(?![^A-Za-z0-9+/][A-Za-z0-9+/]{40})[^\n\\]){0,120}){0,60}"
 )
 LINE = later(rb"=?[A-Za-z0-9+/=]{4,2000}(?:\\/[A-Za-z0-9+/=]{0,200}){0,40}")
 LINES = 2000
@@ -47,6 +52,29 @@ HEADERS = 4
 """Lines between a head and its body: `Proc-Type: 4,ENCRYPTED`, one that is blank."""
 BODY = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 CLEAN = later(rb"(?:[A-Za-z0-9+/=\s]|\\[nr]){0,70000}")
+# How private keys in DER begin in base64: PKCS #1, PKCS #8 plain and encrypted, SEC 1.
+DER = later(
+    rb"MII[A-Za-z0-9+/]{2}(?:[AQgw]IBA(?:DANBgkqhkiG9w0BAQEFAASC|AKCA[QgY]|AKBg)"
+    rb"|[A-Za-z0-9+/]{3}BgkqhkiG9w0BBQ0w)|MHcCAQEE|MIGkAgEBBDA|MIHcAgEBBEI"
+    rb"|MI(?:GH|G2|Hu)AgEAMB[AM]GByqGSM49AgEG|MC4CAQAwBQYDK2V[uw]BCIE"
+)
+DER_AT = {
+    b"ibadanbgkqhkig9w0baqefaasc": 6,
+    b"ibaakca": 6,
+    b"ibaakbg": 6,
+    b"bgkqhkig9w0bbq0w": 8,
+    b"mhccaqee": 0,
+    b"migkagebbda": 0,
+    b"mihcagebbei": 0,
+    b"ageambmgbyqgsm49ageg": 4,
+    b"ageambagbyqgsm49ageg": 4,
+    b"mc4caqawbqydk2v": 0,
+}
+"""How far behind the beginning of such a key a part of it stands that none but it has."""
+# The figures of a key as `openssl rsa -text` shows them.
+FIGURES = later(
+    rb"[ \t]{0,4}\r?\n[ \t]{1,20}((?:[ \t]{0,20}(?:[0-9a-f]{2}:){2,31}[0-9a-f]{0,2}\s{1,3}){1,160})"
+)
 PUTTY = later(rb"Private-Lines: ?[0-9]{1,3}(?:\r?\n|\\{1,8}n)")
 
 
@@ -56,6 +84,12 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"--end ", _from_tail
     yield b"-- end ", _from_tail
     yield b"private-lines:", _putty
+    for part, before in DER_AT.items():
+        yield part, partial(_without_armour, before)
+    for name in (b"privateexponent:", b"prime1:", b"prime2:", b"exponent1:", b"exponent2:"):
+        yield name, _figures
+    yield b"coefficient:", _figures
+    yield b"\npriv:", _figures
 
 
 def _from_head(scan: Scan, start: int, end: int) -> None:
@@ -139,7 +173,25 @@ def _putty(scan: Scan, start: int, end: int) -> None:
         _mask_body(scan, head.end(), "putty-key")
 
 
-def _mask_body(scan: Scan, begin: int, rule: str) -> None:
+def _without_armour(before: int, scan: Scan, start: int, end: int) -> None:
+    """A key in bare base64, as long as its first bytes say."""
+    data, begin = scan.data, start - before
+    if begin < scan.pem or not DER.match(data, begin):
+        return
+    head = base64.b64decode(data[begin : begin + 8])
+    wide = head[1] & 0x7F if head[1] > 0x7F else 0  # how many bytes tell the length
+    size = int.from_bytes(head[2 : 2 + wide]) if wide else head[1]
+    _mask_body(scan, begin, "private-key", -(-(2 + wide + size) // 3) * 4)
+
+
+def _figures(scan: Scan, start: int, end: int) -> None:
+    scan.hanging.append((start, ARMOUR))
+    if figures := FIGURES.match(scan.data, end):
+        scan.add(figures.start(1), figures.start(1) + len(figures[1].rstrip()), "private-figures")
+
+
+def _mask_body(scan: Scan, begin: int, rule: str, most: int = REACH) -> None:
+    """The lines of a key from here on, up to so many letters."""
     data = scan.data
     lines: list[tuple[int, int]] = []
     place = begin
@@ -149,10 +201,14 @@ def _mask_body(scan: Scan, begin: int, rule: str) -> None:
         line = LINE.match(data, place)
         if line is None:
             break
-        if len(line[0]) < 16 and lines and b"=" not in line[0] and not _ends_here(data, line.end()):
-            break  # a word after a key that was cut
-        lines.append(line.span())
-        place = line.end()
+        is_word = len(line[0]) < 16 and b"=" not in line[0] and not shape.is_wild(line[0])
+        if is_word and lines and not _ends_here(data, line.end()):
+            break  # it stands after a key that was cut
+        place = min(line.end(), line.start() + most)
+        lines.append((line.start(), place))
+        most -= place - line.start()
+        if most <= 0:
+            break
     scan.pem = place
     if not lines or sum(b - a for a, b in lines) < 16:
         return

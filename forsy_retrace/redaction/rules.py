@@ -36,7 +36,7 @@ class Token(msgspec.Struct, frozen=True):
 # Other arguments, up to the end of the command or of the line, and the sign before a flag.
 ARGUMENTS = r"""(?:[\s"'][^\n|;&]{0,300}?(?:&[^\n|;&]{1,200}?){0,4}?)??[\s"']"""
 SEPARATOR = r"""(?:[ \t]{1,4}|=|["'],[ \t]{0,4})"""
-WORD = r"(?:^|[^\w.@-]|(?:^|\n)-)"  # or in a line that a diff takes out
+WORD = r"(?:^|[^\w.@-]|(?:^|\n)-|(?:^|[\n:-])[0-9]{1,7}-)"  # or in a line of a diff or of grep
 
 
 class Command(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import NamedTuple
 
+from forsy_retrace.patterns import later
 from forsy_retrace.redaction import (
     accounts,
     columns,
@@ -31,6 +32,9 @@ BEFORE, AFTER = 8 << 10, 64 << 10
 PADDING = 4096
 
 CREDENTIAL = "CREDENTIAL"
+LONG = 200
+"""Bytes of a secret that may be longer than its rule looks."""
+GOES_ON = later(rb"(?:\.?[A-Za-z0-9+/=_~%]|-{1,3}(?!-)){1,65000}")
 BEHIND_A_BACKSLASH = frozenset({"home", "unc-host"})
 """Rules whose finds follow a backslash that is no escape's."""
 
@@ -88,6 +92,8 @@ class Scan:
     ) -> None:
         if rule not in BEHIND_A_BACKSLASH:
             start = after_escape(self.data, start, end)
+        if end - start > LONG and kind == CREDENTIAL and (rest := GOES_ON.match(self.data, end)):
+            end = rest.end()
         if end > start:
             self.found.append(
                 Find(start, end, kind, rule, self.data[start:end] if value is None else value)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Scan
 
 PASSWORD, SECRET, TOKEN, WEAK = 4, 3, 2, 1
+LONGEST = 4000
+"""Bytes of a value by which it is judged."""
 
 HUMP = later(rb"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 PASS = (
@@ -133,9 +135,8 @@ def is_secret(text: bytes, level: int, *, quoted: bool, certain: bool) -> bool:
 def judge(scan: Scan, value: values.Value, level: int, *, certain: bool, rule: str) -> bool:
     """Adds the value if it is a secret for a key of this level."""
     start, end, quoted = value
-    if end - start > 4000:
-        return False
-    if not is_secret(scan.data[start:end], level, quoted=quoted, certain=certain):
+    text = scan.data[start : min(end, start + LONGEST)]
+    if not is_secret(text, level, quoted=quoted, certain=certain):
         return False
     scan.add(start, end, rule)
     return True
