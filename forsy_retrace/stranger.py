@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from forsy_retrace.errors import StrangersFault
-from forsy_retrace.events import Event
+from forsy_retrace.events import Event, Packed
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 
@@ -97,7 +97,17 @@ def odd(event: Any) -> str:
     for one, path in ((event, ""), (event.origin, "origin.")):
         if field := _odd_field(one):
             return f"a {kind} whose {path}{field} is not of the type that docs/sdk.md names"
+    try:
+        msgspec.json.encode(event, enc_hook=_unpacked)
+    except (TypeError, UnicodeEncodeError):
+        return f"a {kind} with what no JSON holds, such as half a surrogate pair"
     return ""
+
+
+def _unpacked(value: Any) -> str:
+    if isinstance(value, Packed):
+        return str(value)
+    raise TypeError
 
 
 def _odd_field(one: msgspec.Struct) -> str:

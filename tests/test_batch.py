@@ -709,7 +709,7 @@ def test_the_command_says_what_it_did(logs: Path, tmp_path: Path) -> None:
     words = ["batch", str(logs), "-o", str(tmp_path / "traces"), "--jobs", "1"]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
-    assert "6 logs, 0 files that belong to them, 2 other files skipped" in done.output
+    assert "6 logs, 0 files belonging to them, 2 other files skipped" in done.output
     assert "report.json names them\n6 converted" in done.output
     assert "7 traces, 1 of them copies: `superseded_by` in index.jsonl" in done.output
     again = CliRunner().invoke(main, [*words, "--json"])

@@ -17,6 +17,7 @@ import pytest
 from forsy_retrace import testing
 from forsy_retrace.adapter import Adapter, companions
 from forsy_retrace.events import (
+    Delegation,
     Event,
     Fact,
     Message,
@@ -114,6 +115,10 @@ def reads_backwards(events: Events, _: Source) -> Events:
     words = [one for one in held if isinstance(one, Message)]
     turned = iter(reversed(words))
     return [next(turned) if isinstance(one, Message) else one for one in held]
+
+
+def reads_companions_last(events: Events, source: Source) -> Events:
+    return sorted(events, key=lambda one: one.origin.evidence.file != source.name)
 
 
 def leaves_out_without_a_reason(events: Events, _: Source) -> Events:
@@ -313,11 +318,30 @@ FAULTS = (
     Fault("duplicated history", PLAIN, FOLLOW, Planted(repeats_the_history)),
     Fault("result before its call", PLAIN, FOLLOW, Planted(answers_before_the_call)),
     Fault("result told twice", PLAIN, FOLLOW, Planted(answers_twice)),
+    Fault(
+        "delegation by no call",
+        LINKED,
+        FOLLOW,
+        Planted(every(Delegation, lambda e: replace(e, call="made-up"))),
+    ),
     # Is nothing doubled, and nothing read backwards?
     Fault("words told twice", PLAIN, ONCE, Planted(tells_twice)),
     Fault("words backwards", "sent-by-no-human", ONCE, Planted(reads_backwards)),
+    Fault("companions behind the log", LINKED, ONCE, Planted(reads_companions_last)),
     # Are facts and exit codes the log's own?
     Fault("invented fact", PLAIN, SAID, Planted(every(Fact, lambda e: replace(e, value="x9")))),
+    Fault(
+        "invented skills",
+        PLAIN,
+        SAID,
+        Planted(every(Fact, lambda e: replace(e, name="skills", value=["made-up"]))),
+    ),
+    Fault(
+        "invented commit",
+        PLAIN,
+        SAID,
+        Planted(every(ToolResult, lambda e: replace(e, commit="0a1b2c3d4e"))),
+    ),
     Fault(
         "invented exit code",
         PLAIN,

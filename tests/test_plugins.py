@@ -17,7 +17,7 @@ from forsy_retrace.writers import Written
 
 GOOD = '''
 """A stranger's logs: one JSON object a line."""
-from forsy_retrace.events import Message, Origin, SessionStart
+from forsy_retrace.events import Fact, Message, Origin, SessionStart
 from forsy_retrace.sdk import Shows
 
 SHOWS = Shows(words="yes", harness="Stranger")
@@ -194,6 +194,10 @@ ODD = {
     " is not of the type that docs/sdk.md names",
     "yield Message(Origin(record.here, 5), 'user', 'x')": "read yields a Message whose origin.at"
     " is not of the type that docs/sdk.md names",
+    "yield Message(Origin(record.here), 'user', 'Hello ' + chr(0xD800))": "read yields a Message"
+    " with what no JSON holds, such as half a surrogate pair",
+    "yield Fact(Origin(record.here), 'model', {'Hello': object()})": "read yields a Fact"
+    " with what no JSON holds, such as half a surrogate pair",
     "raise SystemExit(str(record.value))": "it raises SystemExit",
 }
 """What a plug-in does with a record, and how it is told."""

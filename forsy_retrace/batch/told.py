@@ -57,7 +57,7 @@ def summary(done: Report, wish: Batch) -> str:
     plan = done.plan
     skipped = sum(plan.skipped.values())
     lines = [
-        f"{counted(len(plan.logs), 'log')}, {counted(plan.companions, 'file')} that belong to them,"
+        f"{counted(len(plan.logs), 'log')}, {counted(plan.companions, 'file')} belonging to them,"
         f" {counted(skipped, 'other file')} skipped",
     ]
     lines += [f"  {count} × {safe_line(why)}" for why, count in plan.skipped.items()]

@@ -7,7 +7,14 @@ from typing import Any
 
 from forsy_retrace.adapter import Adapter, accepts
 from forsy_retrace.errors import RetraceError
-from forsy_retrace.events import Event, Message, SessionStart, ToolCall, ToolResult
+from forsy_retrace.events import (
+    Delegation,
+    Event,
+    Message,
+    SessionStart,
+    ToolCall,
+    ToolResult,
+)
 from forsy_retrace.registry import identify
 from forsy_retrace.sdk import resolve
 from forsy_retrace.source import Source
@@ -130,13 +137,16 @@ def reads_the_same_twice(adapter: Adapter | str, case: Case) -> None:
 def answers_follow_calls(adapter: Adapter | str, case: Case) -> None:
     """A call is issued once and answered once, after it was issued, and makes exactly one step.
 
-    A result without its call is left out by name.
+    A result without its call is left out by name. Whatever else names a call names one of the log.
     """
     found = reading(adapter, case)
+    calls = {one.call for one in found.events if isinstance(one, ToolCall)}
     issued: dict[str, int] = {}
     answered: dict[str, int] = {}
     for event in found.events:
         line = event.origin.evidence.line
+        if (meant := _call_that_it_means(event)) and meant not in calls:
+            raise BrokenLaw(f"line {line} is about a call that the log does not issue.")
         if isinstance(event, SessionStart):
             issued, answered = {}, {}  # an id is unique within its session
         elif isinstance(event, ToolCall):
@@ -153,6 +163,13 @@ def answers_follow_calls(adapter: Adapter | str, case: Case) -> None:
             answered[event.call] = line
     for trace in found.traces:
         _steps_and_calls(trace)
+
+
+def _call_that_it_means(event: Event) -> str | None:
+    match event:
+        case Message(answers=call) | Delegation(call=call) | ToolCall(made_by=call):
+            return call
+    return None
 
 
 def _steps_and_calls(trace: Trace) -> None:

@@ -2,10 +2,20 @@
 and whether facts and exit codes are its own.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from forsy_retrace.adapter import Adapter
-from forsy_retrace.events import Event, Fact, Message, Origin, Thinking, ToolCall, ToolResult
+from forsy_retrace.events import (
+    Event,
+    Fact,
+    Message,
+    Origin,
+    SessionStart,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from forsy_retrace.recheck import codes
 from forsy_retrace.redact import leaves
 from forsy_retrace.sdk import compact, resolve
@@ -21,7 +31,10 @@ queue, or came from another thread."""
 
 
 def tells_each_thing_once_and_in_order(adapter: Adapter | str, case: Case) -> None:
-    """No place of a record gives the same words or call twice, and no log is read backwards."""
+    """No place of a record gives the same words or call twice, and no log is read backwards.
+
+    What a companion tells stands where it happened, and not behind the whole of the log.
+    """
     seen: set[tuple[object, ...]] = set()
     last: dict[tuple[str, str, str], Origin] = {}
     told = backwards = 0
@@ -40,6 +53,8 @@ def tells_each_thing_once_and_in_order(adapter: Adapter | str, case: Case) -> No
             last[thread] = event.origin
     if backwards * BACKWARDS > told:
         raise BrokenLaw(f"{backwards} of {told} words and calls come before earlier ones.")
+    if late := _read_too_late(reading(adapter, case).events):
+        raise BrokenLaw(f"most of {late} comes behind later words and calls of other files.")
 
 
 def _goes_back(before: Origin | None, now: Origin) -> bool:
@@ -52,23 +67,45 @@ def _goes_back(before: Origin | None, now: Origin) -> bool:
     )
 
 
+def _read_too_late(events: Iterable[Event]) -> str | None:
+    """A file most of whose words and calls come behind later ones of others in the session."""
+    latest, whose = "", ""
+    late: dict[str, list[bool]] = {}
+    for event in events:
+        at, file = event.origin.at, event.origin.evidence.file
+        if isinstance(event, SessionStart):
+            latest, whose = "", ""
+        elif isinstance(event, Message | ToolCall) and at is not None:
+            late.setdefault(file, []).append(at < latest and file != whose)
+            latest, whose = max((latest, whose), (at, file))
+    return next((file for file, some in late.items() if sum(some) * 2 > len(some)), None)
+
+
 def says_what_its_records_say(adapter: Adapter | str, case: Case) -> None:
-    """A text that is a fact of the session stands in its record, an exit code at its basis."""
+    """A text that is a fact of the session, or names a commit, stands in its record; an exit code
+    at its basis.
+    """
     found = reading(adapter, case)
     sources = {one.name: one for one in (found.source, *found.companions)}
     for event in found.events:
         here = event.origin.evidence
-        if isinstance(event, Fact) and isinstance(event.value, str):
-            if event.name not in OF_ITS_OWN and not _stands_in(
-                event.value, _record(event, sources)
-            ):
-                raise BrokenLaw(
-                    f"line {here.line} does not say the {event.name} that a fact tells."
-                )
-        elif isinstance(event, ToolResult) and event.exit_code is not None and event.rule:
+        for what, text in _claimed(event):
+            if not _stands_in(text, _record(event, sources)):
+                raise BrokenLaw(f"line {here.line} does not say the {what}.")
+        if isinstance(event, ToolResult) and event.exit_code is not None and event.rule:
             told = set(codes(_at(event.basis, _record(event, sources))))
             if told and event.exit_code not in told:
                 raise BrokenLaw(f"line {here.line} has another exit code where its basis points.")
+
+
+def _claimed(event: Event) -> Iterator[tuple[str, str]]:
+    """What an event says in the log's own words, beside what its step shows."""
+    match event:
+        case Fact(name=name, value=value) if name not in OF_ITS_OWN:
+            held = value if isinstance(value, list | tuple) else [value]
+            yield from ((f"{name} that a fact tells", one) for one in held if isinstance(one, str))
+        case ToolResult(commit=str(commit)):
+            yield "commit that its call made", commit
 
 
 def _record(event: Event, sources: dict[str, Source]) -> Any:
