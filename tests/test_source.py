@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import io
 import json
 import os
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.errors import UnreadableInput
-from forsy_retrace.source import Record, Source, discover, is_regular, reread
+from forsy_retrace.source import Record, Source, cut, discover, is_regular, reread
 
 A, B, C = b'{"a":1}', b'{"b":"}{]["}', b'{"c":["\\\\",{"d":null}]}'
 VALUES: list[Any] = [{"a": 1}, {"b": "}{]["}, {"c": ["\\", {"d": None}]}]
@@ -344,6 +345,19 @@ def test_a_line_over_the_cap_is_one_unreadable_record(
         found = read(tmp_path, data)
         assert problems(found) == ["unreadable: line too long"]
         assert values(found) == VALUES[:2]
+
+
+def test_of_a_line_over_the_cap_no_more_than_two_chunks_are_held() -> None:
+    long = b"x" * (5 * cut.CHUNK) + b"\n"
+    for last in (b"b\n", b"b"):
+        found = list(cut.lines(io.BytesIO(b"a\n" + long + last), most=1000))
+        assert [(start, end) for _, start, end, _, _ in found] == [
+            (0, 2),
+            (2, 2 + len(long)),
+            (2 + len(long), 2 + len(long) + len(last)),
+        ]
+        assert len(found[1][3]) <= 2 * cut.CHUNK
+        assert found[2][3] == last
 
 
 @pytest.mark.parametrize("size", [2**20 - 1, 2**20, 2**20 + 1])

@@ -1,6 +1,7 @@
 """Cuts a stream into JSON values without holding more than one of them."""
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain
@@ -178,8 +179,13 @@ def first_line(stream: BinaryIO) -> tuple[int, bool]:
     return (end if end >= 0 else position), False
 
 
-def lines(stream: BinaryIO, lead: bytes = b"") -> Iterator[tuple[int, int, bytes, bool]]:
-    """Line number, offset, bytes, and whether the line was ended; `lead` was read already."""
+def lines(
+    stream: BinaryIO, lead: bytes = b"", most: int = sys.maxsize
+) -> Iterator[tuple[int, int, int, bytes, bool]]:
+    """Line number, start, end, bytes, and whether the line was ended; `lead` was read already.
+
+    Of a line of more bytes than `most` the last alone are given and held.
+    """
     held: list[bytes] = []
     number, start, position = 1, 0, 0
     for chunk in chain((lead,) if lead else (), iter(partial(stream.read, CHUNK), b"")):
@@ -188,13 +194,16 @@ def lines(stream: BinaryIO, lead: bytes = b"") -> Iterator[tuple[int, int, bytes
             held.append(chunk[begin : stop + 1])
             data = held[0] if len(held) == 1 else b"".join(held)
             held.clear()
-            yield number, start, data, True
-            number, start, begin = number + 1, position + stop + 1, stop + 1
+            end = position + stop + 1
+            yield number, start, end, data, True
+            number, start, begin = number + 1, end, stop + 1
+        position += len(chunk)
+        if position - start > most:
+            held.clear()
         if begin < len(chunk):
             held.append(chunk[begin:])
-        position += len(chunk)
     if held:
-        yield number, start, b"".join(held), False
+        yield number, start, position, b"".join(held), False
 
 
 def _lead(data: bytes) -> int:

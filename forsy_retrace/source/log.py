@@ -80,8 +80,12 @@ class Source:
                 yield from self._script(stream, lead, found)
             else:
                 read = self._sent if body.startswith(FIELDS) else self._line
-                for line, start, data, whole in lines(stream, lead):
-                    yield from read(line, start, data, whole)
+                for line, start, end, data, whole in lines(stream, lead, MAX_LINE):
+                    if end - start > MAX_LINE:
+                        here = Evidence(self.name, line, start, end)
+                        yield Record(here, problem="unreadable: line too long")
+                    else:
+                        yield from read(line, start, data, whole)
 
     def lines(self) -> Iterator[Line]:
         """Every physical line of a text log, blank ones too."""
@@ -284,7 +288,7 @@ class Source:
         return first is not None and first.closed and not self._of(first).problem
 
     def _lines(self, stream: BinaryIO) -> Iterator[Line]:
-        for number, start, data, whole in lines(stream):
+        for number, start, _, data, whole in lines(stream):
             body = data[:-1] if whole else data
             if number == 1 and body.startswith(MARK):
                 body, start = body[len(MARK) :], start + len(MARK)
@@ -299,9 +303,6 @@ class Source:
             return
         start += data.index(body[:64])
         here = Evidence(self.name, line, start, start + len(body))
-        if len(data) > MAX_LINE:
-            yield Record(here, problem="unreadable: line too long")
-            return
         if body.startswith(COMMENT):
             yield Record(here, problem="comment line")
             return
