@@ -95,7 +95,7 @@ def load_folder(folder: Path) -> tuple[Json, list[Json]]:
     for what, kind, name in ((trace, _Trace, "trace.json"), (rows, list[_Row], "evidence.jsonl")):
         try:
             msgspec.convert(what, kind)
-        except (msgspec.ValidationError, RecursionError):
+        except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
             raise UnreadableInput(
                 f"{folder.name}: its {name} is no trace's; see validate"
             ) from None

@@ -165,7 +165,10 @@ def _sources(folder: Path, row: Json, entry: Json, source: Path | None, rules: R
 def _masked_by_wish(folder: Path) -> bool:
     """Whether texts of the user's own were masked in a trace."""
     manifest = folder / "manifest.json"
-    return "TERM" in json_of(manifest).get("redaction", ()) if manifest.is_file() else False
+    match json_of(manifest) if manifest.is_file() else None:
+        case {"redaction": {"TERM": _}}:
+            return True
+    return False
 
 
 def _masker(logs: Logs, row: Json, rules: Rules) -> Callable[[str], str]:

@@ -94,13 +94,13 @@ def odd(event: Any) -> str:
     kind = type(event).__name__
     if not isinstance(event, Event):
         return f"a {kind}, which is no event"
-    for one, path in ((event, ""), (event.origin, "origin.")):
-        if field := _odd_field(one):
-            return f"a {kind} whose {path}{field} is not of the type that docs/sdk.md names"
     try:
         msgspec.json.encode(event, enc_hook=_unpacked)
     except (TypeError, UnicodeEncodeError):
         return f"a {kind} with what no JSON holds, such as half a surrogate pair"
+    for one, path in ((event, ""), (event.origin, "origin.")):
+        if field := _odd_field(one):
+            return f"a {kind} whose {path}{field} is not of the type that docs/sdk.md names"
     return ""
 
 

@@ -202,6 +202,7 @@ def with_grounds(rows: list[Any], **fields: Any) -> None:
             entry.update(fields)
 
 
+HALF = "\ud800"
 SPOILT: dict[str, Callable[[Any, list[Any]], Any]] = {
     "no summary": lambda trace, rows: trace.pop("summary"),
     "no tool": lambda trace, rows: trace["steps"][1].pop("tool"),
@@ -220,6 +221,8 @@ SPOILT: dict[str, Callable[[Any, list[Any]], Any]] = {
     "a record below zero": lambda trace, rows: with_grounds(rows, record=-1),
     "parts of text": lambda trace, rows: with_grounds(rows, parts="x"),
     "votes of text": lambda trace, rows: with_grounds(rows, votes=["x"]),
+    "half a surrogate pair": lambda trace, rows: with_grounds(rows, record=HALF),
+    "it in a key": lambda trace, rows: [row["fields"].update({HALF: {}}) for row in rows],
 }
 
 
@@ -253,6 +256,13 @@ def test_a_value_of_another_kind_is_no_crash(field: str, value: Any, here: Path)
     (here / "trace" / "trace.json").write_text(json.dumps(trace))
     for words in (("show", "trace", "--step", 2), ("verify", "trace", "--source", "s.jsonl")):
         assert run(*words).exit_code in (0, 1, 65)
+
+
+@pytest.mark.parametrize("manifest", [[], {"redaction": None}, {"redaction": 7}, {}])
+def test_a_manifest_that_somebody_edited_is_no_crash(manifest: Any, here: Path) -> None:
+    (here / "trace" / "manifest.json").write_text(json.dumps(manifest))
+    done = run("show", "trace", "--step", 2, "--why", "input", "--source", "s.jsonl")
+    assert done.exit_code == 0
 
 
 def test_a_trace_that_may_not_be_read_is_not_said_to_be_missing(here: Path) -> None:
