@@ -6,7 +6,7 @@ the lines that OpenHands writes behind an output.
 """
 
 import re
-from itertools import takewhile
+from collections.abc import Iterator
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Notice, Outcome, Skipped
@@ -64,12 +64,10 @@ BEHIND = later(
     r"\[(?:(?:The )?[Cc]ommand (?:completed|finished) with exit code (?P<code>-?\d{1,10})\.?"
     r"|(?P<late>The command timed out) after [^\n]{1,600}"
     r"|(?P<on>The command has no new output) after [^\n]{1,600}"
-    r"|Current working directory: (?P<cwd>[^\n]{1,400}))\]\Z"
+    r"|Current working directory: (?P<cwd>[^\n]+)"
+    r"|(?:(?:The )?[Cc]ommand |Python interpreter: )[^\n]*)\]\s*\Z"
 )
 """What OpenHands writes behind the output of a command."""
-OWN = later(
-    r"\[(?:(?:The )?[Cc]ommand |Current working directory: |Python interpreter: )[^\n]*\]\s*\Z"
-)
 MOST_LINES = 5
 TAIL = 2000
 HEAD = 4400
@@ -115,11 +113,12 @@ def folder(text: str) -> str:
     return next((one["cwd"] for one in _lines_behind(text) if one["cwd"]), "")
 
 
-def _lines_behind(text: str) -> list[re.Match[str]]:
-    """The lines that end a text, each of them in brackets and OpenHands' own."""
-    lines = text[-TAIL:].rstrip().rsplit("\n", MOST_LINES)[::-1]
-    own = takewhile(lambda line: OWN.match(line), lines)
-    return [found for line in own if (found := BEHIND.match(line))]
+def _lines_behind(text: str) -> Iterator[re.Match[str]]:
+    """The lines that end a text, the last first, each of them in brackets and OpenHands' own."""
+    for line in reversed(text[-TAIL:].rstrip().rsplit("\n", MOST_LINES)):
+        if (found := BEHIND.match(line)) is None:
+            return
+        yield found
 
 
 def in_the_users_place(text: str, here: Place) -> Told | None:

@@ -6,7 +6,7 @@ and no other.
 
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -122,20 +122,21 @@ def paths_put(run: Command) -> Iterator[str]:
     yield from (put.path for _, text in run.inline for put in puts(text) if put.path)
 
 
-def may_put(texts: Iterable[str]) -> Callable[[str], bool] | None:
-    """Tells of a file whether one of some programs may have written it; None where none writes any."""
-    found = [(text, put.path) for text in texts for put in puts(text)]
+def put_by(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """What some programs write: the text of each, and the path, empty where it does not tell it."""
+    return tuple((text, put.path) for text in texts for put in puts(text))
+
+
+def may_put(found: Collection[tuple[str, str]]) -> Callable[[str], bool]:
+    """Tells of a file whether they may have written it."""
     ends = tuple(end_of(path) for _, path in found if path)
     untold = {text for text, path in found if not path}
-
-    def may(path: str) -> bool:
-        return path.endswith(ends) or any(posixpath.basename(path) in text for text in untold)
-
-    return may if found else None
+    return lambda path: (
+        path.endswith(ends) or any(posixpath.basename(path) in text for text in untold)
+    )
 
 
-def names_put(texts: Iterable[str]) -> frozenset[str] | None:
+def names_put(found: Collection[tuple[str, str]]) -> frozenset[str] | None:
     """The names of the files that they may have written; None where they do not tell them all."""
-    paths = [put.path for text in texts for put in puts(text)]
-    names = (posixpath.basename(path.replace("\\", "/")) for path in paths)
-    return frozenset(names) if all(paths) else None
+    paths = [path.replace("\\", "/") for _, path in found]
+    return frozenset(map(posixpath.basename, paths)) if all(paths) else None

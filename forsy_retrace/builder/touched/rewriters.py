@@ -17,7 +17,7 @@ from forsy_retrace.trace import Trace
 from ..checks.unchecked import endings_of, is_plan, is_prose
 from ..outcome import never_ran
 from .fixers import fixers, may_fix, may_rewrite, names_fixed, names_rewritten, rewrites
-from .programs import may_put, names_put, programs_in
+from .programs import may_put, names_put, programs_in, put_by
 from .scratch import SCRATCH
 
 
@@ -92,9 +92,8 @@ def _found(trace: Trace) -> Iterator[tuple[str, Rewriter]]:
         else:
             yield "a formatter", Rewriter(number, partial(_is_for, endings_of(simple.name)))
     for step in trace.steps:
-        texts = () if never_ran(step) else programs_in(step)
-        if may := may_put(texts):
-            yield "a program", Rewriter(step.step, may, names_put(texts), True)
+        if found := put_by(() if never_ran(step) else programs_in(step)):
+            yield "a program", Rewriter(step.step, may_put(found), names_put(found), True)
 
 
 def _is_for(endings: tuple[str, ...] | None, path: str) -> bool:
