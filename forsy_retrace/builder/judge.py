@@ -57,68 +57,71 @@ def _of_no_use(step: Step, later: Hindsight, rule: Rule, bad: Told) -> Step:
     return put(step, {"directive": structs.replace(ground, steps=named)}, directive=text)
 
 
-NAMING = frozenset(
-    [
-        "corrected-by-the-user",
-        "left-behind",
-        "owned-up-to",
-        "replaced-later",
-        "reworked-after-failed-check",
-        "taken-back",
-    ]
-)
-"""The rules whose reasons say already which step came instead."""
+MOST_NAMED = 5
+"""Steps that a directive names as done instead."""
 
 
 def _directive(
     step: Step, later: Hindsight, rule: Rule, bad: Told
 ) -> tuple[str, tuple[int, ...]] | None:
     """What failed and what was done instead, with the steps that it names."""
-    trace = later.trace
     if not bad.steps:
         return None
-    (successor,) = bad.steps
-    while never_ran(trace.steps[successor - 1]) and successor in later.retried:
-        successor = later.retried[successor]
     line = first_error(step) if step.success is False else ""
-    ran = not never_ran(step)
-    went = "It failed" if ran else "It never ran"
+    went = "It never ran" if never_ran(step) else "It failed"
     what = f"{went}: {line.rstrip(':')}" if line else bad.reason
-    # After work that had gone well, what came between was no answer to the user's words; nor is
-    # work on other files one to an edit that failed.
+    what += "" if what.endswith((".", "!", "?")) else "."
+    other = _successor(bad.steps, later)
+    is_again, again = other.retry_of == step.step, f"{what} Step {other.step} tried again."
+    if step.actor == SHELL:
+        return (again, (other.step,)) if is_again else None
+    between = _done_between(step, other, later.trace) if is_again else []
+    # What was done before the user spoke again may belong to anything.
+    if instead := [s.step for s in between if s.turn == other.turn]:
+        word, verb = ("Step", "was") if len(instead) == 1 else ("Steps", "were")
+        named = instead[:MOST_NAMED]
+        how = f"{word} {', '.join(map(str, named))} {verb} done instead"
+        return f"{what} {how}, then step {other.step} tried again.", (*named, other.step)
+    if between:
+        return again, (other.step,)
+    if rule.names_next and not line:
+        said = f" The check said: {bad.said}" if bad.said else ""
+        return f"{what}{said}", bad.steps
+    return f"{what} Step {other.step} {_how(step, other)}.", (other.step,)
+
+
+def _successor(steps: tuple[int, ...], later: Hindsight) -> Step:
+    """The step that came in place of another; of attempts that never ran, the one behind them."""
+    (number,) = steps
+    while never_ran(later.trace.steps[number - 1]) and number in later.retried:
+        number = later.retried[number]
+    return later.trace.steps[number - 1]
+
+
+def _done_between(step: Step, other: Step, trace: Trace) -> list[Step]:
+    """What its actor did between a failed call and the next attempt.
+
+    After work that had gone well, what came between was no answer to the user's words; nor is work
+    on other files one to an edit that failed.
+    """
     is_edit = step.run is None and step.operation in ("edit", "write")
-    is_tried = step.success is False and ran and not is_edit
-    other = trace.steps[successor - 1]
-    tried = trace.steps[step.step : successor - 1] if is_tried else ()
-    between = [
+    if step.success is not False or never_ran(step) or is_edit:
+        return []
+    return [
         s
-        for s in tried
+        for s in trace.steps[step.step : other.step - 1]
         if s.actor == step.actor
         and s.call is not None
         and s.success
         and s.operation in ("execute", "edit", "write", "install", "download")
         and (s.parallel_group is None or s.parallel_group != step.parallel_group)
     ]
-    end = "" if what.endswith((".", "!", "?")) else "."
-    is_again, again = other.retry_of == step.step, f"{what}{end} Step {successor} tried again."
-    if step.actor == SHELL:
-        return (again, (successor,)) if is_again else None
-    # What was done before the user spoke again may belong to anything.
-    instead = tuple(s.step for s in between if s.turn == other.turn)
-    if instead and is_again:
-        steps = ", ".join(str(number) for number in instead[:5])
-        word = "Step" if len(instead) == 1 else "Steps"
-        verb = "was" if len(instead) == 1 else "were"
-        text = f"{what}{end} {word} {steps} {verb} done instead, then step {successor} tried again."
-        return text, (*instead[:5], successor)
-    if between and is_again:
-        return again, (successor,)
-    if not line and rule.name in NAMING:
-        said = f" The check said: {bad.said}" if bad.said else ""
-        return f"{what}{end}{said}", bad.steps
-    how = "was done instead"
+
+
+def _how(step: Step, other: Step) -> str:
+    """What the step was that came in its place."""
     if (other.tool, other.input) == (step.tool, step.input):
-        how = "tried again"
-    elif other.success is False:
-        how = "was tried instead and never ran" if never_ran(other) else "was tried instead"
-    return f"{what}{end} Step {successor} {how}.", (successor,)
+        return "tried again"
+    if other.success is False:
+        return "was tried instead and never ran" if never_ran(other) else "was tried instead"
+    return "was done instead"

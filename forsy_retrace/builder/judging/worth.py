@@ -42,6 +42,8 @@ class Rule(NamedTuple):
     tell: Callable[[Step, Hindsight], Told | None]
     spares: bool = False
     """It says nothing of what was the point, such as a test that is to fail first."""
+    names_next: bool = False
+    """Its reason says already which step came instead."""
 
 
 # What was no use.
@@ -225,7 +227,13 @@ ASKS_BACK = later(
 BAD = (
     Rule("thumb", "−1: the user gave it a thumbs down.", None, _thumbs_down),
     Rule("error-step", "−1: the model or the harness failed.", None, _an_error),
-    Rule("left-behind", "−1: the user went back to before this step.", None, _left_behind),
+    Rule(
+        "left-behind",
+        "−1: the user went back to before this step.",
+        None,
+        _left_behind,
+        names_next=True,
+    ),
     Rule("never-ran", "−1: the call was rejected or blocked.", None, _never_ran, spares=True),
     Rule("interrupted", "−1: the user stopped the call.", None, _interrupted, spares=True),
     Rule(
@@ -248,6 +256,7 @@ BAD = (
         0.85,
         _corrected,
         spares=True,
+        names_next=True,
     ),
     Rule(
         "taken-back",
@@ -255,6 +264,7 @@ BAD = (
         0.75,
         _taken_back,
         spares=True,
+        names_next=True,
     ),
     Rule(
         "replaced-later",
@@ -262,6 +272,7 @@ BAD = (
         0.8,
         _replaced,
         spares=True,
+        names_next=True,
     ),
     Rule(
         "reworked-after-failed-check",
@@ -269,6 +280,7 @@ BAD = (
         0.8,
         _reworked,
         spares=True,
+        names_next=True,
     ),
     Rule(
         "owned-up-to",
@@ -276,6 +288,7 @@ BAD = (
         0.8,
         _owned_up,
         spares=True,
+        names_next=True,
     ),
 )
 """The first that holds decides, and none below it is asked."""
