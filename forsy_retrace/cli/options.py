@@ -76,6 +76,34 @@ PATH = FilePath()
 TRACE = TraceFolder()
 
 
+WISHES = (
+    click.option(
+        "--redact-term",
+        multiple=True,
+        metavar="TEXT",
+        help="Mask this text everywhere; may be repeated.",
+    ),
+    click.option(
+        "--redact-file",
+        multiple=True,
+        type=PATH,
+        help="Mask every text in this file, one a line; may be repeated.",
+    ),
+    click.option(
+        "--redact-pattern",
+        multiple=True,
+        metavar="REGEX",
+        help="Mask what matches (RE2 syntax); may be repeated.",
+    ),
+    click.option(
+        "--names/--no-names",
+        default=True,
+        show_default=True,
+        help="Mask names of people learnt from the text.",
+    ),
+)
+
+
 def wishes(command: Any) -> Any:
     """The options that say what else is private; the command gets them as `rules`."""
 
@@ -98,36 +126,47 @@ def wishes(command: Any) -> Any:
         terms = (*redact_term, *(term for path in redact_file for term in terms_of(path)))
         command(rules=Rules(terms, tuple(redact_pattern), names), **rest)
 
-    options: tuple[Any, ...] = (
-        click.option(
-            "--redact-term",
-            multiple=True,
-            metavar="TEXT",
-            help="Mask this text everywhere; may be repeated.",
-        ),
-        click.option(
-            "--redact-file",
-            multiple=True,
-            type=PATH,
-            help="Mask every text in this file, one a line; may be repeated.",
-        ),
-        click.option(
-            "--redact-pattern",
-            multiple=True,
-            metavar="REGEX",
-            help="Mask what matches (RE2 syntax); may be repeated.",
-        ),
-        click.option(
-            "--names/--no-names",
-            default=True,
-            show_default=True,
-            help="Mask names of people learnt from the text.",
-        ),
-    )
-    wished: Any = with_rules
-    for option in reversed(options):
-        wished = option(wished)
-    return wished
+    return _under(with_rules, WISHES)
+
+
+PICKS = (
+    click.option("--conversation", default="", metavar="ID", help="Only the session of this id."),
+    click.option(
+        "--since",
+        type=DAY,
+        metavar="DATE",
+        help="Only sessions that began on this day or later (2026-01-31).",
+    ),
+    click.option(
+        "--until",
+        type=DAY,
+        metavar="DATE",
+        help="Only sessions that began on this day or earlier.",
+    ),
+    click.option(
+        "--title",
+        default="",
+        metavar="TEXT",
+        help="Only conversations with this text in their title.",
+    ),
+    click.option(
+        "--grep", default="", metavar="TEXT", help="Only sessions with this text in a command."
+    ),
+    click.option(
+        "--min-commands",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Only sessions of so many commands  [default: 3 in a shell's history]",
+    ),
+    click.option(
+        "--idle",
+        default=30.0,
+        show_default=True,
+        type=MINUTES,
+        metavar="MINUTES",
+        help="A longer pause ends a session, where a history names none.",
+    ),
+)
 
 
 def picks(command: Any) -> Any:
@@ -149,50 +188,7 @@ def picks(command: Any) -> Any:
         days = since or "", until or ""
         command(choice=Choice(conversation, *days, title, grep, min_commands, idle), **rest)
 
-    options: tuple[Any, ...] = (
-        click.option(
-            "--conversation", default="", metavar="ID", help="Only the session of this id."
-        ),
-        click.option(
-            "--since",
-            type=DAY,
-            metavar="DATE",
-            help="Only sessions that began on this day or later (2026-01-31).",
-        ),
-        click.option(
-            "--until",
-            type=DAY,
-            metavar="DATE",
-            help="Only sessions that began on this day or earlier.",
-        ),
-        click.option(
-            "--title",
-            default="",
-            metavar="TEXT",
-            help="Only conversations with this text in their title.",
-        ),
-        click.option(
-            "--grep", default="", metavar="TEXT", help="Only sessions with this text in a command."
-        ),
-        click.option(
-            "--min-commands",
-            type=click.IntRange(0),
-            metavar="N",
-            help="Only sessions of so many commands  [default: 3 in a shell's history]",
-        ),
-        click.option(
-            "--idle",
-            default=30.0,
-            show_default=True,
-            type=MINUTES,
-            metavar="MINUTES",
-            help="A longer pause ends a session, where a history names none.",
-        ),
-    )
-    picked: Any = with_choice
-    for option in reversed(options):
-        picked = option(picked)
-    return picked
+    return _under(with_choice, PICKS)
 
 
 AS_JSON = click.option(
@@ -221,6 +217,19 @@ PLUGIN = click.option(
 )
 
 
+PROMPTS = tuple(
+    click.option(
+        name,
+        is_flag=True,
+        help=f"Write the {what} that the log holds, masked, and not only a digest.",
+    )
+    for name, what in (
+        ("--include-system-prompt", "system prompt"),
+        ("--include-memory", "memory and instruction files (CLAUDE.md, AGENTS.md)"),
+    )
+)
+
+
 def prompts(command: Any) -> Any:
     """The options that let in what is long and private; the command gets them as `include`."""
 
@@ -229,47 +238,46 @@ def prompts(command: Any) -> Any:
         asked = {"system_prompt": include_system_prompt, "memory": include_memory}
         command(include=tuple(name for name, is_asked in asked.items() if is_asked), **rest)
 
-    for name, what in (
-        ("--include-memory", "memory and instruction files (CLAUDE.md, AGENTS.md)"),
-        ("--include-system-prompt", "system prompt"),
-    ):
-        text = f"Write the {what} that the log holds, masked, and not only a digest."
-        option: Any = click.option(name, is_flag=True, help=text)
-        with_prompts = option(with_prompts)
-    return with_prompts
+    return _under(with_prompts, PROMPTS)
+
+
+CONVERSION = (
+    click.argument("path", type=PATH),
+    click.option(
+        "-o",
+        "--output",
+        type=PATH,
+        required=True,
+        help="The trace folder; for several sessions the folder that holds them.",
+    ),
+    AS_JSON,
+    QUIET,
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Exit 1 where the log has kinds of records that are not known.",
+    ),
+    MAX_OUTPUT,
+    click.option(
+        "--source-hash",
+        is_flag=True,
+        help="Add a digest of each log's raw bytes to the manifest (it confirms guesses of short secrets).",
+    ),
+    MEDIA,
+    click.option(
+        "--no-redact", is_flag=True, help="Write everything as it stands; needs --i-know."
+    ),
+    click.option("--i-know", is_flag=True, help="Confirms --no-redact."),
+)
 
 
 def conversion(command: Any) -> Any:
     """The options that every conversion has."""
-    options = (
-        click.argument("path", type=PATH),
-        click.option(
-            "-o",
-            "--output",
-            type=PATH,
-            required=True,
-            help="The trace folder; for several sessions the folder that holds them.",
-        ),
-        AS_JSON,
-        QUIET,
-        click.option(
-            "--strict",
-            is_flag=True,
-            help="Exit 1 where the log has kinds of records that are not known.",
-        ),
-        MAX_OUTPUT,
-        click.option(
-            "--source-hash",
-            is_flag=True,
-            help="Add a digest of each log's raw bytes to the manifest (it confirms guesses of short secrets).",
-        ),
-        MEDIA,
-        click.option(
-            "--no-redact", is_flag=True, help="Write everything as it stands; needs --i-know."
-        ),
-        click.option("--i-know", is_flag=True, help="Confirms --no-redact."),
-    )
-    command = prompts(picks(wishes(command)))
+    return _under(prompts(picks(wishes(command))), CONVERSION)
+
+
+def _under(command: Any, options: Sequence[Any]) -> Any:
+    """The command with options, in the order in which its help tells them."""
     for option in reversed(options):
         command = option(command)
     return command
