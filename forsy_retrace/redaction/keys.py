@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import columns, prose, rules, shape, values
@@ -35,6 +36,8 @@ TAIL = later(
     rb"(?:(?<=:)(?:\*{1,3}|__|</[a-z]{1,8}>))?[ \t]{0,40}(?:<(?:code|b|strong|em|kbd|tt)>)?"
     rb"|(,|;(?=[\w\"]))[ \t]{0,40}|(>)|([ \t]{1,40})|(\r?\n))"
 )
+WORD, CLOSER, SIGN, COMMA, ANGLE, BLANK, LINE_END = range(1, 8)
+"""What its groups hold."""
 ANNOTATION = later(
     rb"(?:&?(?:'static )?str|String|string|bytes|Optional\[str\]|SecretStr|Final(?:\[str\])?)"
     rb"(?: \| None)?[ ]{0,4}=[ ]{0,4}|!!str[ ]{1,4}|&[\w-]{1,40}[ ]{1,4}(?=[^\s=])"
@@ -132,9 +135,72 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
         yield b"&" + word + b"=", _key_value
 
 
+class _Key(NamedTuple):
+    """A name that may be a secret's, and what leads from it to a value."""
+
+    left: int
+    end: int
+    place: int
+    """Where that begins which follows it."""
+    sign: bytes
+    """What stands between them, if it says that the one is the other."""
+    closed: bool
+    """Whether a quote behind the name ends it."""
+    tail: re.Match[bytes] | None
+    """How it goes on, unless the literal told it."""
+
+
 def _key_value(scan: Scan, start: int, end: int) -> None:
-    if start < scan.named:
+    key = _key(scan, start, end) if start >= scan.named else None
+    if key is None:
         return
+    data = scan.data
+    left, name_end, place, sign, closed, tail = key
+    level = strength(data[left:name_end])
+    if not level:
+        if sign:
+            scan.named = name_end
+        return
+    ends_a_cell = tail and (
+        tail[COMMA]
+        or tail[LINE_END]
+        or b"|" in (sign, data[place : place + 1])
+        or (tail[BLANK] and (tail[BLANK] != b" " or data.startswith(BAR_BEGINS, place)))
+    )
+    if ends_a_cell and level != WEAK:
+        columns.column(scan, left, level)
+    if tail and (tail[LINE_END] or (closed and data[place : place + 1] in OPEN)):
+        scan.hanging.append((left, BELOW))
+    if sign or tail is None:
+        scan.named = name_end
+        _assigned(scan, left, name_end, place, sign, level)
+    elif tail[COMMA] and closed and left and data[left - 1] in values.QUOTES:
+        _listed(scan, left, place, level)
+    elif tail[COMMA] and level != WEAK and IN_FLOW.search(data, max(0, left - 24), left):
+        _pair(scan, left, name_end, level)
+    elif tail[ANGLE] and left and data[left - 1] in b"<:":
+        _element(scan, place, level, certain=True)
+    elif tail[ANGLE] and closed and ATTRIBUTE.search(data, max(0, left - 8), left):
+        _element(scan, place, level, certain=False)
+    elif tail[BLANK] and not closed:
+        attributes = None
+        if left and data[left - 1] in b"<:":
+            attributes = ATTRIBUTES.match(data, name_end)
+        if attributes:
+            _element(scan, attributes.end(), level, certain=True)
+            return
+        prose.after_space(scan, left, name_end, place, level)
+    elif tail[BLANK] and level != WEAK and data[left] != 0x2D:
+        prose.said_after(scan, left, place, level)
+    elif tail[LINE_END] and level != WEAK:
+        _pair(scan, left, name_end, level)
+        prose.named_before(scan, left, level)
+    if closed and level != WEAK:
+        _pair(scan, left, name_end, level)
+
+
+def _key(scan: Scan, start: int, end: int) -> _Key | None:
+    """The name in which a literal stands; None where none is, or only prose can tell."""
     data = scan.data
     if data[end - 1] == 0x3D:  # the literal holds the sign: ?key=
         place, sign = end, b"="
@@ -147,11 +213,11 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
         tail = TAIL.match(data, end)
         if tail is None:
             prose.at_the_end(scan, start, end)
-            return
-        place, sign = tail.end(), b"|" if tail[3] == columns.BAR else tail[3] or b""
-        closed = tail[2] is not None and tail[2] not in b")]"
-        name_end = tail.end(1)
-        if tail[6] and data.endswith(COPULAS, start, name_end):
+            return None
+        place, sign = tail.end(), b"|" if tail[SIGN] == columns.BAR else tail[SIGN] or b""
+        closed = tail[CLOSER] is not None and tail[CLOSER] not in b")]"
+        name_end = tail.end(WORD)
+        if tail[BLANK] and data.endswith(COPULAS, start, name_end):
             name_end -= 3  # 密码是 …
             sign = data[name_end : name_end + 3]
     before = data[max(0, start - REACH) : start]
@@ -161,48 +227,8 @@ def _key_value(scan: Scan, start: int, end: int) -> None:
     if data[left] == 0x2D:
         left += TAKEN_OUT.match(data, max(0, left - 1)) is not None
     if left and data[left - 1] == 0x5B and PLACEHOLDER.fullmatch(scan.low, left, name_end):
-        return  # [CREDENTIAL_1] is no key
-    level = strength(data[left:name_end])
-    if not level:
-        if sign:
-            scan.named = name_end
-        return
-    ends_a_cell = tail and (
-        tail[4]
-        or tail[7]
-        or b"|" in (sign, data[place : place + 1])
-        or (tail[6] and (tail[6] != b" " or data.startswith(BAR_BEGINS, place)))
-    )
-    if ends_a_cell and level != WEAK:
-        columns.column(scan, left, level)
-    if tail and (tail[7] or (closed and data[place : place + 1] in OPEN)):
-        scan.hanging.append((left, BELOW))
-    if sign or tail is None:
-        scan.named = name_end
-        _assigned(scan, left, name_end, place, sign, level)
-    elif tail[4] and closed and left and data[left - 1] in values.QUOTES:
-        _listed(scan, left, place, level)
-    elif tail[4] and level != WEAK and IN_FLOW.search(data, max(0, left - 24), left):
-        _pair(scan, left, name_end, level)
-    elif tail[5] and left and data[left - 1] in b"<:":
-        _element(scan, place, level, certain=True)
-    elif tail[5] and closed and ATTRIBUTE.search(data, max(0, left - 8), left):
-        _element(scan, place, level, certain=False)
-    elif tail[6] and not closed:
-        attributes = None
-        if left and data[left - 1] in b"<:":
-            attributes = ATTRIBUTES.match(data, name_end)
-        if attributes:
-            _element(scan, attributes.end(), level, certain=True)
-            return
-        prose.after_space(scan, left, name_end, place, level)
-    elif tail[6] and level != WEAK and data[left] != 0x2D:
-        prose.said_after(scan, left, place, level)
-    elif tail[7] and level != WEAK:
-        _pair(scan, left, name_end, level)
-        prose.named_before(scan, left, level)
-    if closed and level != WEAK:
-        _pair(scan, left, name_end, level)
+        return None  # [CREDENTIAL_1] is no key
+    return _Key(left, name_end, place, sign, closed, tail)
 
 
 def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, level: int) -> None:
