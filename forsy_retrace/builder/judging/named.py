@@ -15,11 +15,14 @@ def cited(trace: Trace, heard: Heard, touched: dict[int, list[Touch]]) -> dict[i
     """Reads to the first later answer, or report, that names a line which they showed last."""
     reads: dict[tuple[str, str], list[Touch]] = {}
     """By their actor and the file's name."""
+    moved: dict[str, int] = {}
+    """Files to the last step that moved their lines: other ones bear the numbers since."""
     found: dict[int, int] = {}
     for step in over(trace):
         for actor in heard.by(step) if tells(step) else ():
             for one in lines_named(step.output or ""):
                 near = reversed(reads.get((actor, one.name), [])[-MOST_READS:])
+                near = (read for read in near if read.step > moved.get(read.path, 0))
                 showed = [r for r in near if one.is_of(r.path) and _showed(r, one.line, trace)]
                 if len({read.path for read in showed}) == 1:  # else any of the files may be meant
                     found.setdefault(showed[0].step, step.step)
@@ -27,6 +30,8 @@ def cited(trace: Trace, heard: Heard, touched: dict[int, list[Touch]]) -> dict[i
             if touch.kind == "read":
                 name = touch.path.rsplit("/", 1)[-1]
                 reads.setdefault((step.actor, name), []).append(touch)
+            elif step.success is not False and len(touch.added) != len(touch.removed):
+                moved[touch.path] = step.step
     return found
 
 

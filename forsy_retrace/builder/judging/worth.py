@@ -492,7 +492,7 @@ GOOD = (
     ),
     Rule(
         "cited-later",
-        "+1: a later answer or report names a line (`total.py:120`) that this read was the last to show.",
+        "+1: a later answer or report names a line (`total.py:120`) that this read was the last to show, and no edit has moved the file's lines since.",
         0.8,
         _cited,
     ),
