@@ -398,7 +398,7 @@ FAILURE = later(
 
 def lists(text: str, label: str) -> bool:
     """Whether a text lists an option of that label."""
-    item = rf"(?im)^[\s>*#|-]*(?:option |\*\*)?(?:option )?{re.escape(label)}[.):*]"
+    item = rf"(?im)^[\s>*#|-]*(?:option {re.escape(label)}\b|{re.escape(label)}[.):*])"
     return re.search(item, text) is not None
 
 
