@@ -134,6 +134,19 @@ TELL = later(
     r"(?i)(?:^|[.!?]\s+)\W*(?:please )?(?:say|tell me|let me know|confirm|choose|pick) (?:which|whether)\b"
 )
 """A sentence that asks for a choice without a question mark."""
+LACKS = later(
+    r"(?i)\b(?:can(?:'t|not) (?:access|answer|determine|find|open|read|say|see|tell|view)|unable to"
+    r"|(?:do|did)(?: not|n't) (?:find|get|have|know|receive|see)|no (?:code|document|file|image|text) "
+    r"|(?:is|are|was|were)(?: not|n't) (?:attached|clear|included|provided|specified)|not enough)\b"
+    r"|不明|未指定|判定不可|できません|(?:わか|分か|あ)りません|没有(?:看到|收到)|无法|不清楚|缺少"
+)
+"""How an answer says that something is not there, or cannot be told."""
+GIVE = later(
+    r"(?im)(?:^|[.!?]\s+)\W*please (?:attach|clarify|give|paste|provide|send|share|specify|supply|tell|upload)\b"
+    r"|を[^。\nに]{0,8}(?:指定|教え|提示|共有|送|添付|提供)[^。\n]{0,6}[てで](?:ください|下さい)"
+    r"|请您?先?(?:提供|告诉|指定|说明|上传|粘贴)"
+)
+"""A sentence that asks the user for something, without a question mark."""
 YOURS = later(
     r"(?i)\b(?:your (?:call|choice)|up to you|you (?:decide|choose))\b|你(?:来)?决定|deine Entscheidung|tú decides"
 )
@@ -158,6 +171,8 @@ WISHES = later(
     r"(?i)^\W*(?:(?:so|and|now|ok|okay|also|hm+)\W+)*(?:can|could|would|will|shall) (?:you|we)\b"
 )
 SERVED = "anything-else"
+OPENING = 300
+"""Characters at its beginning in which an answer says what it comes to."""
 BODY = 200
 """Characters of an answer that stands before an offer."""
 
@@ -242,6 +257,11 @@ CLOSINGS: tuple[Closing, ...] = (
     Closing("asks-without-a-mark", True, 0.8,
             "A sentence of the last line asks which or whether, without a question mark.",
             lambda c: TELL.search(c.last) is not None),
+    Closing("asks-for-what-is-missing", True, 0.8,
+            "It opens with what is not there or cannot be told, in a turn that changed nothing, and the"
+            " last paragraph asks the user for something.",
+            lambda c: not c.turn.changed and LACKS.search(c.text[:OPENING]) is not None
+            and GIVE.search(c.paragraph[-1200:]) is not None),
     Closing("leaves-the-choice", True, 0.8,
             "The last line leaves the choice to the user, below a question with options to pick by.",
             lambda c: YOURS.search(c.last) is not None and len(NUMBERED.findall(c.text[-4000:])) > 1

@@ -65,7 +65,7 @@ THANKED = later(
 """Thanks at the end."""
 GREETING = later(
     r"(?i)\W*(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening)|hallo|guten (?:tag|morgen)"
-    r"|hola|buenos días|bonjour|salut|olá|oi|ciao|привет|здравствуйте|你好|您好|こんにちは)"
+    r"|hola|buenos días|bonjour|salut|olá|oi|ciao|привет|здравствуйте|你好|您好|こんにち[はわ]|こんばん[はわ]|おはよう(?:ございます)?)"
     r"(?: (?:there|again|all|everyone))?(?:\W{1,4}how are you(?: doing)?(?: today)?)?\W*"
 )
 """Words that greet and ask for nothing."""
