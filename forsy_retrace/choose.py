@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from forsy_retrace.events import IDLE, Event, Session, ToolCall, sessions
-from forsy_retrace.sdk import Shows, compact
+from forsy_retrace.sdk import Shows, text_or_json
 
 FEWEST = 3
 """Commands of a session in a shell's history; with fewer, somebody only opened a window."""
@@ -113,7 +113,7 @@ def _is_wanted(session: Session, choice: Choice) -> bool:
         if choice.title.lower() not in title.lower():
             return False
     return not choice.grep or any(
-        choice.grep in (call.input if isinstance(call.input, str) else compact(call.input))
+        choice.grep in text_or_json(call.input)
         for call in session.events
         if isinstance(call, ToolCall)
     )

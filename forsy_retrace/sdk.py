@@ -129,6 +129,11 @@ def compact(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def text_or_json(value: Any) -> str:
+    """A text as it is, anything else as compact JSON: arguments as they were sent."""
+    return value if isinstance(value, str) else compact(value)
+
+
 def text_of(value: Any) -> str:
     """The text that a message's content shows: blocks joined by line ends, pictures named."""
     match value:

@@ -8,7 +8,7 @@ from forsy_retrace.builder.sections import sentence_of
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.loaded import json_lines, json_of, load_folder, sources_of
 from forsy_retrace.redact import Rules, masker_of
-from forsy_retrace.sdk import compact, resolve, text_of
+from forsy_retrace.sdk import resolve, text_of, text_or_json
 from forsy_retrace.trace import FIELDS, counted
 from forsy_retrace.validate import Problem, problems
 from forsy_retrace.verify import Logs, places
@@ -67,7 +67,7 @@ def one_step(folder: Path, number: int) -> str:
         value = step.get(name)
         if value is None:
             continue
-        text = value if isinstance(value, str) else compact(value)
+        text = text_or_json(value)
         lines.append(f"{name}: {text}" if "\n" not in text else f"{name}:\n{_indented(text)}")
     return "\n".join(lines)
 
@@ -104,8 +104,7 @@ def explained(
     row = rows[number - 1]
     entry = row["fields"].get(field)
     value = step.get(field)
-    shown = value if isinstance(value, str) else compact(value)
-    lines = [f"step {number}, {field}: {shown}"]
+    lines = [f"step {number}, {field}: {text_or_json(value)}"]
     if entry is None:
         lines.append(
             "  no ground: " + ("null" if value is None else "set by the trace's own order")

@@ -23,7 +23,7 @@ from forsy_retrace.loaded import json_of, load_folder, sources_of
 from forsy_retrace.logs import named
 from forsy_retrace.patterns import later
 from forsy_retrace.recheck import PLACEHOLDER, decides, in_order
-from forsy_retrace.sdk import compact, parsed, resolve, text_of
+from forsy_retrace.sdk import compact, parsed, resolve, text_of, text_or_json
 from forsy_retrace.source import Source, discover, reread
 
 Json = Mapping[str, Any]
@@ -283,11 +283,7 @@ def _holds(value: Any, entry: Json, values: Sequence[Any], folder: Path) -> str:
     return "" if holds else "the log says something else there"
 
 
-def _as_json(value: Any) -> str:
-    return value if isinstance(value, str) else compact(value)
-
-
-SHOWN_AS: tuple[Callable[[Any], str], ...] = (text_of, _as_json, content_text)
+SHOWN_AS: tuple[Callable[[Any], str], ...] = (text_of, text_or_json, content_text)
 """How a trace shows a value: its text, arguments as JSON, OpenAI's pictures and parts."""
 
 

@@ -25,7 +25,7 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.evidence import Ground, verbatim
 from forsy_retrace.patterns import later
-from forsy_retrace.sdk import compact, mark_of
+from forsy_retrace.sdk import mark_of, text_or_json
 from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Trace, put
 
@@ -493,4 +493,4 @@ def _naming(event: ToolCall) -> Ground:
 
 def _sent(given: Any) -> str | None:
     """What a call was given, as text; None where the log has nothing."""
-    return given if given is None or isinstance(given, str) else compact(given)
+    return None if given is None else text_or_json(given)

@@ -33,9 +33,7 @@ APPLIES = ("apply_patch", "applypatch")
 """Commands that apply the patch which they are fed."""
 _READIES = (("mkdir",), ("set",), ("export",), ())
 """Commands of which nobody expects that they fail, and an assignment."""
-_EXPANDED = frozenset("$`\\")
-"""Marks of a word that the shell or `echo -e` would have changed."""
-_PATTERN = _EXPANDED | frozenset("*?[{~")
+_PATTERN = lexer.EXPANDED | frozenset("*?[{~")
 """Marks of a word of which it is not told whether quotes kept the shell from reading it."""
 _NOTHING = Command(
     "other", "empty", "cli", None, (), False, False, (), (), (), (), (), "", "", None
@@ -316,7 +314,7 @@ def _excuses(steps: list[Step]) -> Iterator[Excuse]:
         if part.after != "||" or words[:1] != ("echo",) or spoken.redirects or spoken.block:
             continue
         said = " ".join(words[1:])
-        if said and not set(said) & _EXPANDED:
+        if said and not set(said) & lexer.EXPANDED:
             yield Excuse(first, at + 1, said)
         first = at + 2
 

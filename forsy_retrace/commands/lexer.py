@@ -42,8 +42,8 @@ _QUOTED = later(
 )
 _SUBSTITUTED = later(_SUBSTITUTION, re.DOTALL)
 _HEREDOC = later(r"(?<!<)<<(-?)[ \t]*(['\"\\]?)([\w.-]+)['\"]?([^\n]*)\n")
-_EXPANDED = frozenset("$`\\")
-"""Marks of a text that the shell changes before it hands it on."""
+EXPANDED = frozenset("$`\\")
+"""Marks of a text that the shell, or `echo -e`, changes before it hands it on."""
 _MOST_HEREDOCS = 40
 _ASSIGN = later(r"[A-Za-z_]\w*\+?=")
 
@@ -107,7 +107,7 @@ def _cut_heredocs(line: str, bodies: list[Body]) -> str:
         # A body that the shell expands may run commands; a second heredoc on the line swaps bodies.
         if "<<" in rest or (not quote and ("$(" in body or "`" in body)):
             return "\0"
-        bodies.append((body, ends and not dash and (quote != "" or _EXPANDED.isdisjoint(body))))
+        bodies.append((body, ends and not dash and (quote != "" or EXPANDED.isdisjoint(body))))
         kept.append(line[at : start - 1])
         at = line.index(name, end) + len(name) if ends else len(line)
     return "".join([*kept, line[at:]])

@@ -39,7 +39,6 @@ BY_ALIGNMENT: tuple[Form, ...] = ("base64-0", "base64-1", "base64-2")
 BASE64 = frozenset(encoded.RUN)
 WRAPPED = later(rb"(?:[A-Za-z0-9+/]{40,200}\r?\n[ \t]{0,20}){1,400}[A-Za-z0-9+/]{4,200}")
 """Base64 as programs print it: in lines of 64 or 76 letters."""
-BREAK = later(rb"\r?\n[ \t]{0,20}")
 WIDE_LINE = later(rb"\n(?:(?<=[A-Za-z0-9+/]{40}\n)|(?<=[A-Za-z0-9+/]{40}\r\n))")
 """The end of a line of it; a text without one is not read for blocks, which takes far longer."""
 FOLDED = frozenset({names.USER, names.PERSON, names.EMAIL, names.HOST, "TERM"})
@@ -142,8 +141,8 @@ def _over_breaks(
     automaton: Literals, forms: Sequence[Known], block: re.Match[bytes]
 ) -> Iterator[Find]:
     """What stands over the ends of a block's lines."""
-    lines = BREAK.split(block[0])
-    gaps = [one.end() - one.start() for one in BREAK.finditer(block[0])]
+    lines = encoded.BREAK.split(block[0])
+    gaps = [one.end() - one.start() for one in encoded.BREAK.finditer(block[0])]
     ends = list(accumulate(map(len, lines[:-1])))
     shifts = [0, *accumulate(gaps)]
     for find in _found(automaton, forms, b"".join(lines)):

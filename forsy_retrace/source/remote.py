@@ -1,5 +1,6 @@
 """Logs behind an address that fsspec knows (`s3://`, `gs://`): whole objects, never by line."""
 
+import glob
 import io
 from collections.abc import Iterator
 from functools import cached_property
@@ -59,7 +60,7 @@ class RemoteSource(Source):
         lead = self.name[: len(self.name) - len(self.path.name)]
         return [
             RemoteSource(self._system, path, lead + path[len(folder) + 1 :])
-            for path in sorted(self._system.glob(f"{_escaped(folder)}/{pattern}"))
+            for path in sorted(self._system.glob(f"{glob.escape(folder)}/{pattern}"))
             if path != self._address
         ]
 
@@ -98,7 +99,3 @@ def remote_files(address: str) -> Iterator[tuple[str, str, int, str]]:
 
 MARKS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "mtime", "created")
 """What stores call the thing that changes when an object does."""
-
-
-def _escaped(path: str) -> str:
-    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in path)

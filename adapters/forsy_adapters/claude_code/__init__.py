@@ -5,6 +5,7 @@ the harness speaking. Also `claude -p --output-format stream-json`, the JSON arr
 claude-code-action writes, and whole-session JSON arrays. Learnt from 1.0.51 to 2.1.289.
 """
 
+import glob
 from collections import Counter
 from collections.abc import Iterator
 
@@ -83,8 +84,8 @@ def companions(source: Source) -> Iterator[Source]:
     if stem.startswith("agent-"):
         return
     for pattern in BELOW:
-        yield from source.beside(f"{_escaped(stem)}/{pattern}")
-    yield from source.beside(f"{_escaped(stem)}/tool-results/*.txt")
+        yield from source.beside(f"{glob.escape(stem)}/{pattern}")
+    yield from source.beside(f"{glob.escape(stem)}/tool-results/*.txt")
     ids = {session_of(record) for record in source.head} - {None}
     for sibling in source.beside("agent-*.jsonl"):
         if any(session_of(record) in ids for record in sibling.head[:3]):
@@ -158,7 +159,3 @@ def _is_ours(record: Record) -> bool:
         case {"type": str(kind), **rest} if kind in TYPES:
             return any(key in rest for key in ENVELOPE) or kind == "file-history-snapshot"
     return False
-
-
-def _escaped(stem: str) -> str:
-    return "".join(f"[{c}]" if c in "*?[" else c for c in stem)

@@ -7,7 +7,7 @@ from typing import Any
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Call, arguments, content_text
 from forsy_retrace.events import Event, Fact, ToolCall, ToolResult
-from forsy_retrace.sdk import compact, named, strings, when
+from forsy_retrace.sdk import named, strings, text_or_json, when
 
 from .answers import is_talk, read_list
 from .ends import failure
@@ -114,7 +114,7 @@ class Trace:
         where = here.deeper("span_data")
         path = where.pointer
         sent = arguments(data["input"]) if data.get("input") is not None else None
-        waiting = self.open.get((name, _text(sent)))
+        waiting = self.open.get((name, text_or_json(sent)))
         if waiting:
             ident = waiting.popleft()
         elif sent is None:
@@ -155,11 +155,7 @@ class Trace:
         reply = opened(data.get("output"))
         for one in read_list(reply, ended.deeper("output")) if is_talk(reply) else ():
             if isinstance(one.event, ToolCall):
-                asked_for = (one.event.tool, _text(one.event.input))
+                asked_for = (one.event.tool, text_or_json(one.event.input))
                 self.open.setdefault(asked_for, deque()).append(one.event.call)
             yield one
         yield from about(data, ended)
-
-
-def _text(sent: Any) -> str:
-    return sent if isinstance(sent, str) else compact(sent)

@@ -18,7 +18,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import compact, later
+from forsy_retrace.sdk import later, text_or_json
 
 from .harnesses import in_the_models_place
 from .place import Json, Place, Told, text_in
@@ -115,8 +115,7 @@ def reasoning(message: Json, here: Place) -> Iterator[Told]:
 
 def called(call: Call, here: Place, meant: Meant | None = None, reading: str = "") -> Told:
     """A call, known again by its id, or by what it asks for."""
-    sent = call.input if isinstance(call.input, str) else compact(call.input)
-    key = ("call", call.id, call.name, "" if call.id else sent)
+    key = ("call", call.id, call.name, "" if call.id else text_or_json(call.input))
     origin = replace(here.to(call.pointer).origin(), reading=reading)
     return Told(key, ToolCall(origin, call.id, call.name, call.input, call.named, meant))
 

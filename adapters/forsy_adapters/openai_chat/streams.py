@@ -13,11 +13,10 @@ from forsy_retrace.sdk import parsed
 
 from .ends import cut, finish
 from .place import Json, Place, Told, text_in
-from .speech import beside, choice_branch, said
+from .speech import REASONING, beside, choice_branch, said
 
 Piece = tuple[Place, str]
 ENDS = ("response.completed", "response.failed", "response.incomplete")
-REASONING = ("reasoning_content", "reasoning", "thinking")
 
 
 def is_chunk(value: Any) -> bool:

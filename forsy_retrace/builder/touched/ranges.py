@@ -17,7 +17,7 @@ from ..outputs.printed import bare_output, numbered
 RANGE = later(r"(\d{1,7}),(\d{1,7})p\Z")
 """What `sed -n` prints of its file."""
 COUNT = later(r"-(?:n|-lines=)?(\d{1,7})\Z")
-"""How many lines `head` prints, in one word."""
+"""How many lines `head` and `tail` print, in one word."""
 NUMBERS = frozenset(["nl", "cat"])
 """Commands that may put a number in front of each line."""
 
@@ -85,8 +85,6 @@ PASSES = frozenset(
     ["head", "sed", "cat", "nl", "sort", "tr", "tee", "less", "more", "bat", "column"]
 )
 """Filters that may let by all of it."""
-LAST = later(r"-(?:n|-lines=)?(\d{1,7})\Z")
-"""How many lines `tail` prints from the end, in one word."""
 
 
 def _sources(run: Command) -> Iterator[tuple[Simple, Span | None]]:
@@ -114,8 +112,8 @@ def _is_all(asked: Span, source: Simple, step: Step) -> bool:
     """Whether the end of a file that was asked for is longer than the file."""
     if asked != SOME or source.words[:1] != ("tail",) or len(source.reads) != 1:
         return False
-    counts = (LAST.match("".join(w for w in source.words[1:] if w not in source.reads)),)
-    most = int(counts[0][1]) if counts[0] else 10
+    found = COUNT.match("".join(word for word in source.words[1:] if word not in source.reads))
+    most = int(found[1]) if found else 10
     return len(bare_output(step).removesuffix("\n").split("\n")) < most
 
 
