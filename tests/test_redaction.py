@@ -205,6 +205,9 @@ UNDER_A_KEY = [
     ("htpasswd -b -C 10 users ops {} && echo ok", "users ops "),
     ("echo '{0}\\n{0}' | sudo passwd ops", "| sudo passwd ops"),
     ("Jenkins-Crumb: {}", "Jenkins-Crumb: "),
+    ("salt '*' user.setpassword ops {}", "user.setpassword ops "),
+    ("define('LOGGED_IN_KEY',    '{}');", "'LOGGED_IN_KEY'"),
+    ("PS C:\\> $env:DB_PASSWORD\n{}\n", "$env:DB_PASSWORD"),
     (".ASPXAUTH={}; path=/", "; path=/"),
     ("echo '{}' | pass insert -e prod/db", "| pass insert -e"),
     ("echo '{}' > .vault_pass", "> .vault_pass"),
@@ -1888,6 +1891,22 @@ def test_a_certificate_is_no_secret() -> None:
     assert mask(text) is text
 
 
+def test_the_secret_beside_the_id_of_a_key_is_masked() -> None:
+    for between in (" ", ",", "\t2026-01-02T03:04:05+00:00\t"):
+        key, secret = TOKENS["aws"](), some(40, ALNUM + "+/")
+        assert secret not in mask(f"{key}{between}{secret}\n")
+        listed = f"{key}\tActive\t2026-01-02T03:04:05+00:00\tops"
+        assert mask(listed) == listed.replace(key, "[CREDENTIAL_1]")
+
+
+def test_every_value_of_a_secret_on_one_line_is_masked() -> None:
+    pair = some(24), some(40)
+    text = f'{{"data":{{"a.crt":"{pair[0]}","b":"{pair[1]}"}},"kind":"Secret","x":"{"Kept" * 9}"}}'
+    masked = mask(text)
+    assert not any(value in masked for value in pair)
+    assert masked.endswith(f'"kind":"Secret","x":"{"Kept" * 9}"}}')
+
+
 def test_the_values_of_a_kubernetes_secret_are_masked_wherever_its_kind_stands() -> None:
     value = base64.b64encode(some(18).encode()).decode()
     for text in (
@@ -2113,6 +2132,41 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
             "Host gw\n  HostName gw.example.com\n  User [USER_1]\n",
         ),
         ("maintainer: Jo Vermeer <jo@delftware.com>", "maintainer: [PERSON_1] <[EMAIL_1]>"),
+        (
+            '{"email": "jo@delftware.com", "name": "Jo Vermeer"}',
+            '{"email": "[EMAIL_1]", "name": "[PERSON_1]"}',
+        ),
+        (
+            '{"email": "hi@delftware.com", "name": "Delft Ware et Fils"}',
+            '{"email": "[EMAIL_1]", "name": "Delft Ware et Fils"}',
+        ),
+        (
+            "Full Name: Jo Vermeer\n",
+            "Full Name: [PERSON_1]\n",
+        ),
+        (
+            "- Name: Jo Vermeer\n  Email: jo@delftware.com\n",
+            "- Name: [PERSON_1]\n  Email: [EMAIL_1]\n",
+        ),
+        (
+            "To: Jo Vermeer <jo@delftware.com>, Saskia Bakker <s.bakker@delftware.com>",
+            "To: [PERSON_1] <[EMAIL_1]>, [PERSON_2] <[EMAIL_2]>",
+        ),
+        ("user:        Jo Vermeer <jo@delftware.com>", "user:        [PERSON_1] <[EMAIL_1]>"),
+        (
+            '{"author":{"is_bot":false,"login":"jv1","name":"Jo Vermeer"},"name":"Big Fix"}',
+            '{"author":{"is_bot":false,"login":"jv1","name":"[PERSON_1]"},"name":"Big Fix"}',
+        ),
+        (
+            '{"login":"delft","name":"Delft Ware","type":"Organization"}',
+            '{"login":"delft","name":"Delft Ware","type":"Organization"}',
+        ),
+        ('"assignee": {"name": "Jo Vermeer"}', '"assignee": {"name": "[PERSON_1]"}'),
+        (
+            "Authority=Apple Development: Jo Vermeer (AB12CD34EF)",
+            "Authority=Apple Development: [PERSON_1] (AB12CD34EF)",
+        ),
+        ("subject=CN = Jo Vermeer, emailAddress = x", "subject=CN = [PERSON_1], emailAddress = x"),
         ("Assigned to: Jo Vermeer\n", "Assigned to: [PERSON_1]\n"),
         ("nameserver 10.42.204.17\n", "nameserver [INTERNAL_URL_1]\n"),
         ('To: "Vermeer, Jo" <jo@delftware.com>', 'To: "[PERSON_1]" <[EMAIL_1]>'),
@@ -2252,6 +2306,14 @@ def test_an_identity_is_masked_and_its_place_stays_readable(text: str, masked: s
             "| Name | Email |\n|---|---|\n| Reply To | yes |\n",
         ),
         ("id,name,city\n7,Jo Vermeer,Utrecht\n", "id,name,city\n7,Jo Vermeer,Utrecht\n"),
+        (
+            "first_name,last_name,age\nSaskia,Vermeer,33\n",
+            "first_name,last_name,age\n[PERSON_1],[PERSON_2],33\n",
+        ),
+        (
+            "full_name,stars\nacme/shop,33\n",
+            "full_name,stars\nacme/shop,33\n",
+        ),
     ],
 )
 def test_the_rows_of_a_table_of_people_are_masked(table: str, masked: str) -> None:

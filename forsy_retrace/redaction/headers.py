@@ -73,6 +73,7 @@ K8S_LINE = later(
     rb"(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40})?\\{0,3}[\"']?"
     rb"([A-Za-z0-9+/=]{4,8000})\\{0,3}[\"']?[ \t]{0,4},?[ \t\r]{0,4}(?:#[^\n]{0,80})?(?:\n|$)?"
 )
+COMMA = 0x2C
 KEY_SIZE = 3000
 JWK = later(
     rb"[\"'\s{,](?:d|p|q|dp|dq|qi|k)[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']([A-Za-z0-9_-]{20,999})[\"']"
@@ -330,7 +331,7 @@ def _kubernetes(scan: Scan, start: int, end: int) -> None:
             place += 1
         for _ in range(200):
             line = K8S_LINE.match(data, place)
-            if line is None or not (line[1] or line[0][:1].isspace()):
+            if line is None or not (line[1] or line[0][:1].isspace() or data[place - 1] == COMMA):
                 break  # the keys of a block stand further right than the block
             if len(line[3]) >= 4 and not shape.NUMBER.match(line[3]):
                 scan.add(line.start(3), line.end(3), "kubernetes-secret", value=_decoded(line[3]))

@@ -40,21 +40,6 @@ CALLED_BEFORE = later(
     rb"|Reply-To):[ ]{1,8}|(?:author|committer|tagger) )([\w\x80-\xff][\w\x80-\xff'. -]{1,60}?) <$"
 )
 ACCOUNT = later(rb"[a-z0-9_.-]{1,60}")
-NAMED_IN_JSON = later(
-    rb"\bname(?:\\{0,3}\")? ?[:=] ?\\{0,3}\"([A-Z\xc3-\xce][^\"\\\n<>{}]{2,60})\\{0,3}\",\s{0,40}"
-    rb"(?:\\{0,3}\")?e-?mail(?:\\{0,3}\")? ?[:=] ?\\{0,3}\"$"
-)
-# Names in the heads of source files are public; those in mail and in git's output are meant.
-HEADER_BEFORE = later(
-    rb"(?:^|[\n\r]|\\n|<)[ \t>]{0,8}(?:[0-9a-f]{7,40} )?(?:[*-] )?(?:[0-9]{1,6}\t)?"
-    rb"(?:uid[ ]{1,20}(?:\[[a-z ]{4,10}\] ?)?)?(?:[a-z-]{2,20}-by|author|commit"
-    rb"|maintainer|packager|uploader|committer|from|to|cc|bcc|reply-to|sender|tagger|merged?)?"
-    rb"(?:: {0,8}\\{0,3}\"?|[ \t]{0,4})$"
-    rb"|[\"'](?:[a-z-]{2,20}_by|author|committer|from|to|cc|sender|owner|user"
-    rb"|contact)\\{0,3}[\"'] ?: ?\\{0,3}[\"']$|--author[ =][\"']?$"
-    rb"|good signature from \\{0,3}[\"']$|\bauthors? ?= ?\[?\s{0,8}[\"']$"
-    rb"|\bon [^\n<]{6,40}[0-9](?:[ \xe2\x80\xaf]{0,3}[ap]m)?,? $"
-)
 # An apostrophe belongs to a name between two of its letters only.
 LETTERS = rb"(?:[\w\x80-\xff-]|'[A-Za-z\x80-\xff])"
 CAPITAL = rb"(?:[A-Z\xc3-\xce]|\xd0[\x81-\xaf])"
@@ -63,15 +48,45 @@ TWO_NAMES = (
     rb"(?: (?:van|von|de|der|den|da|di|la|le|bin|al|el)){0,2}"
     rb"(?: " + CAPITAL + LETTERS + rb"{1,25}){1,2})"
 )
+NAMED_IN_JSON = later(
+    rb"\bname(?:\\{0,3}\")? ?[:=] ?\\{0,3}\"([A-Z\xc3-\xce][^\"\\\n<>{}]{2,60})\\{0,3}\",\s{0,40}"
+    rb"(?:\\{0,3}\")?e-?mail(?:\\{0,3}\")? ?[:=] ?\\{0,3}\"$"
+)
+NAMED_AFTER = later(
+    rb"\\{0,3}\",\s{0,40}\\{0,3}\"(?i:full_?|display_?)?[nN]ame\\{0,3}\" ?: ?\\{0,3}\""
+    + TWO_NAMES
+    + rb"\\{0,3}\""
+)
+NAMED_ABOVE = later(
+    rb"(?:^|\n)[ \t>*-]{0,8}(?i:full )?[Nn]ame ?: {1,8}" + TWO_NAMES + rb"[ \t]{0,4}\r?\n"
+    rb"[ \t>*-]{0,8}[Ee]-?mail(?: [Aa]ddress)? ?: {1,8}$"
+)
+# Names in the heads of source files are public; those in mail and in git's output are meant.
+HEADER_BEFORE = later(
+    rb"(?:^|[\n\r]|\\n|<)[ \t>]{0,8}(?:[0-9a-f]{7,40} )?(?:[*-] )?(?:[0-9]{1,6}\t)?"
+    rb"(?:uid[ ]{1,20}(?:\[[a-z ]{4,10}\] ?)?)?(?:[a-z-]{2,20}-by|author|commit"
+    rb"|maintainer|packager|uploader|committer|from|to|cc|bcc|reply-to|sender|tagger|merged?"
+    rb"|user|owner|assignee|reporter)?"
+    rb"(?:: {0,8}\\{0,3}\"?|[ \t]{0,4})$"
+    rb"|[\"'](?:[a-z-]{2,20}_by|author|committer|from|to|cc|sender|owner|user"
+    rb"|contact)\\{0,3}[\"'] ?: ?\\{0,3}[\"']$|--author[ =][\"']?$"
+    rb"|good signature from \\{0,3}[\"']$|\bauthors? ?= ?\[?\s{0,8}[\"']$"
+    rb"|\bon [^\n<]{6,40}[0-9](?:[ \xe2\x80\xaf]{0,3}[ap]m)?,? $"
+    rb"|@[a-z0-9.-]{3,80}>[,;]\s{1,8}\\{0,3}\"?$"
+)
 OF_A_PERSON = later(
     rb"@[\w-]{1,60}\.|(?:account|user)_?id|user_?name|e-?mail|avatar|assignee|reporter|\blogin\b"
 )
 NEAR = 160
 AFTER_KEY = later(
-    rb"(?:\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,20}\\{0,3}[\"']?|>)"
+    rb"(?:\\{0,3}[\"']?[ \t]{0,20}[:=][ \t]{0,20}"
+    rb"(?:\{\s{0,40}\\{0,3}[\"'](?i:display_?)?[nN]ame\\{0,3}[\"'] ?: ?)?\\{0,3}[\"']?|>)"
     + TWO_NAMES
     + rb"(?:\\{0,3}[\"'<,;\r\n]| <|$|\\n)"
 )
+OBJECT = 2000
+MEMBER_NAME = later(rb"\"name\"\s{0,4}:\s{0,4}\"" + TWO_NAMES + rb"\"")
+ORGANISATION = later(rb"\"Organization\"")
 ONE_NAME = later(
     rb"(?:\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']|>)"
     rb"([A-Z\xc3-\xce]" + LETTERS + rb"{2,25})(?:\\{0,3}[\"']|</)"
@@ -83,9 +98,10 @@ GIT_CONFIG = later(
     rb"([\w\x80-\xff][\w\x80-\xff'. -]{1,60}?)\"?[ \t\r]{0,4}(?:\n[ \t]{0,12}(?:email|\[|$)|$)"
 )
 SUBJECT = later(
-    TWO_NAMES + rb"(?:[,/] ?(?i:emailaddress=|ou=(?:users|people|staff|employees)\b)"
+    TWO_NAMES + rb"(?:[,/] ?(?i:emailaddress ?=|ou=(?:users|people|staff|employees)\b)"
     rb"|\"?[:;][^\n]{0,80}?(?i:mailto:))"
 )
+DEVELOPER = later(TWO_NAMES + rb" \([A-Z0-9]{10}\)")
 CARD = later(TWO_NAMES + rb"(?:\r?\n|$)")
 SYSTEM_USER = later(TWO_NAMES + rb" \([\w.-]{2,40}\)[ \t\r]{0,4}(?:\n|$)")
 HIS_NAME = later(TWO_NAMES + rb"(?:[.,;!?\r\n ]|$)")
@@ -103,8 +119,13 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"[user]", partial(_person, GIT_CONFIG, "git-name")
     for words in rules.words("people", "introductions"):
         yield words, partial(_person, HIS_NAME, "own-name")
-    for sign in (b";cn=", b"cn=", b';cn="'):
+    for sign in (b";cn=", b"cn=", b';cn="', b"cn = "):
         yield sign, partial(_person, SUBJECT, "subject")
+    for signer in (b"apple development: ", b"iphone developer: ", b"mac developer: "):
+        yield signer, partial(_person, DEVELOPER, "developer")
+    yield b"realname:", partial(_person, GIT_SAYS, "name-key")
+    for name in (b'"login"', b'"avatar_url"'):
+        yield name, _named_beside
     yield b"\nfn:", partial(_person, CARD, "card")
     yield b"user name: ", partial(_person, SYSTEM_USER, "system-user")
     yield b"dear ", _addressed
@@ -146,7 +167,7 @@ def _at(scan: Scan, start: int, end: int) -> None:
             if data[start:end] == b"@" and account_at_host(scan, begin, start):
                 return
             scan.add(begin, stop, "email", EMAIL)
-            _name_of_mail(scan, begin)
+            _name_of_mail(scan, begin, stop)
             return
     if data[start:end] == b"@":
         account_at_host(scan, begin, start)
@@ -171,9 +192,11 @@ def _is_mail(local: bytes, domain: bytes, top: bytes) -> bool:
     return public_mail.search(local.lower() + b"@" + low) is None
 
 
-def _name_of_mail(scan: Scan, begin: int) -> None:
-    """The name before <mail>, or in the field before the mail's."""
+def _name_of_mail(scan: Scan, begin: int, end: int) -> None:
+    """The name before <mail>, or in the field before or behind the mail's."""
     field = NAMED_IN_JSON.search(scan.data, max(0, begin - 160), begin)
+    field = field or NAMED_AFTER.match(scan.data, end)
+    field = field or NAMED_ABOVE.search(scan.data, max(0, begin - 160), begin)
     if field and b" " in field[1] and is_person(field[1]):
         scan.add(*field.span(1), "mail-name", PERSON)
     match = CALLED_BEFORE.search(scan.data, max(0, begin - 110), begin)
@@ -207,6 +230,17 @@ def _addressed(scan: Scan, start: int, end: int) -> None:
         b"\n",
     ):
         _person(ADDRESSED, "addressed", scan, start, end)
+
+
+def _named_beside(scan: Scan, start: int, end: int) -> None:
+    """The name in an object of JSON that holds a person's login or picture."""
+    data = scan.data
+    begin = data.rfind(b"{", max(0, start - OBJECT), start)
+    stop = data.find(b"}", end, end + OBJECT)
+    if begin < 0 or stop < 0 or ORGANISATION.search(data, begin, stop):
+        return
+    if (name := MEMBER_NAME.search(data, begin, stop)) and is_person(name[1]):
+        scan.add(*name.span(1), "name-beside", PERSON)
 
 
 def _titled(scan: Scan, start: int, end: int) -> None:

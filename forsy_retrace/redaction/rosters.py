@@ -1,4 +1,4 @@
-"""Tables of people: names and numbers in the rows that a column of mail or the like tells of."""
+"""Tables of people: names and numbers in the rows that a column of theirs tells of."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ def _roster(scan: Scan, start: int, end: int) -> None:
     heads = (name.strip(b" \t\r*\"'`").lower() for name in table.head.split(table.sign))
     wanted = {at: _kinds()[name] for at, name in enumerate(heads) if name in _kinds()}
     telling = table.column_at(start)
+    is_name = _kinds().get(scan.low[start:end], (NAMES, ""))[1] == PERSON
     for row in columns.rows_below(scan, table) if wanted else ():
-        if not TELLS.search(scan.data, *row[telling]):
+        if not is_name and not TELLS.search(scan.data, *row[telling]):
             continue
         for at, (pattern, kind) in wanted.items():
             cell = columns.inside(scan.data, *row[at])
