@@ -18,7 +18,8 @@ from .heard import Heard, over, tells
 from .meant import meant
 from .named import cited, reported
 from .plans import plans_written
-from .repeated import answers, commits, given
+from .repeated import answers, commits
+from .whole import given, held
 
 
 class Hindsight:
@@ -30,6 +31,7 @@ class Hindsight:
         heard = Heard(trace)
         self.answers = answers(trace, heard)
         self.given = given(trace)
+        self.held = held(trace)
         self.reported = reported(trace, heard)
         self.touched = edits_of(trace)
         self.opened = _opened(trace, self.touched)

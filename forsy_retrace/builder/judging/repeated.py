@@ -104,30 +104,6 @@ def _hashes(text: str | None) -> set[str]:
     return {name[:7] for name in HASH.findall(text[:BRIEF])} if text else set()
 
 
-def given(trace: Trace) -> dict[int, int]:
-    """Step to the first later answer that is its whole output, where the user had not said it."""
-    shown: dict[tuple[str, str], int] = {}
-    """By the actor and the words."""
-    asked: list[str] = []
-    found: dict[int, int] = {}
-    for step in trace.steps:
-        output = step.output or ""
-        text = shown_of(output).strip(BARE_ENDS) if len(output) <= BRIEF else ""
-        if step.action == "user_message":
-            asked.append(step.input or "")
-        elif step.call is not None and step.success is not False:
-            shown[step.actor, text] = step.step
-        elif step.action == "output" and len(text) >= LEAST_GIVEN:
-            number = shown.get((step.actor, text))
-            if number is not None and not any(text in words for words in asked):
-                found.setdefault(number, step.step)
-    return found
-
-
-BARE_ENDS = " \t\r\n*_`"
-"""Blanks, and the signs that make an answer bold or code."""
-LEAST_GIVEN = 3
-"""Characters of an answer below which it may be like a result by chance."""
 MAX_TEXT = 200_000
 """Characters of one output that are looked at."""
 JOINED = later(r"[/_.-]")

@@ -351,6 +351,13 @@ def _given(step: Step, later: Hindsight) -> Told | None:
     return Told(f"The answer in step {number} is what it showed, word for word.", (number,))
 
 
+def _held(step: Step, later: Hindsight) -> Told | None:
+    number = later.held.get(step.step)
+    if number is None:
+        return None
+    return Told(f"The answer in step {number} holds all that it showed.", (number,))
+
+
 def _repeated(step: Step, later: Hindsight) -> Told | None:
     number = later.answers.get(step.step) or later.commits.get(step.step)
     if number is None or step.call is None or _is_launched(step):
@@ -477,6 +484,12 @@ GOOD = (
         "+1: a later answer or report repeats what only this step had shown.",
         0.7,
         _repeated,
+    ),
+    Rule(
+        "held-by-the-answer",
+        "+1: the answer of its turn holds all that it showed, a line that nothing else had said.",
+        0.75,
+        _held,
     ),
     Rule(
         "said-to-pass",
