@@ -1,7 +1,6 @@
 """Which steps' whole outputs are an answer, or stand in one?"""
 
 import re
-from collections.abc import Iterator
 
 from forsy_retrace.frames import shown_of
 from forsy_retrace.patterns import later
@@ -45,7 +44,8 @@ def given(trace: Trace) -> dict[int, int]:
 
 def held(trace: Trace) -> dict[int, int]:
     """Step to the answer of its turn that holds its whole output, where nothing else had said it."""
-    lines: list[tuple[Step, str]] = []
+    lines: dict[str, list[tuple[Step, str]]] = {}
+    """By the actor, since its last answer."""
     found: dict[int, int] = {}
     for step in trace.steps:
         if step.action == "user_message":
@@ -53,12 +53,11 @@ def held(trace: Trace) -> dict[int, int]:
         elif step.call is not None and step.success is not False:
             line = _bare(step)
             if LINE.fullmatch(line) and not SAYS_LITTLE.fullmatch(line):
-                lines.append((step, line))
+                lines.setdefault(step.actor, []).append((step, line))
         elif step.action == "output":
-            for shown, line in lines:
-                if shown.actor == step.actor and _holds(step.output or "", line):
-                    if not any(_says(one, line, but=shown) for one in _in_sight(trace, step)):
-                        found.setdefault(shown.step, step.step)
+            for shown, line in lines.pop(step.actor, ()):
+                if _holds(step.output or "", line) and _is_news(trace, shown, line, step):
+                    found.setdefault(shown.step, step.step)
     return found
 
 
@@ -71,16 +70,15 @@ def _holds(text: str, line: str) -> bool:
     return line in text and re.search(rf"(?<!\w){re.escape(line)}(?!\w)", text) is not None
 
 
-def _in_sight(trace: Trace, step: Step) -> Iterator[Step]:
-    """The steps before one, from the last on."""
+def _is_news(trace: Trace, shown: Step, line: str, answer: Step) -> bool:
+    """Whether no other step before an answer says what one showed, as far as its author sees back."""
     room = IN_SIGHT
-    for number in range(step.step - 2, -1, -1):
-        before = trace.steps[number]
-        room -= len(before.input or "") + len(before.output or "")
+    for number in range(answer.step - 2, -1, -1):
+        step = trace.steps[number]
+        sent, got = step.input or "", step.output or ""
+        if line in sent or (step is not shown and line in got):
+            return False
+        room -= len(sent) + len(got)
         if room < 0:
-            return
-        yield before
-
-
-def _says(step: Step, line: str, but: Step) -> bool:
-    return line in (step.input or "") or (step is not but and line in (step.output or ""))
+            break
+    return True
