@@ -8,6 +8,7 @@ A fault of ours is raised here, and not told in one line.
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -28,6 +29,13 @@ if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
 CACHE = tempfile.mkdtemp(prefix="forsy-cache-")
 os.environ["XDG_CACHE_HOME"] = CACHE
 """What programs keep for their next run is no news to the user who tests them."""
+
+BYTECODE = Path(__file__).parents[1] / ".pytest_cache" / "bytecode"
+
+if sys.dont_write_bytecode:  # hundreds of processes would compile hundreds of modules anew
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(BYTECODE)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 def pytest_sessionfinish() -> None:
