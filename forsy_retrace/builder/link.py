@@ -243,8 +243,7 @@ class _Linker:
         for source in found:
             if source.is_use:
                 self.uses.setdefault(source.step, step.step)
-        given = [source for source in found if source.step not in position.causes]
-        step = self._joined(step, lane, position, given, again)
+        step = self._joined(step, lane, position, found, again)
         lane.batch = [*(lane.batch if beside else lane.late), step]
         lane.issued.append(step)
         lane.started = True
@@ -332,10 +331,12 @@ class _Linker:
         notes = [note] if note else []
         rule, confidence = POSITION.name, sure
         if given:
-            causes = [*causes, *(source.step for source in given)]
+            sures = dict.fromkeys(causes, sure)
+            for source in given:
+                sures[source.step] = max(sures.get(source.step, 0), source.confidence)
+            causes, confidence = [*sures], min(sures.values())
             notes += [came_from(source, step) for source in given]
             rule = given[0].rule.name
-            confidence = min(sure, *(source.confidence for source in given))
             if kind == "dependency_on_tool_result" and len(set(causes)) > 1:
                 kind = "dependency_on_multiple_prior_steps"
         if again is not None:
