@@ -50,6 +50,11 @@ HOLDS_A_HIT = Rule(
     "A range of lines that holds a line which a hit, an error, or a report named.",
     0.85,
 )
+BLAMED_THERE = Rule(
+    "edits-what-failed",
+    "An edit of a file of which a failure that was just received named a line.",
+    0.85,
+)
 OF_A_PATH = 0.8
 """How sure the first showing of a file's path is."""
 RARER = 0.3
@@ -60,14 +65,19 @@ FIRST_SHOWN = Rule(
     0.6,
     0.9,
 )
-RULES = (SHOWED, COPIED, LISTED, FOLDER_SHOWN, IMPORTED, HOLDS_A_HIT, FIRST_SHOWN)
+RULES = (SHOWED, COPIED, LISTED, FOLDER_SHOWN, IMPORTED, HOLDS_A_HIT, BLAMED_THERE, FIRST_SHOWN)
 
 
 HIT = later(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 BLAMED = later(
-    r"(?:-->|[❯●✖×│]|\bat|\bin|\()[ \t]?\(?(?P<path>(?:[A-Za-z]:)?[\w./\\@+-]{1,240}):(?P<line>\d{1,7})\b"
+    r"(?:-->|[❯●✖×│]|\bat|\bin|\bvet:|\()[ \t]?\(?(?P<path>(?:[A-Za-z]:)?[\w./\\@+-]{1,240}):(?P<line>\d{1,7})\b"
 )
 """How an error names a line of a file within one of its own."""
+COMPILED = later(
+    r"^(?P<path>(?:[A-Za-z]:)?[^\s:()][^:()\n]{0,240})\((?P<line>\d{1,7}),\d{1,7}\): (?:error|warning)\b",
+    re.M,
+)
+"""How the compilers of TypeScript and C# name a line."""
 HIT_PLAIN = later(r"^(?P<line>\d{1,7})[:-]", re.M)
 THOUGHT = later(r"\blines? (\d{1,6})\b")
 """A line that somebody speaks of."""
@@ -173,7 +183,7 @@ class Flow:
             if step.like == "Skill":
                 self.taught.setdefault(value, step.step)
             self.count[value] = self.count.get(value, 0) + 1
-        if step.operation not in ("edit", "write"):
+        if step.operation not in ("edit", "write") or (step.run and step.success is False):
             self._listing(step, text)
             self._imports(step, text)
         if reports(step):
@@ -198,6 +208,7 @@ class Flow:
         found += self.passages.sources(asked.put, given)
         for path, first, last in asked.spans:
             found += self._of_span(step, path, first, last)
+        found += self._of_failure(step, files)
         led_to: dict[str, int] = {}
         for path in asked.paths:
             for source in self._of_path(step, path):
@@ -266,9 +277,8 @@ class Flow:
         """Entries of a listing and hits of a search, with their folders joined."""
         folder, run = folder_of(step), step.run
         names = self.wanted.names
-        for hit in chain(
-            HIT.finditer(text), BLAMED.finditer(text) if step.success is False else ()
-        ):
+        ways = (HIT, BLAMED, COMPILED) if step.success is False else (HIT,)
+        for hit in chain.from_iterable(way.finditer(text) for way in ways):
             if last_part(hit["path"]) not in names:
                 continue
             name = placed(hit["path"], folder, step.cwd)
@@ -335,6 +345,13 @@ class Flow:
             self.hits[path] = [hit for hit in held if not first <= hit[0] <= end]
             lines = f"line range {first}-{last}" if last else f"lines from {first}"
             yield Source(near[-1], lines, HOLDS_A_HIT)
+
+    def _of_failure(self, step: Step, files: Iterable[str]) -> Iterator[Source]:
+        """An edit from the failures just received that blamed a file of it."""
+        for path in sorted(files) if step.operation == "edit" else ():
+            for line, seen in self.hits.get(path, ()):
+                if seen >= self.latest and self.shown[seen].success is False:
+                    yield Source(seen, f"{last_part(path)}:{line}", BLAMED_THERE)
 
     def _of_path(self, step: Step, path: str) -> Iterator[Source]:
         """A path from what named it, a listing or a hit: from the first, or the one just received."""
