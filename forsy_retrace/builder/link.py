@@ -228,9 +228,9 @@ class _Linker:
 
     def _call(self, step: Step) -> Step:
         lane = self._lane(step)
-        beside = [one for one in lane.batch if issued_together(one, step)]
-        first = self.steps[beside[0].step] if beside else None
-        if not beside:
+        beside = next((one for one in lane.batch if issued_together(one, step)), None)
+        first = self.steps[beside.step] if beside is not None else None
+        if first is None:
             lane.see()
             lane.receive(step)
         position = self._position(step, lane, first)
@@ -244,7 +244,9 @@ class _Linker:
             if source.is_use:
                 self.uses.setdefault(source.step, step.step)
         step = self._joined(step, lane, position, found, again)
-        lane.batch = [*(lane.batch if beside else lane.late), step]
+        if first is None:
+            lane.batch = [*lane.late]
+        lane.batch.append(step)
         lane.issued.append(step)
         lane.started = True
         if step.like in PLAN_TOOLS and step.call is not None:

@@ -229,8 +229,11 @@ class Flow:
                 continue
             told.add(source.value)
             held = best.get(source.step)
-            if held is None or source.confidence > held.confidence:
+            if held is None:
                 best[source.step] = source
+            elif source.confidence > held.confidence:
+                is_name = held.value.endswith(f"/{source.value}")  # the whole path tells more
+                best[source.step] = source._replace(value=held.value) if is_name else source
         self.used.update(asked.said, *map(self.wanted.idents.of, texts(step.call.input)))
         wrote = self.wrote.get(step.step, ())
         paths = (*asked.paths, *asked.made, *(touch.path for touch in wrote))

@@ -77,5 +77,7 @@ def received(step: Step, batch: Sequence[Step]) -> Position:
 def made_by(step: Step, batch: Sequence[Step]) -> int | None:
     """The step of the call whose code made this one."""
     call = step.call.made_by if step.call is not None else ""
+    if not call:
+        return None
     makers = (one.step for one in batch if one.call is not None and one.call.call == call)
-    return next(makers, None) if call else None
+    return next(makers, None)
