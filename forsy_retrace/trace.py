@@ -113,6 +113,8 @@ class Touch(msgspec.Struct, frozen=True, gc=False):
     """Lines shown or asked for, from 1."""
     source: str = ""
     """Of a file that a command moved the path where it was."""
+    appends: bool = False
+    """Whether a command put something at its end, which makes the file where there is none."""
 
 
 class Check(msgspec.Struct, frozen=True, gc=False):

@@ -43,6 +43,8 @@ TEST = later(
     r"(?<![A-Za-z])[Tt]ests?(?![a-z])|[a-z0-9]Tests?(?![a-z])|conftest\.|[a-z0-9](?:[._-]s|S)pec\."
 )
 """The word in a test's name: `cart_test.py`, `CartTest.java`, `cart.spec.ts`, not `latest.py`."""
+APPENDED = "appended to"
+"""What became of a file that the log does not show to have been there before."""
 CONFIGS = (".toml", ".yaml", ".yml", ".json", ".ini", ".cfg", ".env", ".lock")
 MAX_DIFF = 200_000
 """Characters of a diff kept for one file."""
@@ -149,7 +151,8 @@ def _artifact(
     untold = {step for step in steps if trace.steps[step - 1].success is None}
     what = _history(changes, verbs, set() if untold == set(steps) else untold)
     if not told:
-        what = f"To be {kind} by {_listed(steps)}; the log does not say whether it was."
+        done = verbs[0] if set(verbs) == {APPENDED} else kind
+        what = f"To be {done} by {_listed(steps)}; the log does not say whether it was."
     content = _content(touched, trace, grade, held, doubts)
     state = _state(changes, trace, content, back, cwd) if told else ASKED[grade]
     return Artifact(
@@ -179,10 +182,11 @@ def _verbs(touched: list[Touch], changes: list[Touch]) -> Iterator[str]:
     """What each change does to the file: created, modified, moved, put back and so on.
 
     What an earlier step read or listed was there, unless the harness says that the write made it.
+    What is put at a file's end makes the file where there is none, and the log may tell of neither.
     """
     stands, since = False, 0
     for touch in changes:
-        fresh = touch.kind == "write" and not stands
+        fresh = (touch.kind == "write" or touch.appends) and not stands
         if fresh and touch.change is None:
             seen = (t.step for t in touched if t.kind in ("read", "listed"))
             fresh = not any(since < step < touch.step for step in seen)
@@ -198,7 +202,7 @@ def _verbs(touched: list[Touch], changes: list[Touch]) -> Iterator[str]:
             yield touch.kind
         else:
             made = fresh and (touch.change is None or touch.change.kind == "created")
-            yield "created" if made else "modified"
+            yield (APPENDED if touch.appends else "created") if made else "modified"
 
 
 def _type(verbs: list[str]) -> str:

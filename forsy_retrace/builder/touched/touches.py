@@ -26,6 +26,8 @@ READERS = ("Read", "NotebookRead", "read_file")
 WRITTEN_BY = {"write": "write", "edit": "edit", "execute": "generated"}
 """What a simple command's target is to it; a build's output or a log is generated, not edited,
 and what a formatter rewrites is changed by a check."""
+APPENDS = frozenset(["redirect-append", "tee"])
+"""The rules of commands that, where they edit, put something at a file's end."""
 MAKES_FOLDERS = frozenset(["mkdir", "md"])
 """Commands whose targets are folders with nothing in them."""
 ROOTED = later(r"[/~\\]|[A-Za-z]:")
@@ -131,7 +133,9 @@ def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[T
         elif text is not None and (kind == "write" or path not in told):
             yield _poured(step, path, kind, text, told.get(path))
         elif path not in told:
-            yield _touch(step, path, kind, source=_source(step, run.simples[at], path))
+            simple = run.simples[at]
+            appends = kind == "edit" and simple.rule in APPENDS
+            yield _touch(step, path, kind, source=_source(step, simple, path), appends=appends)
 
 
 def _kept(step: Step, run: Command, named: Iterable[Named]) -> frozenset[str]:
@@ -220,7 +224,7 @@ def _poured(step: Step, path: str, kind: str, text: str, change: Change | None =
     lines = tuple(text.splitlines())
     if kind == "write":
         return _touch(step, path, kind, new=text, added=lines, change=change)
-    return _touch(step, path, "edit", old="", new=text, added=lines)
+    return _touch(step, path, "edit", old="", new=text, added=lines, appends=True)
 
 
 def _is_file(path: str) -> bool:
