@@ -340,14 +340,15 @@ class Flow:
             within = [(line, seen) for line, seen in within if line in thought]
         known = self.known.get(path, ())
         near = [
-            seen
+            (line, seen)
             for line, seen in within
             if seen >= self.latest or not any(start <= line <= stop for start, stop in known)
         ]
         if near:
             self.hits[path] = [hit for hit in held if not first <= hit[0] <= end]
             lines = f"line range {first}-{last}" if last else f"lines from {first}"
-            yield Source(near[-1], lines, HOLDS_A_HIT)
+            line, seen = near[-1]
+            yield Source(seen, lines, HOLDS_A_HIT, line=line)
 
     def _of_failure(self, step: Step, files: Iterable[str]) -> Iterator[Source]:
         """An edit from the failures just received that blamed a file of it."""

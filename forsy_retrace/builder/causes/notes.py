@@ -11,7 +11,10 @@ from .source import Source
 
 
 def came_from(source: Source, step: Step) -> str:
-    return f"{_quoted(source.value, step)} came from step {source.step}."
+    told = _quoted(source.value, step)
+    if source.line:
+        return f"{told} holds line {source.line}, which step {source.step} named."
+    return f"{told} came from step {source.step}."
 
 
 HERE = later(r"^(?:\.{1,2}/)+")

@@ -16,6 +16,9 @@ class Source(NamedTuple):
     is_use: bool = True
     """False of an edit's echo of its own lines, which a later edit mends: nothing came of them."""
 
+    line: int = 0
+    """Of a range of lines, which the step cannot have shown as such, the line in it that it named."""
+
     @property
     def confidence(self) -> float:
         """How sure it is."""
