@@ -348,7 +348,7 @@ class Flow:
             self.hits[path] = [hit for hit in held if not first <= hit[0] <= end]
             lines = f"line range {first}-{last}" if last else f"lines from {first}"
             line, seen = near[-1]
-            yield Source(seen, lines, HOLDS_A_HIT, line=line)
+            yield Source(seen, lines, HOLDS_A_HIT, told=f"holds line {line}, which step {{}} named")
 
     def _of_failure(self, step: Step, files: Iterable[str]) -> Iterator[Source]:
         """An edit from the failures just received that blamed a file of it."""
@@ -377,7 +377,7 @@ class Flow:
         named = sorted(w for w in ways if w.step < led)[:1]
         number = self.imports.get(path, led)
         if not named and number < min(led, self.first.get(posixpath.splitext(name)[0], led)):
-            named = [Source(number, name, IMPORTED)]
+            named = [Source(number, name, IMPORTED, told="is loaded in what step {} showed")]
         yield from named or self._of_folder(step, path)
 
     def _of_folder(self, step: Step, path: str) -> Iterator[Source]:

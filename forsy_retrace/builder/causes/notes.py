@@ -11,10 +11,7 @@ from .source import Source
 
 
 def came_from(source: Source, step: Step) -> str:
-    told = _quoted(source.value, step)
-    if source.line:
-        return f"{told} holds line {source.line}, which step {source.step} named."
-    return f"{told} came from step {source.step}."
+    return f"{_quoted(source.value, step)} {source.told.format(source.step)}."
 
 
 HERE = later(r"^(?:\.{1,2}/)+")

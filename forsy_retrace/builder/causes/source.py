@@ -16,8 +16,8 @@ class Source(NamedTuple):
     is_use: bool = True
     """False of an edit's echo of its own lines, which a later edit mends: nothing came of them."""
 
-    line: int = 0
-    """Of a range of lines, which the step cannot have shown as such, the line in it that it named."""
+    told: str = "came from step {}"
+    """How the note tells of it, where the step showed something else than the value itself."""
 
     @property
     def confidence(self) -> float:
