@@ -339,7 +339,7 @@ class _Linker:
             causes, confidence = [*sures], min(sures.values())
             notes += [came_from(source, step) for source in given]
             rule = given[0].rule.name
-            if kind == "dependency_on_tool_result" and len(set(causes)) > 1:
+            if kind == "dependency_on_tool_result" and len(causes) > 1:
                 kind = "dependency_on_multiple_prior_steps"
         if again is not None:
             causes = [*causes, again.step]

@@ -355,7 +355,10 @@ class Flow:
         for path in sorted(files) if step.operation == "edit" else ():
             for line, seen in self.hits.get(path, ()):
                 if seen >= self.latest and self.shown[seen].success is False:
-                    yield Source(seen, f"{last_part(path)}:{line}", BLAMED_THERE)
+                    place = f"{last_part(path)}:{line}"
+                    yield Source(
+                        seen, place, BLAMED_THERE, told="was named by step {}, which failed"
+                    )
 
     def _of_path(self, step: Step, path: str) -> Iterator[Source]:
         """A path from what named it, a listing or a hit: from the first, or the one just received."""

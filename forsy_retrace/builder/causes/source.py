@@ -15,7 +15,6 @@ class Source(NamedTuple):
     """Where the rule's figure depends on what it found."""
     is_use: bool = True
     """False of an edit's echo of its own lines, which a later edit mends: nothing came of them."""
-
     told: str = "came from step {}"
     """How the note tells of it, where the step showed something else than the value itself."""
 
