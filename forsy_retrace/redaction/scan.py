@@ -22,6 +22,7 @@ from forsy_retrace.redaction import (
     rosters,
     tokens,
 )
+from forsy_retrace.redaction.dumps import dumps
 from forsy_retrace.redaction.engine import Literals
 from forsy_retrace.redaction.margins import DEPTH, without_margins
 from forsy_retrace.redaction.names import after_escape
@@ -146,8 +147,12 @@ class Rules:
         if scan and scan.hanging:
             for view in without_margins(data, scan.hanging):
                 found += self._in_view(view, gate)
+        for dump in dumps(data):
+            found += self._in_view(dump, gate)
         for view in views(data):
             found += self._in_view(view, gate)
+            for dump in dumps(view.data, view):
+                found += self._in_view(dump, gate)
         return found
 
     def _in_view(self, view: View, gate: bool, depth: int = 1) -> list[Find]:

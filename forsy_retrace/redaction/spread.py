@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import encoded, names, scan, shape
+from forsy_retrace.redaction.dumps import dumps
 from forsy_retrace.redaction.engine import Literals
 from forsy_retrace.redaction.scan import CREDENTIAL, Find, in_pieces
 from forsy_retrace.redaction.views import resolve, views
@@ -95,6 +96,10 @@ class Spread:
             yield from _found(self.literals, self.known, data)
             for block in WRAPPED.finditer(data) if WIDE_LINE.search(data) else ():
                 yield from _over_breaks(self.literals, self.known, block)
+            for dump in dumps(data):
+                for find in _found(self.literals, self.known, dump.data):
+                    for start, end in dump.spans(find.start, find.end):
+                        yield find._replace(start=start, end=end)
         if self.signed_literals is None:
             return
         for view in views(data):
