@@ -61,7 +61,7 @@ PORT = later(rb"[0-9]{2,5};")
 BEFORE_NETWORK = later(rb"(?:^|[\s\"'`=])[\w.-]{1,60}:([^\s\"'`]{3,80})$")
 FILE_END = later(rb"\.[a-z]")
 LINK = later(rb"[A-Za-z0-9_=-]{20,200}")
-USER_ONLY = later(rb"([A-Za-z0-9_.~%-]{16,300})@[A-Za-z0-9\[]")
+USER_ONLY = later(rb"([A-Za-z0-9_.~%-]{16,300}):?@[A-Za-z0-9\[]")
 USERINFO_SLASH = later(rb"(?:[^\s/@:\"'`<>\\?#]{0,60}:)?([A-Za-z0-9+/=_.-]{16,200})@[A-Za-z0-9]")
 AUTH_VALUE = later(
     rb"\\{0,8}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,8}[\"']?([A-Za-z0-9+/]{8,999}={0,2})"
@@ -73,7 +73,13 @@ K8S_LINE = later(
     rb"(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40})?\\{0,3}[\"']?"
     rb"([A-Za-z0-9+/=]{4,8000})\\{0,3}[\"']?[ \t]{0,4},?[ \t\r]{0,4}(?:#[^\n]{0,80})?(?:\n|$)?"
 )
-COMMA = 0x2C
+# A value of `stringData`, which is no base64.
+K8S_TEXT = later(
+    rb"[ \t]{0,40}([{,][ \t]{0,4})?\\{0,3}[\"']?([\w.-]{1,100})\\{0,3}[\"']?[ \t]{0,4}:[ \t]{0,4}"
+    rb"\\{0,3}[\"']?([^\s\"'\\]{1,400})\\{0,3}[\"']?[ \t]{0,4},?[ \t\r]{0,4}(?:#[^\n]{0,80})?"
+    rb"(?:\n|$)"
+)
+K8S_OPENS = later(rb"(?:[ \t]{0,4}\{)?(?:[ \t\r]{0,4}\n){1,4}")
 KEY_SIZE = 3000
 JWK = later(
     rb"[\"'\s{,](?:d|p|q|dp|dq|qi|k)[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']([A-Za-z0-9_-]{20,999})[\"']"
@@ -326,14 +332,18 @@ def _kubernetes(scan: Scan, start: int, end: int) -> None:
     if back >= 0:
         begins.append(low.find(b":", back) + 1)
     for begin in begins:
-        place = begin
-        while data[place : place + 1] in (b"\r", b"\n"):
-            place += 1
+        opens = K8S_OPENS.match(data, begin)
+        place = opens.end() if opens else begin
+        is_text = low.rfind(b"stringdata", begin - 16, begin) >= 0
         for _ in range(200):
-            line = K8S_LINE.match(data, place)
-            if line is None or not (line[1] or line[0][:1].isspace() or data[place - 1] == COMMA):
+            line = (K8S_TEXT if is_text else K8S_LINE).match(data, place)
+            goes_on = data[place - 5 : place].rstrip().endswith(b",")
+            if line is None or not (line[1] or line[0][:1].isspace() or goes_on):
                 break  # the keys of a block stand further right than the block
-            if len(line[3]) >= 4 and not shape.NUMBER.match(line[3]):
+            if is_text:
+                if shape.is_password(line[3], quoted=True, certain=False):
+                    scan.add(*line.span(3), "kubernetes-secret")
+            elif len(line[3]) >= 4 and not shape.NUMBER.match(line[3]):
                 scan.add(line.start(3), line.end(3), "kubernetes-secret", value=_decoded(line[3]))
             place = line.end()
 

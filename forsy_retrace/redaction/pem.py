@@ -35,6 +35,7 @@ LINE = later(rb"=?[A-Za-z0-9+/=]{4,2000}(?:\\/[A-Za-z0-9+/=]{0,200}){0,40}")
 LINES = 2000
 ARMOUR = 120
 """Lines of a key that may have something before them."""
+VAULT_LINES = 400
 REACH = 1 << 16
 """Bytes between the head and the tail of a key whose lines have something before them."""
 AROUND = 120
@@ -75,6 +76,11 @@ DER_AT = {
 FIGURES = later(
     rb"[ \t]{0,4}\r?\n[ \t]{1,20}((?:[ \t]{0,20}(?:[0-9a-f]{2}:){2,31}[0-9a-f]{0,2}\s{1,3}){1,160})"
 )
+# What Ansible has sealed: anybody may guess at its password.
+VAULT = later(
+    rb"[0-9.]{3,5};AES(?:256)?(?:;[\w.-]{1,60})?"
+    rb"((?:[ \t]{0,8}\r?\n[ \t]{0,60}[0-9a-f]{8,80}){1,2000})(?![0-9a-zA-Z_:=-])"
+)
 PUTTY = later(rb"Private-Lines: ?[0-9]{1,3}(?:\r?\n|\\{1,8}n)")
 
 
@@ -84,6 +90,7 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"--end ", _from_tail
     yield b"-- end ", _from_tail
     yield b"private-lines:", _putty
+    yield b"$ansible_vault;", _vault
     for part, before in DER_AT.items():
         yield part, partial(_without_armour, before)
     for name in (b"privateexponent:", b"prime1:", b"prime2:", b"exponent1:", b"exponent2:"):
@@ -171,6 +178,13 @@ def _putty(scan: Scan, start: int, end: int) -> None:
     if head:
         scan.hanging.append((start, ARMOUR))
         _mask_body(scan, head.end(), "putty-key")
+
+
+def _vault(scan: Scan, start: int, end: int) -> None:
+    scan.hanging.append((start, VAULT_LINES))
+    if sealed := VAULT.match(scan.data, end):
+        begin = sealed.end(1) - len(sealed[1].lstrip())
+        scan.add(begin, sealed.end(1), "ansible-vault", value=b"".join(sealed[1].split()))
 
 
 def _without_armour(before: int, scan: Scan, start: int, end: int) -> None:
