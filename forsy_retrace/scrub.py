@@ -10,7 +10,7 @@ import msgspec
 
 from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.logs import named
-from forsy_retrace.redact import Rules, masker_of
+from forsy_retrace.redact import Rules, learn_log, masker_of
 from forsy_retrace.source import Source, Unread, below, is_sealed, text_in
 
 PIECE = 1 << 20
@@ -27,14 +27,22 @@ class Place(msgspec.Struct, frozen=True):
     rule: str
 
 
-def redacted(stream: BinaryIO, rules: Rules = Rules(), name: str = "") -> Iterator[bytes]:  # noqa: B008 (Rules is frozen)
+def redacted(
+    stream: BinaryIO,
+    rules: Rules = Rules(),  # noqa: B008 (Rules is frozen)
+    name: str = "",
+    log: Path | None = None,
+) -> Iterator[bytes]:
     """The text without what is private; equal values get equal placeholders all through it.
 
     What is packed, or in a wide encoding, comes out as plain UTF-8; what is no text is refused.
+    Of a file that is a log, what its commands printed is judged by the commands.
     """
     data = text_in(stream.read(), name)
     texts = [_text(piece) for piece in _pieces(io.BytesIO(data))]
     masker = masker_of(rules)
+    if log is not None:
+        learn_log(masker, named(log))
     for text in texts:
         masker.learn(text)
     masker.seal()
@@ -61,6 +69,7 @@ def scanned(path: Path, rules: Rules) -> Iterator[Place | Unread]:
             continue
         whole = one[1]
         masker = masker_of(rules)
+        learn_log(masker, one[2])
         first = 1
         text = _text(whole)
         masker.learn(text)
@@ -93,13 +102,13 @@ def second_opinion(path: Path) -> Iterator[Place]:
                 yield Place(one[0], told["location"]["line"], "CREDENTIAL", told["rule_id"])
 
 
-def _contents(path: Path) -> Iterator[tuple[str, bytes] | Unread]:
+def _contents(path: Path) -> Iterator[tuple[str, bytes, Source] | Unread]:
     """The name and the plain bytes of each file, or why there are none."""
     for source in below(path) if os.path.isdir(path) else (named(path),):
         yield from _unpacked(source)
 
 
-def _unpacked(source: Source | Unread) -> Iterator[tuple[str, bytes] | Unread]:
+def _unpacked(source: Source | Unread) -> Iterator[tuple[str, bytes, Source] | Unread]:
     if isinstance(source, Unread):
         yield source
         return
@@ -110,7 +119,7 @@ def _unpacked(source: Source | Unread) -> Iterator[tuple[str, bytes] | Unread]:
         elif is_sealed(data := source.whole(strict=True)):
             yield Unread(source.name, "packed within, or in a way that is not read here")
         else:
-            yield source.name, data
+            yield source.name, data, source
     except UnreadableInput as error:
         yield Unread(source.name, str(error).removeprefix(f"{source.name}: "))
 

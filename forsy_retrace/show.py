@@ -7,7 +7,7 @@ from typing import Any
 from forsy_retrace.builder.sections import sentence_of
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.loaded import json_lines, json_of, load_folder, sources_of
-from forsy_retrace.redact import Rules, masker_of
+from forsy_retrace.redact import Rules, learn_log, masker_of
 from forsy_retrace.sdk import resolve, text_of, text_or_json
 from forsy_retrace.trace import FIELDS, counted
 from forsy_retrace.validate import Problem, problems
@@ -174,6 +174,7 @@ def _masker(logs: Logs, row: Json, rules: Rules) -> Callable[[str], str]:
     """Masks with what the whole logs teach, not one record alone."""
     masker = masker_of(rules)
     for name in {str(record["file"]) for record in row["records"]}:
+        learn_log(masker, logs.source(name))
         for line in logs.whole(name).decode("utf-8", "replace").split("\n"):
             masker.learn(line)
     masker.seal()

@@ -106,10 +106,11 @@ class Logs:
     def whole(self, name: str) -> bytes:
         """All bytes of a log that evidence names."""
         if name not in self.held:
-            self.held[name] = self._source(name).whole()
+            self.held[name] = self.source(name).whole()
         return self.held[name]
 
-    def _source(self, name: str) -> Source:
+    def source(self, name: str) -> Source:
+        """The file that evidence means by a name; raises where there is none."""
         if self.main is not None and name == self.main_name:
             return self.main
         archive, mark, inner = name.rpartition("#")
@@ -119,7 +120,7 @@ class Logs:
         if exact:
             return exact[0]
         if mark and archive:
-            return self._member(self._source(archive), inner)
+            return self._member(self.source(archive), inner)
         pattern = _pattern(name)
         loose = [source for source in self.found if pattern.fullmatch(source.name)]
         sized = [source for source in loose if source.size == self.sizes.get(name)]
@@ -139,9 +140,9 @@ class Logs:
     def of_the_trace(self) -> Source:
         """The log itself; raises NotRetraced where it, or what belongs to it, is not as it was."""
         for name, size in self.sizes.items():
-            if size is None or self._source(name).size != size:
+            if size is None or self.source(name).size != size:
                 raise NotRetraced("its log has grown or was changed since")
-        return self._source(self.main_name)
+        return self.source(self.main_name)
 
     def is_as_it_was(self) -> bool:
         """Whether the named file has the size that the manifest gives."""

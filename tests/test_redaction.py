@@ -2659,6 +2659,15 @@ HOSTILE = [
         "loginmodule user_a=",
         "com2sec a b ",
         "gsk_aB3dE6\n",
+        "0000000 67 68 70\n",
+        "00000000: 6768 gh\n",
+        "0000000   g   h  \\n\n",
+        "00000000  67 68  |gh|\n",
+        "000000 ",
+        "$ANSIBLE_VAULT;1.1;AES256\n61\n",
+        "kind: Secret\nstringData:\n  a: b\n",
+        "pass show a | head ",
+        "sudo -S <<EOF\na\n",
     ),
 ]
 

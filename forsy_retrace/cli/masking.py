@@ -22,10 +22,12 @@ def redact(file: Any, rules: Any) -> None:
     What is packed or in UTF-16 comes out as plain UTF-8. What is no text is refused.
     """
     from forsy_retrace.scrub import redacted
+    from forsy_retrace.source import is_regular
 
     out = sys.stdout.buffer
     name = getattr(file, "name", "-")
-    for piece in redacted(file, rules, Path(name).name if isinstance(name, str) else "-"):
+    path = Path(name) if isinstance(name, str) else Path("-")
+    for piece in redacted(file, rules, path.name, path if is_regular(path) else None):
         out.write(piece)
     out.flush()
 

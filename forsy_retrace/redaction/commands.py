@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from forsy_retrace.patterns import later
-from forsy_retrace.redaction import headers, margins, rules, shape, values
+from forsy_retrace.redaction import headers, margins, printed, rules, shape, values
 from forsy_retrace.redaction.strength import is_secret, strength
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 LEFT = 200
 PIPED = later(
-    rb"(?:echo|printf|print|cat <<<|Write-Output)[ \t]{1,4}(?:-[a-zA-Z]{1,3}[ \t]{1,4})?(?:(?:\"%s"
-    rb"(?:\\\\?n)?\"|'%s(?:\\\\?n)?')[ \t]{1,4})?"
+    rb"(?:echo|printf|print|yes|cat <<<|Write-Output)[ \t]{1,4}(?:-[a-zA-Z]{1,3}[ \t]{1,4})?"
+    rb"(?:(?:\"%s(?:\\\\?n)?\"|'%s(?:\\\\?n)?')[ \t]{1,4})?"
     rb"(?:\"([^\"\n]{3,200})\"|'([^'\n]{3,200})'|([^\s|\"']{3,200}))[ \t]{0,4}\|[^|\n]{0,80}$"
 )
 WRITTEN = later(
@@ -122,7 +122,8 @@ class _Command:
         stop = data.rfind(self.stop, value.start, value.end) if self.stop else -1
         if stop > value.start:
             value = value._replace(end=stop)
-        if self._is_secret(data[value.start : value.end], value.quoted):
+        name = lead["name"] if self.part == "named" else b""
+        if self._is_secret(data[value.start : value.end], value.quoted, name):
             if not self._follows(data, start):
                 return
             scan.add(value.start, value.end, self.id)
@@ -172,6 +173,8 @@ class _Command:
                 return shape.is_token(text, 12) and not shape.UUID.fullmatch(text)
             case "strong" | "string":
                 return shape.is_password(text, quoted=quoted, certain=False)
+            case "named":
+                return printed.is_named(text, strength(name), quoted=quoted)
             case "quoted":
                 return shape.is_password(text, quoted=True, certain=b" " not in text)
             case "pairs" | "pairs-strict":

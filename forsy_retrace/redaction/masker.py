@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from forsy_retrace.patterns import later
-from forsy_retrace.redaction import engine, names
+from forsy_retrace.redaction import engine, names, printed
 from forsy_retrace.redaction.scan import CREDENTIAL, Find, rules
 from forsy_retrace.redaction.spread import Spread, folded, is_worth_spreading
 from forsy_retrace.redaction.strength import is_secret, names_a_session, strength
@@ -74,6 +74,8 @@ class Masker:
         self._values: dict[tuple[str, bytes], bytes] = {}
         self._remembered: dict[tuple[str, str], tuple[Find, ...] | Masked] = {}
         """What was found in a text under a name, until it is masked: then what became of it."""
+        self._printed: dict[str, tuple[Find, ...]] = {}
+        """What is secret in a text for the command that printed it."""
         self._room = REMEMBERED
         self._spread: Spread | None = None
         self._numbers: dict[tuple[str, bytes], int] = {}
@@ -102,6 +104,21 @@ class Masker:
             self._highest[kind] = max(self._highest.get(kind, 0), int(number))
         if is_shown:
             self._remember(text, key, finds)
+
+    def learn_printed(self, asked: str, text: str) -> None:
+        """Takes in what of a text is secret for what was asked for: `pass show` and its output.
+
+        Tell it before `learn` is told of the text.
+        """
+        data = _encode(text)
+        found = tuple(
+            Find(start, end, CREDENTIAL, rule, data[start:end])
+            for start, end, rule in printed.spans(_encode(asked), data)
+        )
+        if found:
+            self._printed[text] = (*self._printed.get(text, ()), *found)
+        for find in found:
+            self._keep(find.kind, find.value)
 
     def seal(self) -> None:
         """Ends the first pass: the values learnt so far are looked for everywhere."""
@@ -215,6 +232,7 @@ class Masker:
 
     def _first_finds(self, text: str, data: bytes, key: str) -> list[Find]:
         found = rules(plain=self._plain).scan(data)
+        found += self._printed.get(text, ())
         for pattern in self._patterns:
             found += _by_pattern(pattern, text)
         if key:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Literal
 
@@ -72,6 +73,44 @@ class Command(msgspec.Struct, frozen=True):
         return self.left.replace("<word>", WORD) or (WORD if begins_a_word else "")
 
 
+# What may stand behind such a command on its line: what cuts and turns what it prints.
+FILTERS = (
+    r"(?:[ \t]{0,2}(?:2?>{1,2}[ \t]?(?:&1|/dev/null)|;[ \t]?echo"
+    r"|\|\|[ \t]?(?:true|:|echo[^\n|;&>]{0,60})"
+    r"|\|[ \t]?(?:sudo )?(?:head|tail|tr|tee|cut|xargs|base64|sed|awk|cat|jq)\b[^\n|;&>]{0,80}"
+    r")){0,4}"
+)
+TO_LINE_END = r"(?:[ \t\"'`)\]}][^\n|;&>]{0,160})?" + FILTERS + r"\r?\n"
+
+
+class Printing(msgspec.Struct, frozen=True):
+    """A command that prints a secret alone, so that only what stands before it tells of that."""
+
+    id: str
+    on: str
+    part: str
+    lead: str = ""
+    left: str = ""
+    edge: bool | None = None
+    low: bool = False
+    sure: bool = False
+    members: bool = False
+
+    @property
+    def command(self) -> Command:
+        """The same as a rule of a text in which the command and what it printed stand."""
+        lead = self.lead + TO_LINE_END
+        return Command(
+            f"prints-{self.id}",
+            self.on,
+            lead,
+            left=self.left,
+            edge=self.edge,
+            low=self.low,
+            part=self.part,
+        )
+
+
 class Unsafe(ValueError):
     """A rule that could take more than linear time."""
 
@@ -89,18 +128,20 @@ def tokens() -> tuple[Token, ...]:
 
 @cache
 def commands() -> tuple[Command, ...]:
-    file = load("commands.toml")
-    rows = (
-        msgspec.convert({**row, "on": on}, Command)
-        for row in file["rows"]
-        for on in ([row["on"]] if isinstance(row["on"], str) else row["on"])
-    )
-    prints = (
-        Command("prints-" + part, on, r"[^\n|;&>]{0,160}\r?\n", part=part)
-        for part, literals in file["prints"].items()
-        for on in literals
-    )
-    return (*rows, *prints)
+    rows = (msgspec.convert(row, Command) for row in _each(load("commands.toml")["rows"]))
+    return (*rows, *(row.command for row in prints()))
+
+
+@cache
+def prints() -> tuple[Printing, ...]:
+    return tuple(msgspec.convert(row, Printing) for row in _each(load("prints.toml")["rows"]))
+
+
+def _each(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The rows of a table, one for each of the literals of a row that has several."""
+    for row in rows:
+        for on in [row["on"]] if isinstance(row["on"], str) else row["on"]:
+            yield {**row, "on": on}
 
 
 def vet(pattern: str) -> str:

@@ -1,0 +1,384 @@
+"""What a command prints alone, dumps of bytes, and what else only its surroundings give away.
+
+Every value here is random and was put together at run time; none was ever issued.
+"""
+
+import base64
+import json
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from asked import run
+from test_redaction import HEX, password, some
+
+from forsy_retrace.redact import asked_for
+from forsy_retrace.redaction import Masker, mask, printed
+from forsy_retrace.redaction import rules as rule_files
+
+ALONE = [
+    "pass show db | head -1",
+    "cd app && gh auth token 2>/dev/null || echo none",
+    "kubectl -n a get secret/db -o jsonpath='{.data.password}' | base64 --decode; echo",
+    "kubectl get secret db -o go-template='{{.data.pw|base64decode}}'",
+    "kubectl exec db-0 -- printenv POSTGRES_PASSWORD",
+    "docker exec db sh -c 'echo $MYSQL_ROOT_PASSWORD'",
+    'source .env && echo "${API_KEY}"',
+    "vault read -field=password database/creds/app",
+    "vault login -method=userpass username=a -token-only",
+    "git config --get github.token",
+    "npm config get //registry.npmjs.org/:_authToken",
+    "aws configure get aws_secret_access_key",
+    "az account get-access-token --query accessToken -o tsv",
+    "oc whoami -t",
+    "docker exec j cat /var/jenkins_home/secrets/initialAdminPassword",
+    "cat .vault_pass; cat ~/.config/app/token",
+    "cat /run/secrets/db_password",
+    "cat creds.json | jq -r '.db.password'",
+    "gh api user/tokens -q '.[0].token'",
+    "awk -F= '/DB_PASSWORD/{print $2}' .env",
+    "sed -n 's/^API_KEY=//p' .env",
+    "python3 -c \"import os; print(os.environ['API_KEY'])\"",
+    "node -p 'process.env.API_KEY'",
+    "node -e \"console.log(require('crypto').randomBytes(32).toString('hex'))\"",
+    "pwsh -c '$env:API_KEY'",
+    "head -c 32 /dev/urandom | base64",
+    "gpg --decrypt ~/.password-store/db.gpg 2>/dev/null | head -1",
+    "age -d -i key.txt token.age",
+    "base64 -d secret.b64",
+    "psql -At -c 'select api_key from users where id=1'",
+    "redis-cli config get requirepass",
+    "wg genkey | tee privatekey",
+    "argocd admin initial-password -n argocd",
+    "cat ~/.google_authenticator",
+    "manage.py shell -c 'print(get_random_secret_key())'",
+    "npx dotenv -p API_KEY",
+]
+
+
+def shown(asked: str, output: str) -> str:
+    """An output as a trace has it beside what was asked for."""
+    masker = Masker()
+    for one in asked_for(asked):
+        masker.learn_printed(one, output)
+    masker.learn(output)
+    masker.seal()
+    return masker.mask(output)
+
+
+@pytest.mark.parametrize("command", ALONE)
+def test_what_a_command_prints_alone_is_secret_by_the_command(command: str) -> None:
+    secret = some(32)
+    for asked in (command, json.dumps({"command": command}), json.dumps({"argv": ["-c", command]})):
+        assert shown(asked, f"{secret}\n") == "[CREDENTIAL_1]\n"
+        assert shown(asked, f"ready.\n{secret}\nand more") == "ready.\n[CREDENTIAL_1]\nand more"
+    assert shown(command, f"see {secret} there") == f"see {secret} there"
+    assert mask(f"{secret}\n") == f"{secret}\n"
+
+
+def test_every_row_of_what_is_printed_is_bounded_and_meets_a_case() -> None:
+    from test_redaction import test_what_such_a_command_prints_is_secret as others
+
+    (marked,) = others.pytestmark  # type: ignore[attr-defined]
+    cases = [
+        *ALONE,
+        *marked.args[1],
+        "kubectl get secret a -o jsonpath='{.data}'",
+    ]
+    fired = {row for case in cases for row in _fired(case)}
+    for row in rule_files.prints():
+        rule_files.vet(row.lead)
+    assert {row.id for row in rule_files.prints()} - fired == set()
+
+
+def _fired(command: str) -> set[str]:
+    from forsy_retrace.redaction.printed import _fired as fired
+
+    return {one.row.id for one in fired(command.encode())}
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("git rev-parse HEAD", "4f2b8c1d9e0a7365b4c8d2e1f0a9b8c7d6e5f403"),
+        ("cat VERSION", "2.14.0-rc1"),
+        ("echo $HOME", "/home/dev"),
+        ("echo $MAX_TOKENS", "4096"),
+        ("echo $PWD", "/srv/app"),
+        ("echo ${API_KEY:+set}", "set"),
+        ("gh auth token", "no oauth token found for github.com"),
+        ("gh auth token || echo none", "none"),
+        ("pass show db", "Error: db is not in the password store."),
+        ("kubectl get secret db -o jsonpath='{.data.username}' | base64 -d", "app_reader1"),
+        ("grep -rl API_KEY src | cut -d: -f1", "src/config/v2/settings.py"),
+        ("jq -r .tokens usage.json", "15214"),
+        ("cat src/token.py", "import1os"),
+        ("select id from users", "a81bc81bdead4e5dabff90865d1e13b1"),
+        ("head -5 notes.md", "Tiger-Lake!42"),
+        ("node -e \"const id = randomBytes(8).toString('hex')\"", "updated a81bc81bdead4e5d"),
+    ],
+)
+def test_what_is_no_secret_stays_whatever_was_asked(command: str, output: str) -> None:
+    assert shown(command, output) is output
+
+
+@pytest.mark.parametrize(
+    "command", ["pass show db", "printenv DB_PASSWORD", "echo $DB_PASSWORD", "op read op://a/b/c"]
+)
+def test_the_only_word_of_a_keeper_of_passwords_is_secret_whatever_it_looks_like(
+    command: str,
+) -> None:
+    assert shown(command, "sunset\n") == "[CREDENTIAL_1]\n"
+    assert shown(command, "sunset\nsunrise\n") == "sunset\nsunrise\n"
+
+
+def test_a_file_that_a_tool_read_is_as_one_that_was_printed() -> None:
+    secret = password()
+    asked = json.dumps({"file_path": "/home/dev/app/.vault_pass"})
+    assert shown(asked, f"     1→{secret}\n") == "     1→[CREDENTIAL_1]\n"
+    assert shown(asked, f"     1→{secret}\n     2→") == "     1→[CREDENTIAL_1]\n     2→"
+    notes = json.dumps({"file_path": "/home/dev/app/notes"})
+    assert shown(notes, f"     1→{secret}\n") == f"     1→{secret}\n"
+
+
+def test_all_members_of_a_secret_of_kubernetes_are_secret() -> None:
+    one, two = (base64.b64encode(some(9).encode()).decode() for _ in range(2))
+    asked = "kubectl get secret db -o jsonpath='{.data}'"
+    assert (
+        shown(asked, f'{{"a":"{one}","b":"{two}"}}')
+        == '{"a":"[CREDENTIAL_1]","b":"[CREDENTIAL_2]"}'
+    )
+    assert shown(asked, f"map[a:{one} b:{two}]") == "map[a:[CREDENTIAL_1] b:[CREDENTIAL_2]]"
+
+
+@pytest.mark.parametrize("indent", [None, 2, 4])
+def test_a_secret_of_kubernetes_is_read_in_json_however_it_is_laid_out(indent: int | None) -> None:
+    one, two = (base64.b64encode(some(9).encode()).decode() for _ in range(2))
+    told = {"data": {"a": one, "b": two}, "kind": "Secret", "metadata": {"name": "db"}}
+    for value in (told, {"items": [told, told], "kind": "List"}):
+        text = json.dumps(value, indent=indent)
+        masked = mask(text)
+        assert one not in masked
+        assert two not in masked
+        assert json.loads(masked)
+        assert masked.count('"metadata"') == text.count('"metadata"')
+
+
+def test_a_secret_of_kubernetes_in_plain_text_is_masked_under_any_name() -> None:
+    secret = password()
+    text = f"kind: Secret\nmetadata:\n  name: db\nstringData:\n  BOOT: {secret}\n  user: app\n"
+    assert mask(text) == text.replace(secret, "[CREDENTIAL_1]")
+
+
+# dumps
+
+
+def xxd(data: bytes) -> str:
+    lines = (data[at : at + 16] for at in range(0, len(data), 16))
+    return "".join(
+        f"{at * 16:08x}: {line.hex(' ', -2):<39}  {printable(line)}\n"
+        for at, line in enumerate(lines)
+    )
+
+
+def canonical(data: bytes) -> str:
+    lines = [data[at : at + 16] for at in range(0, len(data), 16)]
+    return "".join(
+        f"{at * 16:08x}  {line[:8].hex(' '):<23}  {line[8:].hex(' '):<23}  |{printable(line)}|\n"
+        for at, line in enumerate(lines)
+    )
+
+
+def octal(data: bytes) -> str:
+    lines = [data[at : at + 16] for at in range(0, len(data), 16)]
+    return "".join(
+        f"{at * 16:07o} {' '.join(f'{shown_sign(c):>3}' for c in line)}\n"
+        for at, line in enumerate(lines)
+    )
+
+
+def bytewise(data: bytes) -> str:
+    lines = [data[at : at + 16] for at in range(0, len(data), 16)]
+    return "".join(f"{at * 16:07o} {line.hex(' ')}\n" for at, line in enumerate(lines))
+
+
+def wordwise(data: bytes) -> str:
+    swapped = bytes(data[at ^ 1] for at in range(len(data) & ~1))
+    lines = [swapped[at : at + 16] for at in range(0, len(swapped), 16)]
+    return "".join(f"{at * 16:07x} {line.hex(' ', 2)}\n" for at, line in enumerate(lines))
+
+
+def printable(line: bytes) -> str:
+    return "".join(chr(c) if 32 <= c < 127 else "." for c in line)
+
+
+def shown_sign(c: int) -> str:
+    return {10: "\\n", 9: "\\t", 0: "\\0"}.get(c, chr(c) if 32 <= c < 127 else f"{c:03o}")
+
+
+DUMPS: dict[str, Callable[[bytes], str]] = {
+    "xxd": xxd,
+    "hexdump -C": canonical,
+    "od -c": octal,
+    "od -t x1": bytewise,
+    "hexdump": wordwise,
+}
+
+
+@pytest.mark.parametrize("dump", DUMPS.values(), ids=DUMPS)
+@pytest.mark.parametrize("before", ["", "# the settings of the shop\n" * 9])
+def test_a_dump_is_read_as_the_bytes_that_it_shows(
+    dump: Callable[[bytes], str], before: str
+) -> None:
+    secret = some(40)
+    text = dump(f"{before}DB_HOST=localhost\nAPI_TOKEN={secret}\nDEBUG=1\n".encode())
+    masked = mask(text)
+    left = dump(f"{before}DB_HOST=localhost\nAPI_TOKEN={' ' * 40}\nDEBUG=1\n".encode())
+    for part in (secret[at : at + 4] for at in range(0, 36, 4)):
+        assert part not in masked
+        assert part.encode().hex() not in masked.replace(" ", "")
+        assert "  ".join(f" {c}" for c in part) not in masked
+    assert masked.split("\n")[0].count("[CREDENTIAL_1]") == (0 if before else 1) or before == ""
+    assert mask(left) is left
+    assert json.loads(mask(json.dumps({"output": text})))["output"] == masked
+
+
+def test_a_value_known_from_elsewhere_is_masked_in_a_dump() -> None:
+    secret = some(24)
+    masker = Masker()
+    masker.learn(f"DB_PASSWORD={secret}")
+    masker.seal()
+    masked = masker.mask(xxd(f"say {secret} aloud".encode()))
+    assert masked.startswith("00000000: 7361 7920 [CREDENTIAL_1]  say [CREDENTIAL_1]\n")
+    assert printable(secret.encode())[-4:] not in masked
+
+
+def test_what_only_looks_like_a_dump_stays() -> None:
+    for text in (
+        "0000000 commits\n0000001 more\n",
+        "00000000: ok\n",
+        "000000001234 5678\n",
+        xxd(bytes(random.Random(3).randbytes(400))),
+    ):
+        assert mask(text) is text
+
+
+# what is sealed, piped, or stands in an address
+
+
+@pytest.mark.parametrize("indent", ["", "          "])
+@pytest.mark.parametrize("margin", ["", "{:>6}\t"])
+def test_the_body_of_a_sealed_vault_is_masked(indent: str, margin: str) -> None:
+    body = [some(80, HEX) for _ in range(3)] + [some(42, HEX)]
+    lines = ["db_password: !vault |", f"{indent}$ANSIBLE_VAULT;1.1;AES256"]
+    lines += [f"{indent}{line}" for line in body] + ["other: value"]
+    text = "\n".join(margin.format(n) + line for n, line in enumerate(lines, 1))
+    masked = mask(text)
+    assert not any(line in masked for line in body)
+    assert "$ANSIBLE_VAULT;1.1;AES256" in masked
+    assert masked.endswith("other: value")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sudo -S ls <<EOF\n{}\nEOF",
+        "docker login -u a --password-stdin <<'EOF'\n{}\nEOF",
+        "yes '{}' | passwd ops",
+        "echo '{}' | su - root -c ls",
+    ],
+)
+def test_a_password_fed_to_a_command_is_masked(text: str) -> None:
+    secret = password()
+    assert mask(text.format(secret)) == text.format("[CREDENTIAL_1]")
+
+
+def test_a_token_before_an_empty_password_is_masked() -> None:
+    secret = some(32)
+    text = f"https://{secret}:@git.shop.example/a/b.git"
+    assert mask(text) == "https://[CREDENTIAL_1]:@git.shop.example/a/b.git"
+
+
+# whole logs
+
+
+def a_log(path: Path, tool: str, sent: object, output: str) -> Path:
+    """A session of Claude Code's with one call."""
+    shared = {
+        "sessionId": "f5476776-e43b-4d36-b10d-5bbaca6a6a56",
+        "version": "2.1.58",
+        "cwd": "/srv",
+    }
+    uuids = [f"{n:08x}-e43b-4d36-b10d-5bbaca6a6a56" for n in range(3)]
+    call = "toolu_01" + "A" * 22
+    rows = [
+        ("user", "Have a look"),
+        ("assistant", [{"type": "tool_use", "id": call, "name": tool, "input": sent}]),
+        ("user", [{"type": "tool_result", "tool_use_id": call, "content": output}]),
+    ]
+    lines = [
+        {
+            **shared,
+            "type": role,
+            "uuid": uuids[at],
+            "parentUuid": uuids[at - 1] if at else None,
+            "timestamp": f"2026-02-26T09:12:0{at}.041Z",
+            "message": {"role": role, "content": content, "id": f"msg_01{'B' * 22}"},
+        }
+        for at, (role, content) in enumerate(rows)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_no_command_shows_what_a_command_printed(tmp_path: Path) -> None:
+    secret = some(32)
+    log = a_log(tmp_path / "s.jsonl", "Bash", {"command": "gh auth token"}, f"{secret}\n")
+    assert run("claude-code", log, "-o", tmp_path / "trace").exit_code == 0
+    for file in (tmp_path / "trace").rglob("*"):
+        assert file.is_dir() or secret.encode() not in file.read_bytes()
+    asked = ("show", tmp_path / "trace", "--step", 2, "--why", "output", "--source", log)
+    for words in (("events", "auto", log), ("redact", log), asked):
+        said = run(*words).stdout
+        assert secret not in said
+        assert "[CREDENTIAL_1]" in said
+    assert run("scan", log).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"env": [{"name": "DB_PASSWORD", "value": "{}"}]},
+        {"argv": ["mysql", "-u", "root", "-p{}", "-e", "select 1"]},
+        {"argv": ["sshpass", "-p", "{}", "ssh", "h"]},
+        {"jwk": {"kty": "oct", "k": "{}"}},
+        {"element": "Password field", "text": "{}"},
+        {"headers": {"Authorization": "Bearer {}"}},
+        {"file_path": "/srv/.vault_pass", "content": "{}"},
+    ],
+)
+def test_the_arguments_of_an_event_are_masked_as_a_trace_has_them(
+    tmp_path: Path, sent: object
+) -> None:
+    secret = some(32)
+    filled = json.loads(json.dumps(sent).replace("{}", secret))
+    log = a_log(tmp_path / "s.jsonl", "mcp__x__do", filled, "ok")
+    said = run("events", "claude-code", log).stdout
+    (call,) = [json.loads(row) for row in said.splitlines() if '"ToolCall"' in row]
+    assert call["input"] == json.loads(json.dumps(sent).replace("{}", "[CREDENTIAL_1]"))
+    run("claude-code", log, "-o", tmp_path / "trace")
+    step = json.loads((tmp_path / "trace" / "trace.json").read_text())["steps"][1]
+    assert json.loads(step["input"]) == call["input"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ["pass show ", "echo $A_KEY ", "cat a/", "select a ", "jq .a."])
+@pytest.mark.parametrize("output", ["aB3dE6gH9\n", '{"a":"aB3dE6gH9"}', " a:aB3d", "     1→a\n"])
+def test_what_was_asked_and_printed_is_judged_in_step_with_its_length(
+    asked: str, output: str
+) -> None:
+    start = time.process_time()
+    printed.spans((asked * 20_000).encode(), (output * 20_000).encode())
+    assert time.process_time() - start < 3  # each command held against each line takes a minute
