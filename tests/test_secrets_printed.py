@@ -94,9 +94,7 @@ def test_every_row_of_what_is_printed_is_bounded_and_meets_a_case() -> None:
 
 
 def _fired(command: str) -> set[str]:
-    from forsy_retrace.redaction.printed import _fired as fired
-
-    return {one.row.id for one in fired(command.encode())}
+    return {one.row.id for one in printed._fired(command.encode())}
 
 
 @pytest.mark.parametrize(
@@ -380,5 +378,5 @@ def test_what_was_asked_and_printed_is_judged_in_step_with_its_length(
     asked: str, output: str
 ) -> None:
     start = time.process_time()
-    printed.spans((asked * 20_000).encode(), (output * 20_000).encode())
+    printed.spans(printed.fired((asked * 20_000).encode()), (output * 20_000).encode())
     assert time.process_time() - start < 3  # each command held against each line takes a minute

@@ -110,10 +110,13 @@ class Masker:
 
         Tell it before `learn` is told of the text.
         """
+        fired = printed.fired(_encode(asked))
+        if not fired:
+            return
         data = _encode(text)
         found = tuple(
             Find(start, end, CREDENTIAL, rule, data[start:end])
-            for start, end, rule in printed.spans(_encode(asked), data)
+            for start, end, rule in printed.spans(fired, data)
         )
         if found:
             self._printed[text] = (*self._printed.get(text, ()), *found)

@@ -38,7 +38,7 @@ class Span(NamedTuple):
     rule: str
 
 
-class _Fired(NamedTuple):
+class Fired(NamedTuple):
     """A row whose command stands in a text, and how much the name in it promises a secret."""
 
     row: rules.Printing
@@ -50,16 +50,18 @@ class _Fired(NamedTuple):
         return self.row.part, self.level, self.row.sure, self.row.members
 
 
-def spans(asked: bytes, output: bytes) -> list[Span]:
-    """What of an output is secret for the command that was asked for."""
-    fired = {one.judges: one for one in _fired(asked)} if output else {}
-    if not fired:
-        return []
+def fired(asked: bytes) -> list[Fired]:
+    """The commands in a text that print a secret; one of those that are judged alike."""
+    return list({one.judges: one for one in _fired(asked)}.values())
+
+
+def spans(printing: list[Fired], output: bytes) -> list[Span]:
+    """What of an output is secret for the commands that were asked for."""
     words = list(_words(output))
     members = list(_members(output))
     is_all = len(words) == 1 and len(output.split()) == 1
     found: dict[tuple[int, int], Span] = {}
-    for row, level in fired.values():
+    for row, level in printing:
         rule = f"prints-{row.id}"
         for start, end in words:
             if _is_secret(output[start:end], row.part, level, sure=row.sure and is_all):
@@ -92,7 +94,7 @@ def _is_secret(text: bytes, part: str, level: int, *, sure: bool) -> bool:
             return shape.is_password(text, quoted=sure, certain=sure)
 
 
-def _fired(asked: bytes) -> Iterator[_Fired]:
+def _fired(asked: bytes) -> Iterator[Fired]:
     low = asked.lower()
     for index, start, end in _literals().find(low):
         row = rules.prints()[index]
@@ -101,7 +103,7 @@ def _fired(asked: bytes) -> Iterator[_Fired]:
         if argument and (left is None or left.search(asked, max(0, start - LEFT), start)):
             level = strength(argument["name"]) if row.part == "named" else 0
             if row.part != "named" or level >= TOKEN:
-                yield _Fired(row, level)
+                yield Fired(row, level)
 
 
 @lru_cache(maxsize=1)
