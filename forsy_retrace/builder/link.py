@@ -19,7 +19,7 @@ from .causes.flow import Flow
 from .causes.given import Beside, Given, Named, brought_values, values_given
 from .causes.lanes import Lane, Line, in_progress
 from .causes.notes import attempts, came_from, checks, under_plan
-from .causes.position import POSITION, Position, asked, made_by, received
+from .causes.position import POSITION, Position, asked, received
 from .causes.source import Source
 from .causes.wanted import Wanted
 from .judging.meant import meant
@@ -94,7 +94,7 @@ class _Linker:
         step = self._again(step)
         self.line = self.lines.of(step)
         if self.lines.forks.get(step.step) == 0:
-            self._named(f"agent {branch_of(step)}").batch = []
+            self._named(f"agent {branch_of(step)}").begin()
         while self.boundaries and self.boundaries[0][0] < step.step:
             self.boundaries.pop(0)
             self._boundary()
@@ -136,7 +136,7 @@ class _Linker:
         if lane is not None:
             lane.see()
             lane.flow.forget()
-            lane.batch = []
+            lane.begin()
         if (summary := self.beside.summaries.pop(0)) is not None:
             flow = self._named("agent ").flow
             flow.given.add(brought_values(summary) | self._given(summary.text))
@@ -245,10 +245,8 @@ class _Linker:
                 self.uses.setdefault(source.step, step.step)
         step = self._joined(step, lane, position, found, again)
         if first is None:
-            lane.batch = [*lane.late]
-        lane.batch.append(step)
-        lane.issued.append(step)
-        lane.started = True
+            lane.begin(lane.late)
+        lane.issue(step)
         if step.like in PLAN_TOOLS and step.call is not None:
             self._planned(step.step, lane, step.call.input)
         return step
@@ -294,7 +292,7 @@ class _Linker:
 
     def _position(self, step: Step, lane: Lane, first: Step | None) -> Position:
         """Causes by what the actor had just received."""
-        if maker := made_by(step, lane.batch):
+        if maker := lane.made_by(step):
             return Position([maker], "other", f"The code of step {maker} made this call.")
         if first is not None:
             causes = [c for c in first.caused_by or () if self.steps[c].call is None]
@@ -398,19 +396,19 @@ class _Linker:
         lane = self._lane(step if step.actor != "system" else put(step, {}, actor="agent"))
         if step.via == "notification":
             start = step.answers
-            lane.batch = [step]
+            lane.begin([step])
             if start is None:
                 return step
             note = f"The report of the subagent that step {start} started."
             main = self._named("agent ")
-            main.batch = [step]
+            main.begin([step])
             main.see()
             main.flow.show(step)
             return _caused(step, [start], "handoff_from_subagent", note, REPORT.ground())
         lane.receive(step)
         causes, kind, note, sure = self._position(step, lane, None)
         if step.action == "output" or step.actor == "agent":
-            lane.batch = [step]
+            lane.begin([step])
         if not causes:
             return step
         ground = POSITION.ground(sure=sure)

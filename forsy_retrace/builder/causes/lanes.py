@@ -19,6 +19,8 @@ class Lane:
         self.retries = Retries()
         self.batch: list[Step] = []
         """The calls of its last message, and earlier ones that ran on: their results come together."""
+        self.makers: dict[str, int] = {}
+        """The steps of these, by their calls: the code of one may have made others."""
         self.came: list[Step] = []
         """What the results came of that it had last."""
         self.late: list[Step] = []
@@ -36,9 +38,32 @@ class Lane:
 
     def receive(self, step: Step) -> None:
         """Looks at what had come when a step began; calls that still ran bring theirs later."""
-        self.late = [one for one in self.batch if ends_behind(one, step)]
-        came = [one for one in self.batch if one not in self.late]
+        came: list[Step] = []
+        self.late = []
+        for one in self.batch:
+            (self.late if ends_behind(one, step) else came).append(one)
         self.came = came or (self.came if self.late else [])
+
+    def begin(self, steps: Iterable[Step] = ()) -> None:
+        """Another message: what comes next follows from the results of its calls, and of these."""
+        self.batch, self.makers = [], {}
+        for step in steps:
+            self._add(step)
+
+    def issue(self, step: Step) -> None:
+        """A call of the message."""
+        self._add(step)
+        self.issued.append(step)
+        self.started = True
+
+    def _add(self, step: Step) -> None:
+        self.batch.append(step)
+        if step.call is not None:
+            self.makers.setdefault(step.call.call, step.step)
+
+    def made_by(self, step: Step) -> int | None:
+        """The step of the call whose code made this one."""
+        return self.makers.get(step.call.made_by) if step.call and step.call.made_by else None
 
     def see(self) -> None:
         """The outputs of the calls so far are before the actor."""

@@ -72,12 +72,3 @@ def received(step: Step, batch: Sequence[Step]) -> Position:
     also = f"{steps_named(lost)} and " if lost else ""
     note = f"Follows {also}the {word} of {steps_named(came)}."
     return Position(came_in, kind, note, BEHIND_RESULTS)
-
-
-def made_by(step: Step, batch: Sequence[Step]) -> int | None:
-    """The step of the call whose code made this one."""
-    call = step.call.made_by if step.call is not None else ""
-    if not call:
-        return None
-    makers = (one.step for one in batch if one.call is not None and one.call.call == call)
-    return next(makers, None)
