@@ -19,7 +19,7 @@ from .checks.unchecked import is_log, is_plan
 from .touched.changes import lines_read
 from .touched.paths import shown
 from .touched.programs import programs_in
-from .touched.replaced import whole
+from .touched.replaced import only_takes_out, whole
 from .touched.replayed import CHANGES, replay, shown_otherwise, tells_before
 from .touched.rewriters import Doubts
 from .touched.scratch import scratch
@@ -96,6 +96,14 @@ def _by_path(trace: Trace) -> dict[str, list[Touch]]:
     return found
 
 
+def _behind_room_made(changes: list[Touch], touched: list[Touch]) -> list[Touch]:
+    """The changes without a removal of what no step had shown, where its line then makes it."""
+    if len(changes) < 2 or (first := changes[0]).kind != "removed" or changes[1].kind in GONE:
+        return changes
+    is_new = all(touch.step >= first.step for touch in touched)
+    return changes[1:] if is_new and changes[1].step == first.step else changes
+
+
 def _reads(touched: list[Touch], before: int) -> tuple[int, ...]:
     """The steps that had read a file before another."""
     return tuple(sorted({t.step for t in touched if t.kind == "read" and t.step < before}))
@@ -120,7 +128,7 @@ def _artifact(
     doubts: Doubts,
     listed: Mapping[str, list[Named]],
 ) -> Artifact | None:
-    changes = [touch for touch in touched if touch.kind in CHANGES]
+    changes = _behind_room_made([touch for touch in touched if touch.kind in CHANGES], touched)
     used = [touch for touch in touched if trace.steps[touch.step - 1].eval == 1]
     if not changes and not used:
         return None
@@ -227,7 +235,8 @@ def _history(changes: list[Touch], verbs: list[str], untold: set[int]) -> str:
     """
     done: dict[str, list[int]] = {}
     for touch, verb in zip(changes, verbs, strict=True):
-        if verb != "modified" or touch.step not in done.get("created", ()):
+        is_part = verb in ("modified", "generated") and touch.step in done.get("created", ())
+        if not is_part:
             surely = "perhaps " if touch.step in untold and touch.change is None else ""
             done.setdefault(f"{surely}{verb}", []).append(touch.step)
     told = (f"{verb} in {_listed(tuple(sorted(set(steps))))}" for verb, steps in done.items())
@@ -306,7 +315,9 @@ def _state(
     undone = {step for step in lost if trace.replaced[step] not in told}
     parts = [f"Last changed in step {last.step}{', where Git put it back' if back_again else ''}."]
     if undone:
-        parts.append(f"What {_listed(tuple(sorted(undone)))} wrote was mostly replaced later.")
+        by = (trace.steps[trace.replaced[step] - 1] for step in undone)
+        went = "taken out" if all(map(only_takes_out, by)) else "replaced"
+        parts.append(f"What {_listed(tuple(sorted(undone)))} wrote was mostly {went} later.")
     if last.kind not in GONE:
         if last.kind == "committed":
             parts[0] = f"Git lists it as new in the commit of step {last.step}."

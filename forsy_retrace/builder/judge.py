@@ -6,7 +6,7 @@ from msgspec import structs
 
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Vote, derived, inferred
-from forsy_retrace.trace import Step, Trace, put
+from forsy_retrace.trace import Step, Trace, put, steps_named
 
 from .judging.hindsight import Hindsight
 from .judging.worth import BAD, GOOD, Rule, Told
@@ -70,7 +70,7 @@ def _directive(
     line = first_error(step) if step.success is False else ""
     went = "It never ran" if never_ran(step) else "It failed"
     what = f"{went}: {line.rstrip(':')}" if line else bad.reason
-    what += "" if what.endswith((".", "!", "?")) else "."
+    what += "" if what.endswith((".", "!", "?", "…")) else "."
     other = _successor(bad.steps, later)
     is_again, again = other.retry_of == step.step, f"{what} Step {other.step} tried again."
     if step.actor == SHELL:
@@ -78,9 +78,11 @@ def _directive(
     between = _done_between(step, other, later.trace) if is_again else []
     # What was done before the user spoke again may belong to anything.
     if instead := [s.step for s in between if s.turn == other.turn]:
-        word, verb = ("Step", "was") if len(instead) == 1 else ("Steps", "were")
         named = instead[:MOST_NAMED]
-        how = f"{word} {', '.join(map(str, named))} {verb} done instead"
+        told = f"S{steps_named(named)[1:]}"
+        if more := len(instead) - len(named):
+            told = f"Steps {', '.join(map(str, named))} and {more} more"
+        how = f"{told} {'was' if len(instead) == 1 else 'were'} done instead"
         return f"{what} {how}, then step {other.step} tried again.", (*named, other.step)
     if between:
         return again, (other.step,)

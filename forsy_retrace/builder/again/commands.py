@@ -203,13 +203,14 @@ RANGE = later(r"(\d+)(?:,(\d+))?p")
 
 
 def _apart(old: Command, new: Command) -> bool:
-    """Whether two commands show line ranges that do not meet."""
+    """Whether two commands show line ranges that do not meet, or one of them a file's end."""
     a, b = (
         [found for s in run.simples for w in s.words if (found := RANGE.fullmatch(w))]
         for run in (old, new)
     )
     if not a or not b:
-        return False
+        other = new if a else old
+        return bool(a or b) and any(simple.name == "tail" for simple in other.simples)
     (first, last), (start, end) = ((int(x[1]), int(x[2] or x[1])) for x in (a[0], b[0]))
     return last < start or end < first
 

@@ -28,7 +28,17 @@ from .imports import imported
 from .passages import COPIED, Passages
 from .source import Source
 from .texts import SHOWED, Texts, unnumbered
-from .wanted import MAX_TEXT, MODULE, Asked, Wanted, files_edited, last_part, texts, ways_to_show
+from .wanted import (
+    MAX_TEXT,
+    MODULE,
+    Asked,
+    Wanted,
+    files_edited,
+    last_part,
+    lines_edited,
+    texts,
+    ways_to_show,
+)
 
 LISTED = Rule(
     "listed-entry",
@@ -78,11 +88,15 @@ COMPILED = later(
     re.M,
 )
 """How the compilers of TypeScript and C# name a line."""
+TRACED = later(r'\bFile "(?P<path>[^"\n]{1,240})", line (?P<line>\d{1,7})\b')
+"""How a traceback of Python's names a line."""
 HIT_PLAIN = later(r"^(?P<line>\d{1,7})[:-]", re.M)
 THOUGHT = later(r"\blines? (\d{1,6})\b")
 """A line that somebody speaks of."""
 FAR = 200
 """How many lines behind the first a hit may have led to, where a read does not say its last."""
+IN_MIND = 60
+"""How many of its own calls an actor has a hit in mind."""
 WIDE, MANY = 200, 12
 """A range of so many lines with so many hits is no place that they led to: they are all over it."""
 FOLDER = later(r"`((?:[A-Za-z]:)?[\w./@+-]{0,300}/)`")
@@ -126,6 +140,10 @@ class Flow:
         """Value to the step that showed it since the last call."""
         self.latest = 0
         """The first step of those whose outputs came since the last call."""
+        self.calls = 0
+        """How many calls the actor made so far."""
+        self.made_by_then: dict[int, int] = {}
+        """Step that showed something to the calls until then."""
         self.asked = False
         """Whether a call came since the last output."""
         self.used: set[str] = set()
@@ -175,6 +193,7 @@ class Flow:
         if more is not None:
             self._companions(step, more)
         self.shown[step.step] = step
+        self.made_by_then[step.step] = self.calls
         tokens = self.tokens.of(text) if text is whole else self.tokens.cut(text)
         parts = chain.from_iterable(filter(None, map(self.wanted.parts.__getitem__, tokens)))
         for value in chain(parts, self.wanted.idents.of(text)):
@@ -198,6 +217,7 @@ class Flow:
         if step.call is None:
             return []
         self.asked = True
+        self.calls += 1
         asked = self.wanted.asked.pop(step.step)  # no other step asks for it
         if step.cwd is not None and step.cwd not in self.given:
             self.given.add((step.cwd, *values(step.cwd)))
@@ -280,7 +300,7 @@ class Flow:
         """Entries of a listing and hits of a search, with their folders joined."""
         folder, run = folder_of(step), step.run
         names = self.wanted.names
-        ways = (HIT, BLAMED, COMPILED) if step.success is False else (HIT,)
+        ways = (HIT, BLAMED, COMPILED, TRACED) if step.success is False else (HIT,)
         for hit in chain.from_iterable(way.finditer(text) for way in ways):
             if last_part(hit["path"]) not in names:
                 continue
@@ -326,11 +346,15 @@ class Flow:
         """A line range from the last hit in it; a hit leads to a file's lines once.
 
         It leads to none that the actor had read before, and that stand as they did, unless it was
-        just received; nor to lines to which the user's last words led. Where the step's own thoughts
+        just received; nor after many calls of other things; nor to lines to which the user's last words led. Where the step's own thoughts
         name lines of the range, only hits on those lead to it.
         """
         held, end = self.hits.get(path, []), last or first + FAR
-        within = [(line, seen) for line, seen in held if first <= line <= end]
+        within = [
+            (line, seen)
+            for line, seen in held
+            if first <= line <= end and self.calls - self.made_by_then[seen] <= IN_MIND
+        ]
         if any(first <= line <= end for line in self.lines_given):
             return
         if end - first > WIDE and len(within) > MANY:
@@ -346,19 +370,24 @@ class Flow:
         ]
         if near:
             self.hits[path] = [hit for hit in held if not first <= hit[0] <= end]
-            lines = f"line range {first}-{last}" if last else f"lines from {first}"
+            lines = f"lines {first}-{last}" if last else f"lines from {first}"
             line, seen = near[-1]
-            yield Source(seen, lines, HOLDS_A_HIT, told=f"holds line {line}, which step {{}} named")
+            yield Source(seen, lines, HOLDS_A_HIT, told=f"hold line {line}, which step {{}} named")
 
     def _of_failure(self, step: Step, files: Iterable[str]) -> Iterator[Source]:
-        """An edit from the failures just received that blamed a file of it."""
+        """An edit from the failures just received that blamed a file of it: the line nearest to it."""
         for path in sorted(files) if step.operation == "edit" else ():
+            blamed: dict[int, list[int]] = {}
             for line, seen in self.hits.get(path, ()):
                 if seen >= self.latest and self.shown[seen].success is False:
-                    place = f"{last_part(path)}:{line}"
-                    yield Source(
-                        seen, place, BLAMED_THERE, told="was named by step {}, which failed"
-                    )
+                    blamed.setdefault(seen, []).append(line)
+            spans = lines_edited(step, path) if blamed else []
+            for seen, lines in blamed.items():
+                nearest = min(
+                    lines, key=lambda line: min((_gap(line, *s) for s in spans), default=0)
+                )
+                told = "was named by step {}, which failed"
+                yield Source(seen, f"{last_part(path)}:{nearest}", BLAMED_THERE, told=told)
 
     def _of_path(self, step: Step, path: str) -> Iterator[Source]:
         """A path from what named it, a listing or a hit: from the first, or the one just received."""
@@ -441,6 +470,11 @@ class Flow:
         rarity = 1 / self.count[value]
         sure = round(FIRST_SHOWN.confidence + RARER * rarity, 2)
         return Source(number, value, FIRST_SHOWN, sure)
+
+
+def _gap(line: int, first: int, last: int) -> int:
+    """How many lines lie between a line and a range; 0 within it."""
+    return max(first - line, line - last, 0)
 
 
 def _as_sent(step: Step, path: str) -> Iterator[tuple[str, str]]:

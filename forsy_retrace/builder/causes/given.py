@@ -15,6 +15,10 @@ NAME = later(r"(?<![\w/-])(?:[\w.@-]{0,80}/){0,20}[\w-]{1,80}\.\w{1,8}\b")
 """A file's name, with the folders that it is named with."""
 
 
+ANCHOR = later(r"[#?].*|:\d+(?::\d+)?$")
+"""What an address, or the place of a line, has behind the path of a file."""
+
+
 class Brought(NamedTuple):
     """A text that came beside a call's result or behind a human's words, and its paths' folder."""
 
@@ -87,7 +91,17 @@ def values_given(text: str) -> set[str]:
     text = text[:MAX_TEXT]
     named = {*values(text), *_files_named(text)}
     paths = [path for path in named if "/" in path]
-    return named.union(*(path.split("/") for path in paths), *map(folders_above, paths)) - {""}
+    parts = (path.split("/") for path in paths)
+    return named.union(*parts, *map(_ends_of, paths), *map(folders_above, paths)) - {""}
+
+
+def _ends_of(path: str) -> Iterator[str]:
+    """What a path or an address ends in, from each of its folders on."""
+    path = ANCHOR.sub("", path)
+    at = path.find("/")
+    while at >= 0:
+        yield path[at + 1 :]
+        at = path.find("/", at + 1)
 
 
 def brought_values(more: Brought) -> set[str]:

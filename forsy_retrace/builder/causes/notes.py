@@ -11,7 +11,10 @@ from .source import Source
 
 
 def came_from(source: Source, step: Step) -> str:
-    return f"{_quoted(source.value, step)} {source.told.format(source.step)}."
+    told = source.told.format(source.step)
+    if source.told.startswith("hold "):  # lines are said in our words, and quoted from no call
+        return f"{source.value.capitalize()} {told}."
+    return f"{_quoted(source.value, step)} {told}."
 
 
 HERE = later(r"^(?:\.{1,2}/)+")

@@ -14,7 +14,7 @@ from ..outputs.gaps import only_reads
 from ..rule import Rule
 from .distinctive import SHORTEST
 from .source import Source
-from .wanted import Replaced, Wanted, last_part
+from .wanted import Replaced, Wanted
 
 NUMBERED = later(r"^[ \t]*\d+(?:→|\t)", re.M)
 """The number that a reading tool prints before a line."""
@@ -140,7 +140,7 @@ class Texts:
         """The last steps that showed a line of these files, since the actor put it in if it did.
 
         A file of the same name may be the same, seen from elsewhere: in a container, say. It is
-        not where this one was seen itself, or where the actor wrote it as a whole, and only looked
+        none that lies in another folder of the same tree, nor where this one was seen itself, or where the actor wrote it as a whole, and only looked
         elsewhere before.
         """
         held, own = self.lines.get(line, {}), self._own(line, files)
@@ -148,8 +148,11 @@ class Texts:
         if held.keys().isdisjoint((*files, None)):
             if not self.seen.isdisjoint(files):
                 return set()
-            names = frozenset(map(last_part, files))
-            alike = (at for file, at in held.items() if not files or last_part(file or "") in names)
+            alike = (
+                at
+                for file, at in held.items()
+                if not files or any(_may_be_one(file or "", one) for one in files)
+            )
             return {step for steps in alike for step in steps if step >= made}
         seen = {step for file in files for step in held.get(file, ()) if step >= own}
         return seen | {step for step in held.get(None, ()) if step >= made}
@@ -162,3 +165,13 @@ class Texts:
     def _is_of(self, step: int, line: str, files: frozenset[str]) -> bool:
         """Whether it was this step that put a line into one of these files."""
         return self._own(line, files) == step or any(self.made.get(f) == step for f in files)
+
+
+def _may_be_one(path: str, other: str) -> bool:
+    """Whether two paths may lead to one file: their ends are alike, or they begin in other trees."""
+    (*above, name), (*above_other, name_other) = path.split("/"), other.split("/")
+    if name != name_other:
+        return False
+    if above[-1:] == above_other[-1:]:
+        return True
+    return path[:1] == other[:1] == "/" and above[1:2] != above_other[1:2]

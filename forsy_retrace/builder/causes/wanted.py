@@ -150,6 +150,19 @@ def files_edited(step: Step) -> frozenset[str]:
     return frozenset(absolute(path, step.cwd) for path in named)
 
 
+def lines_edited(step: Step, path: str) -> list[tuple[int, int]]:
+    """The first and the last lines of what an edit changed of a file, with the few around them."""
+    changes = step.result.changes if step.result else ()
+    here = (one for one in changes if absolute(one.path, step.cwd) == path)
+    hunks = [hunk for one in here for hunk in one.hunks if hunk.is_placed]
+    return [(one.old_start, one.old_start + _size(one.lines) - 1) for one in hunks]
+
+
+def _size(lines: Iterable[str]) -> int:
+    """How many lines a piece of a patch had before it."""
+    return sum(not line.startswith("+") for line in lines)
+
+
 def last_part(path: str) -> str:
     """The name of what a path leads to."""
     if "\\" in path:

@@ -15,7 +15,7 @@ from ..again.retries import POLLS
 from ..outcome import never_ran
 from ..outputs.failures import first_error, stopped
 from ..touched.edits import put_back_by
-from ..touched.replaced import takes_back, takes_out_most_of
+from ..touched.replaced import only_takes_out, takes_back, takes_out_most_of
 from ..touched.scratch import EDITS
 from ..variants import branch_of
 from ..words.messages import finds_fault
@@ -161,8 +161,9 @@ def _replaced(step: Step, later: Hindsight) -> Told | None:
         return None
     is_gone = _deletes(by, step.step, later.touched)
     is_back = put_back_by(later.trace.steps[by - 1]) is not None
-    did = "deleted what" if is_gone else "took back what" if is_back else "replaced most of what"
-    return Told(f"Step {by} {did} it wrote.", (by,))
+    did = "took out" if only_takes_out(later.trace.steps[by - 1]) else "replaced"
+    did = "deleted" if is_gone else "took back" if is_back else f"{did} most of"
+    return Told(f"Step {by} {did} what it wrote.", (by,))
 
 
 def _reworked(step: Step, later: Hindsight) -> Told | None:

@@ -61,6 +61,10 @@ WORDS = later(r"\w\W+\w")
 """More than one word: a bare `ERROR:` says nothing yet."""
 
 
+LONGEST = 300
+"""Characters of a line that says what went wrong; a longer one ends in a mark that it goes on."""
+
+
 def first_error(step: Step) -> str:
     """The first line of a failure that says what went wrong; empty where the log shows none.
 
@@ -88,7 +92,7 @@ def first_error(step: Step) -> str:
     said = telling or next((line for line in lines if not line.isascii() or WORD.search(line)), "")
     if not telling and code and (not said or (run is not None and len(lines) > few)):
         return f"exit code {code}"
-    return said[:300]
+    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1].rstrip()}…"
 
 
 def _tells(line: str, programs: frozenset[str]) -> bool:

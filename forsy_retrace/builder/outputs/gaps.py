@@ -106,14 +106,21 @@ def _prints(one: Simple) -> bool:
     return bool(name) and name not in BRIEF and (bool(one.reads) or name not in FILTERS)
 
 
+def _numbers(one: Simple) -> bool:
+    """Whether a command prints files with a number before each line."""
+    return one.name == "nl" or (one.name == "cat" and "-n" in one.words)
+
+
 def _announced(text: str, run: Command) -> set[tuple[int, str]]:
     """The first files read behind words that the line prints, where text follows those words."""
     lines = [line.strip() for line in text.splitlines()]
     shown, asked = Counter(lines), Counter(map(echoed, run.simples))
     found = set[tuple[int, str]]()
+    # A bare `---` may stand in a file, but not where each of its lines has a number before it.
+    numbered = all(map(_numbers, (one for one in run.simples if one.shows and one.reads)))
     for at, one in enumerate(run.simples[1:], 1):
         words = echoed(run.simples[at - 1])
-        telling = any(mark.isalpha() for mark in words)
+        telling = any(mark.isalpha() for mark in words) or (words and numbered)
         if one.shows and one.reads and telling and shown[words] == asked[words] == 1:
             behind = [line for line in lines[lines.index(words) + 1 :] if line]
             if len(behind) > 1:  # more than the mark of the cut
