@@ -13,6 +13,11 @@ UNCHECKED = GoalRule(
     "nothing is known to have checked or approved the last edit; a read-back is not enough.",
 )
 FAILED = GoalRule("last-check-failed", False, "the last check after the last edit failed.")
+PENDING = GoalRule(
+    "ci-open",
+    False,
+    "the last check after the last edit is a look at CI that does not tell how its run ended.",
+)
 UNANSWERED = GoalRule(
     "no-answer", False, "the log has no closing words, or none after the last edit."
 )
@@ -25,7 +30,7 @@ PASSED = GoalRule(
     "the last check after the last edit passed, and the closing words speak of no failure.",
 )
 
-RULES = (UNCHECKED, FAILED, UNANSWERED, TROUBLE, PASSED)
+RULES = (UNCHECKED, FAILED, PENDING, UNANSWERED, TROUBLE, PASSED)
 
 
 def by_checks(close: Close) -> Goal | None:
@@ -43,6 +48,8 @@ def by_checks(close: Close) -> Goal | None:
     failed = [c for c in {c.kind: c for c in known}.values() if not c.passed]
     if failed:
         return FAILED.gives(_failure(failed[-1], after))
+    if (last := after[-1]).kind == "ci" and last.passed is None:
+        return PENDING.gives(f"How the CI run that step {last.step} looked at ended is not known.")
     if closing is None or closing.step < last_edit.step:
         return UNANSWERED.gives(f"No closing message after the {last_edit.called}.")
     if speaks_of_failure(said(closing)):
