@@ -52,7 +52,7 @@ FOLDER_SHOWN = Rule(
 )
 IMPORTED = Rule(
     "imported-from-there",
-    "A file that another loads by a path from where it lies (`./tax`, `from .prices import cart`), where nothing else brought it up.",
+    "A file that another loads by a path from where it lies (`./tax`, `from .prices import cart`), or by the name of a module of Python's from there or a folder above, where nothing else brought it up.",
     0.75,
 )
 HOLDS_A_HIT = Rule(
@@ -314,12 +314,12 @@ class Flow:
             self.entries.setdefault(path, step.step)
 
     def _imports(self, step: Step, text: str) -> None:
-        """The files that the one file which a step shows loads from where it lies."""
+        """The files that the one file which a step shows, or those of one folder, load from there."""
         shown_files = {one.path for one in self.read.get(step.step, ())}
         if step.operation == "search" and (searched := folder_of(step)):
             shown_files.add(searched)
-        if len(shown_files) == 1:
-            for stem in imported(text, *shown_files):
+        if len({posixpath.dirname(file) for file in shown_files}) == 1:
+            for stem in chain.from_iterable(imported(text, file) for file in shown_files):
                 for path in self.wanted.modules.get(stem, ()):
                     self.imports.setdefault(path, step.step)
 

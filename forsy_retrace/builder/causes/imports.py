@@ -1,19 +1,26 @@
 """Which files do the imports of a file lead to? Those that it names from where it lies.
 
-Only what is named from there: where a bare name is looked for, no log tells.
+A module that Python loads by its whole name lies below there or below a folder above: a file that a
+call names so is the one, though no log tells where else it would be looked for.
 """
 
 import posixpath
 from collections.abc import Iterator
+from itertools import islice
 
 from forsy_retrace.patterns import later
 
 from ..checks.loads import INDEX, PYTHON, SCRIPT
+from ..touched.paths import folders_above
 
 QUOTED = later(r"\b(?:from|import|require)\b ?\(? ?['\"](\.{1,2}/[\w./@-]{1,200})['\"]")
 """What JavaScript loads: `from "./cart"`, `require('../till')`."""
 DOTTED = later(r"\bfrom (\.{1,9})([\w.]{0,200}) import \(?([\w, ]{1,200})")
 """What Python loads: `from .shop import cart`."""
+ABSOLUTE = later(r"\bfrom ([A-Za-z_][\w.]{0,200}) import \(?([\w, ]{1,200})")
+"""The same by its whole name: `from shop.prices import cart`."""
+MOST_ABOVE = 4
+"""So many folders may lie between a file and what its modules are named from."""
 DECLARED = later(r"\bmod (\w{1,80});")
 """What Rust loads."""
 RUST_ROOTS = ("main.rs", "lib.rs", "mod.rs")
@@ -28,6 +35,12 @@ def stem_of(path: str) -> str:
     return (folder if name in INDEX else stem) if is_code else path
 
 
+def _of_python(module: str, names: str) -> Iterator[str]:
+    """A module, and what is taken out of it, which may be modules too."""
+    yield module
+    yield from (f"{module}/{one.strip().split(' ')[0]}" for one in names.split(","))
+
+
 def imported(text: str, file: str) -> Iterator[str]:
     """What the text of a file loads, each as `stem_of` has it."""
     folder, name = posixpath.split(file)
@@ -37,9 +50,10 @@ def imported(text: str, file: str) -> Iterator[str]:
     elif name.endswith(PYTHON):
         for dots, module, names in DOTTED.findall(text) if "from ." in text else ():
             above = posixpath.join(folder, *[".."] * (len(dots) - 1), *module.split("."))
-            base = posixpath.normpath(above)
-            yield base
-            yield from (f"{base}/{one.strip().split(' ')[0]}" for one in names.split(","))
+            yield from _of_python(posixpath.normpath(above), names)
+        for module, names in ABSOLUTE.findall(text) if " import " in text else ():
+            for root in (folder, *islice(folders_above(folder), MOST_ABOVE)):
+                yield from _of_python(posixpath.join(root, *module.split(".")), names)
     elif name.endswith(".rs"):
         base = folder if name in RUST_ROOTS else file.removesuffix(".rs")
         yield from (f"{base}/{one}" for one in (DECLARED.findall(text) if "mod " in text else ()))

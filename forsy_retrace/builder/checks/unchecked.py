@@ -76,10 +76,8 @@ LANGUAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
         (".css", ".scss", ".sass", ".less", ".pcss"),
     ),
     (later(r"^(?:biome|prettier)\b"), (*SCRIPTS, *SETTINGS, ".css", ".scss", ".html")),
-    (
-        later(r"^(?:jest|vitest|next|vite|bun (?:test|build))\b"),
-        (*SCRIPTS, ".css", ".scss", ".html"),
-    ),
+    (later(r"^(?:jest|vitest|bun test)\b"), (*SCRIPTS, ".html")),  # these leave styles out
+    (later(r"^(?:next|vite|bun build)\b"), (*SCRIPTS, ".css", ".scss", ".html")),
     (later(r"^(?:cargo|rustc|clippy)\b"), (".rs", ".toml")),
     (later(r"^mix (?:format|credo)\b"), (".ex", ".exs", ".heex")),
     (later(r"^mix test\b"), (".ex", ".exs", ".heex", ".eex", ".leex", ".json", ".sql")),
