@@ -10,7 +10,7 @@ from forsy_retrace.evidence import Evidence
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
 
-from .classify import patch_of
+from .classify import patch_of, patched_files
 from .outputs.failures import first_error, stopped
 from .reached.answered import BROWSES, Page, page_of
 from .reached.asked import asked
@@ -18,7 +18,7 @@ from .rule import Rule
 from .tools import path_of
 from .touched.changes import changed, lines_read
 from .touched.fixers import may_have_fixed, merged_files, rewrites_of, rewrites_unnamed
-from .touched.paths import absolute, shown
+from .touched.paths import absolute, base_of, shown
 from .touched.programs import paths_put
 from .touched.replaced import before_of, whole
 from .touched.rewriters import Rewriters, by_git
@@ -299,14 +299,16 @@ MOST = 5
 
 
 def _targets(step: Step, touched: Iterable[Touch]) -> list[str]:
-    """The files that a call names, or that the edit which it sends did something to."""
+    """The files that a call names, or that the edit which it sends did or was to do something to."""
     sent = step.call.input if step.call else None
     if (path := path_of(sent)) is not None:
         return [absolute(path, step.cwd)]
     edits = step.run is None and step.operation in ("edit", "write")
     if not (edits or patch_of(step)):
         return []
-    return list(dict.fromkeys(touch.path for touch in touched if touch.kind in EDITS))[:MOST]
+    done = dict.fromkeys(touch.path for touch in touched if touch.kind in EDITS)
+    meant = (absolute(path, base_of(step)) for path in patched_files(step)) if not done else ()
+    return [*done, *dict.fromkeys(meant)][:MOST]
 
 
 def _how(last: Step) -> str:
