@@ -22,6 +22,8 @@ BEFORE_A_HIT = later(r"^(?:(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}:)?\d{1,7}[:-]", re.
 """The file and the number that a search prints before a line."""
 WINDOW = "[File: "
 """How SWE-agent heads the lines of a file that it shows, each behind its number."""
+BEFORE_THE_EDIT = "This is the original code before your edit\n"
+"""Where it shows the lines of a file as they stand, of an edit that it refused."""
 LOOKS = 8
 """So many looks at a line of a file are kept."""
 MOST_OF_IT = 0.92
@@ -38,7 +40,10 @@ def unnumbered(step: Step, text: str) -> str:
     """What a step showed, without the numbers that its tool prints before the lines."""
     if "→" in text or "\t" in text:
         text = NUMBERED.sub("", text)
-    if step.operation == "search" or text.startswith(WINDOW):
+    _, refused, text_before = text.partition(BEFORE_THE_EDIT)
+    if refused:
+        text = text_before  # what stands above is what the file would have become
+    if step.operation == "search" or text.startswith(WINDOW) or refused:
         text = BEFORE_A_HIT.sub("", text)
     return text
 
