@@ -20,6 +20,7 @@ from forsy_retrace.events import Event, Session, sessions
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.logs import adapter_for, named, opened
 from forsy_retrace.memory import give_back
+from forsy_retrace.printings import printings
 from forsy_retrace.redact import Redacted, Rules, leaves, redact
 from forsy_retrace.registry import load
 from forsy_retrace.sdk import Shows
@@ -209,6 +210,7 @@ def _folders(
     logs = files_of(adapter, source)
     size = sum(one.size for one in logs)
     for session in found:
+        printed = list(printings(session.events))
         held = [build(session, name, adapter.SHOWS)]
         del session  # each stage lets go of what only the one before it needed
         if not held[0].steps:
@@ -219,8 +221,8 @@ def _folders(
         content = draft(held.pop())
         give_back(size)
         origins = origins_of(content, logs, options)
-        redacted = redact(content, options.rules, unwritten(content, logs))
-        del content
+        redacted = redact(content, options.rules, unwritten(content, logs), printed)
+        del content, printed
         give_back(size)
         yield folder_of(redacted, origins, adapter.SHOWS, options, taken, kept)
         del redacted

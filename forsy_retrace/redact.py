@@ -19,15 +19,13 @@ import orjson
 
 from forsy_retrace.document import Draft, Json
 from forsy_retrace.errors import RetraceError, UnreadableInput
-from forsy_retrace.events import Event, ToolCall, ToolResult
 from forsy_retrace.patterns import later
+from forsy_retrace.printings import looked_at
 from forsy_retrace.redaction import Leak, Masker
 from forsy_retrace.redaction import mask as mask
 from forsy_retrace.redaction.masker import RANK
 from forsy_retrace.redaction.spread import is_worth_spreading
-from forsy_retrace.registry import identify, load
-from forsy_retrace.sdk import parsed
-from forsy_retrace.source import Source, text_in
+from forsy_retrace.source import text_in
 from forsy_retrace.tokens import ESTIMATE, EXACT, LOGGED
 
 __all__ = ["Redacted", "Rules", "mask", "redact"]
@@ -136,7 +134,6 @@ STRUCTURAL: Shapes = {
 }
 """Fields that pass unread where their value has its one shape; a name alone exempts nothing."""
 
-PATH = later(r"(?:~|\.{1,2}|[A-Za-z]:)?[\\/][^\n\s]{1,400}|\.[\w-]{1,60}|[\w-]{1,60}\.[a-z]{2,6}")
 JSON_TEXT = later(rb'"([^"\\]*(?:\\.[^"\\]*)*)"')
 JSON_IDS = later(
     "|".join(f'"{name}":"(?:{STRUCTURAL[name].pattern})"' for name in ("call", "message")).encode()
@@ -183,10 +180,12 @@ def redact(
     content: Draft,
     rules: Rules = Rules(),  # noqa: B008 (Rules is frozen)
     also: Iterable[tuple[str, str]] = (),
+    printed: Iterable[tuple[str, str]] = (),
 ) -> Redacted:
     """Masks every text of a draft; equal values get equal placeholders over the whole folder.
 
-    `also` are texts, with their fields' names, that are not written but may give a secret away.
+    `also` are texts, with their fields' names, that are not written but may give a secret away;
+    `printed` are commands, each with what it printed.
     """
     if rules.off:
         _hash_prompts(content.trace, rules.include)
@@ -196,8 +195,11 @@ def redact(
     unnamed = ((text, "") for text in in_evidence)
     shown = chain(leaves(content.trace), unnamed, leaves(content.manifest))
     seen = set[int]()
-    for asked, printed in _printings(content.trace):
-        masker.learn_printed(asked, printed)
+    for artifact in content.trace["static_output"]["artifacts"]:
+        if artifact["content"]:
+            masker.learn_printed(looked_at(artifact["path"]), artifact["content"])
+    for asked, output in printed:
+        masker.learn_printed(asked, output)
     for text, key in _once(shown, seen):
         masker.learn(text, key)
     for text, key in _once(also, seen):
@@ -217,56 +219,6 @@ def redact(
     masker.forget()
     told = msgspec.structs.replace(content, trace=trace, evidence=evidence, manifest=manifest)
     return Redacted(_TOKEN, told, masker)
-
-
-def _printings(trace: Json) -> Iterator[tuple[str, str]]:
-    """What the steps of a trace asked for, and what came back; so with a file and its text."""
-    for step in trace["steps"]:
-        if step["input"] and step["output"]:
-            yield from ((asked, step["output"]) for asked in asked_for(step["input"]))
-    for artifact in trace["static_output"]["artifacts"]:
-        if artifact["content"]:
-            yield f"cat {artifact['path']}", artifact["content"]
-
-
-def learn_log(masker: Masker, source: Source) -> None:
-    """Takes in what the commands of a log printed, if a file is a log."""
-    try:
-        adapters = identify(source)
-        for asked, output in printings(load(adapters[0]).read(source)) if adapters else ():
-            masker.learn_printed(asked, output)
-    except RetraceError:
-        return  # it is read as a text all the same
-
-
-def printings(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
-    """What the calls of a log asked for, and what came back."""
-    sent: dict[str, Any] = {}
-    for event in events:
-        match event:
-            case ToolCall():
-                sent[event.call] = event.input
-            case ToolResult():
-                ends = (event, event.end) if event.end else (event,)
-                outputs = [one.output for one in ends if one.output]
-                for asked in asked_for(sent.get(event.call)) if outputs else ():
-                    yield from ((asked, output) for output in outputs)
-
-
-def asked_for(sent: Any) -> list[str]:
-    """The commands that may stand in a call's arguments; a path stands for a look at its file."""
-    match sent:
-        case str():
-            value = parsed(sent) if sent[:1] in ("{", "[") else None
-            if isinstance(value, (dict, list)):
-                return asked_for(value)
-            return [f"cat {sent}"] if PATH.fullmatch(sent) else [sent]
-        case dict():
-            return [one for value in sent.values() for one in asked_for(value)]
-        case list() | tuple():
-            words = [one for one in sent if isinstance(one, str)]
-            return [" ".join(words), *(one for value in sent for one in asked_for(value))]
-    return []
 
 
 def _once(texts: Iterable[tuple[str, str]], seen: set[int]) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,8 @@ import msgspec
 
 from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.logs import named
-from forsy_retrace.redact import Rules, learn_log, masker_of
+from forsy_retrace.printings import learn_log
+from forsy_retrace.redact import Rules, masker_of
 from forsy_retrace.source import Source, Unread, below, is_sealed, text_in
 
 PIECE = 1 << 20

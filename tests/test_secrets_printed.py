@@ -14,7 +14,7 @@ import pytest
 from asked import run
 from test_redaction import HEX, password, some
 
-from forsy_retrace.redact import asked_for
+from forsy_retrace.printings import asked_for
 from forsy_retrace.redaction import Masker, mask, printed
 from forsy_retrace.redaction import rules as rule_files
 
@@ -55,10 +55,49 @@ ALONE = [
     "cat ~/.google_authenticator",
     "manage.py shell -c 'print(get_random_secret_key())'",
     "npx dotenv -p API_KEY",
+    "printf '%s\\n' \"$API_KEY\"",
+    "echo -n $API_KEY",
+    "python3 -c 'import os; print(os.getenv(\"API_KEY\"))'",
+    "python manage.py shell -c 'from django.conf import settings; print(settings.SECRET_KEY)'",
+    "node -e \"console.log(process.env['API_KEY'])\"",
+    "ruby -e 'puts ENV[\"API_KEY\"]'",
+    "grep -oP '(?<=API_KEY=).*' .env",
+    "awk -F= '$1==\"API_KEY\"{print $2}' .env",
+    "jq -r '.[\"api-key\"]' c.json",
+    "terraform output db_token",
+    "git config github.token",
+    "sops --decrypt --extract '[\"a\"]' s.yaml",
+    "kubectl get secret a --template='{{.data.password}}'",
+    "kubectl config view --raw -o jsonpath='{.users[0].user.token}'",
+    "pass db/prod",
+    "gpg --decrypt secrets.txt.gpg",
+    "find . -name '*.token' -exec cat {} \\;",
+    "node -pe 'process.env.API_KEY'",
+    "grep -Po 'API_KEY=\\K.*' .env",
+    "echo ${DB_PASSWORD:-unset}",
+    "cat < token.txt",
+    "nl token.txt",
+    "more token.txt",
+    "strings token.txt",
+    "cat *.token",
+    "aws ssm get-parameter --name x --with-decryption --query Parameter.Value",
+    "vault login -field=token",
+    "vault kv get -field=value secret/x",
+    "security find-generic-password -ws db",
+    "keepassxc-cli show db.kdbx x",
+    "op signin --raw",
+    "launchctl getenv API_KEY",
+    "echo %API_KEY%",
+    "Get-Secret -Name x -AsPlainText",
+    "gh auth token | xxd",
+    "pulumi config get dbPassword",
+    "akeyless get-secret-value --name a",
+    "echo %API_KEY%",
+    "Get-Secret -Name x -AsPlainText",
 ]
 
 
-def shown(asked: str, output: str) -> str:
+def shown(asked: object, output: str) -> str:
     """An output as a trace has it beside what was asked for."""
     masker = Masker()
     for one in asked_for(asked):
@@ -89,16 +128,20 @@ def test_every_row_of_what_is_printed_is_bounded_and_meets_a_case() -> None:
     ]
     fired = {row for case in cases for row in _fired(case)}
     for row in rule_files.prints():
-        rule_files.vet(row.lead)
+        for pattern in (row.lead, row.left, row.of):
+            rule_files.vet(pattern)
     assert {row.id for row in rule_files.prints()} - fired == set()
 
 
 def _fired(command: str) -> set[str]:
-    return {one.row.id for one in printed._fired(command.encode())}
+    return {one.row.id for one in printed.fired(command)}
+
+
+COMMIT, UUID = "4f2b8c1d9e0a7365b4c8d2e1f0a9b8c7d6e5f403", "3f2a1b9c-8d7e-4f60-a1b2-c3d4e5f60718"
 
 
 @pytest.mark.parametrize(
-    ("command", "output"),
+    ("asked", "output"),
     [
         ("git rev-parse HEAD", "4f2b8c1d9e0a7365b4c8d2e1f0a9b8c7d6e5f403"),
         ("cat VERSION", "2.14.0-rc1"),
@@ -116,10 +159,76 @@ def _fired(command: str) -> set[str]:
         ("select id from users", "a81bc81bdead4e5dabff90865d1e13b1"),
         ("head -5 notes.md", "Tiger-Lake!42"),
         ("node -e \"const id = randomBytes(8).toString('hex')\"", "updated a81bc81bdead4e5d"),
+        ("export GH_TOKEN=$(gh auth token) && git push -q && git rev-parse HEAD", COMMIT),
+        ('curl -H "Authorization: token $(gh auth token)" x | jq -r ".[].sha"', COMMIT),
+        ("P=$(kubectl get secret a -o jsonpath={.data.pw}) psql -tAc 'select id'", UUID),
+        ("DB=$(pass show db) ./deploy.sh", "done"),
+        ("TOKEN=$(op read op://a/b/c) curl -s http://h/version", "v2.14.0-rc1"),
+        (
+            "aws ecr get-login-password | docker login --password-stdin r; docker images -q",
+            "3f2a1b9c8d7e",
+        ),
+        ("echo $DOCKER_PASSWORD | docker login -u a --password-stdin; docker push x", "Succeeded"),
+        ("SECRET_KEY=$(openssl rand -hex 32) docker compose up -d && docker compose ps -q", COMMIT),
+        ("pass show db >/dev/null && echo exists", "exists"),
+        ('[ -n "$(pass show db)" ] && echo nonempty', "nonempty"),
+        ("op read op://a/b/c > /dev/null && echo works", "works"),
+        ("printenv DB_PASSWORD > /dev/null && echo available", "available"),
+        ("echo $DB_PASSWORD | sha256sum | cut -c1-12", "a2b3c4d5e6f7"),
+        ("kubectl get secret a -o jsonpath='{.data.password}' | sha256sum", COMMIT),
+        ("openssl rand -hex 4 > /tmp/x; git rev-parse HEAD", COMMIT),
+        ("pass show db", "not-found"),
+        ("gopass show db", "Timeout"),
+        ("op read op://a/b/c", "[ERROR]"),
+        ("heroku config:get DB_PASSWORD", "Forbidden"),
+        ("echo $PASSWORD", "(empty)"),
+        ("pass show db/username", "alice"),
+        ("op read op://a/b/username", "alice"),
+        (
+            {
+                "command": "git rev-parse HEAD",
+                "description": "Create token for release and print commit",
+            },
+            COMMIT,
+        ),
+        ("git commit -m 'Add token create endpoint' && git rev-parse HEAD", COMMIT),
+        ("git commit -m 'docs: gh auth token' -q; git rev-parse HEAD", COMMIT),
+        ("grep -rn 'create token' docs; git rev-parse HEAD", COMMIT),
+        ("pytest -k 'pass show' -q | tail -1", "passed"),
+        ("cat > d.sh <<'EOF'\nT=$(pass show x)\nEOF\nchmod +x d.sh && echo done", "done"),
+        ({"prompt": "Find where we cat token files; keep it less token heavy"}, "src/Auth2Service"),
+        ("kubectl get pods | grep token-api | awk '{print $1}'", "token-api-7d9f8b6c5-x2k9q"),
+        ("docker images | grep secret-manager | awk '{print $3}'", "3f2a1b9c8d7e"),
+        ("git log --format=%H | grep token | awk '{print $1}'", COMMIT),
+        ("awk '/token/{print $1}' access.log", "2026-01-02T03:04:05Z"),
+        ("awk '/password/ {print FILENAME\":\"FNR}' *.py", "a2B3.py:12"),
+        ("cat backup.txt", "a2B3c4D5e6"),
+        ("cat setup.cfg", "a2B3c4D5e6"),
+        ("cat docs/authors.txt", "a2B3c4D5e6"),
+        ("git rev-parse HEAD feature/token", COMMIT),
+        ("head tokens.txt", "GPT2x9Qz"),
+        ("aws secretsmanager get-secret-value --secret-id a --query VersionId --output text", UUID),
+        (
+            "az keyvault secret show --name a --query attributes.created -o tsv",
+            "2026-01-02T03:04:05+00:00",
+        ),
+        ("az keyvault list --query '[].name' -o tsv", "shop-vault-prod1"),
+        ("kubectl get secret db -o jsonpath='{.metadata.uid}'", UUID),
+        ("kubectl get secret db -o jsonpath='{.data.username}' | base64 -d", "shop_Reader1"),
+        ("op item get db --fields username", "shop_Reader1"),
+        ("cat /run/secrets/db_user", "shop_Reader1"),
+        ("git config --get user.signingkey", "3AA5C34371567BD2"),
+        ("pulumi config get imageTag", "v2.14.0-rc1"),
+        ("railway variables get NODE_ENV", "production1"),
+        ("git rev-parse HEAD", COMMIT),
+        ("terraform output vpc_id", "vpc-0a1b2c3d4e5f"),
+        ("echo $GITHUB_SHA", COMMIT),
+        ("cat package.json | jq -r .name", "shop2Web"),
+        ("ls src | head -3", "Auth2Service"),
     ],
 )
-def test_what_is_no_secret_stays_whatever_was_asked(command: str, output: str) -> None:
-    assert shown(command, output) is output
+def test_what_is_no_secret_stays_whatever_was_asked(asked: object, output: str) -> None:
+    assert shown(asked, output) is output
 
 
 @pytest.mark.parametrize(
@@ -132,6 +241,32 @@ def test_the_only_word_of_a_keeper_of_passwords_is_secret_whatever_it_looks_like
     assert shown(command, "sunset\nsunrise\n") == "sunset\nsunrise\n"
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [
+        *("L1: {}", "00001| {}", "1 | {}", "     1\t{}", "- {}", "b'{}'", '["{}"]', "{}          "),
+        *('[\n  "{}",\n  "x"\n]', "| api_key |\n|---|\n| {} |", "<output>{}</output>", "{}\r\n"),
+        "Exit code: 0\nWall time: 1 seconds\nOutput:\n{}\n",
+    ],
+)
+def test_a_value_stands_alone_in_many_ways(shape: str) -> None:
+    secret = some(32)
+    assert shown("gh auth token", shape.format(secret)) == shape.format("[CREDENTIAL_1]")
+
+
+def test_what_a_command_prints_is_found_in_a_dump_too() -> None:
+    secret = password()
+    masked = shown("pass show db | xxd", xxd(f"{secret}\n".encode()))
+    assert secret[-6:] not in masked
+    assert secret.encode().hex()[-8:-4] not in masked
+
+
+def test_a_member_is_masked_to_its_end_whatever_it_holds() -> None:
+    secret = some(9) + '"' + some(9)
+    masked = shown("kubectl get secret a -o jsonpath='{.data}'", json.dumps({"a": secret}))
+    assert masked == '{"a":"[CREDENTIAL_1]"}'.replace(":", ": ")
+
+
 def test_a_file_that_a_tool_read_is_as_one_that_was_printed() -> None:
     secret = password()
     asked = json.dumps({"file_path": "/home/dev/app/.vault_pass"})
@@ -139,6 +274,8 @@ def test_a_file_that_a_tool_read_is_as_one_that_was_printed() -> None:
     assert shown(asked, f"     1→{secret}\n     2→") == "     1→[CREDENTIAL_1]\n     2→"
     notes = json.dumps({"file_path": "/home/dev/app/notes"})
     assert shown(notes, f"     1→{secret}\n") == f"     1→{secret}\n"
+    windows = {"file_path": "C:\\Users\\dev\\.vault_pass"}
+    assert shown(windows, f"     1→{secret}\n") == "     1→[CREDENTIAL_1]\n"
 
 
 def test_all_members_of_a_secret_of_kubernetes_are_secret() -> None:
@@ -241,6 +378,16 @@ def test_a_dump_is_read_as_the_bytes_that_it_shows(
     assert masked.split("\n")[0].count("[CREDENTIAL_1]") == (0 if before else 1) or before == ""
     assert mask(left) is left
     assert json.loads(mask(json.dumps({"output": text})))["output"] == masked
+
+
+@pytest.mark.parametrize("dump", DUMPS.values(), ids=DUMPS)
+def test_the_end_of_a_dump_is_read_too(dump: Callable[[bytes], str]) -> None:
+    secret = some(40)
+    whole = dump(f"{'# settings ' * 31}\nAPI_TOKEN={secret}\nDEBUG=1\n".encode())
+    masked = mask("\n".join(whole.split("\n")[20:]))
+    for part in (secret[at : at + 4] for at in range(8, 36, 4)):
+        assert part not in masked
+        assert part.encode().hex() not in masked.replace(" ", "")
 
 
 def test_a_value_known_from_elsewhere_is_masked_in_a_dump() -> None:
@@ -378,5 +525,56 @@ def test_what_was_asked_and_printed_is_judged_in_step_with_its_length(
     asked: str, output: str
 ) -> None:
     start = time.process_time()
-    printed.spans(printed.fired((asked * 20_000).encode()), (output * 20_000).encode())
+    printed.spans(printed.fired(asked * 20_000), (output * 20_000).encode())
     assert time.process_time() - start < 3  # each command held against each line takes a minute
+
+
+def test_what_runs_on_is_judged_by_the_command_that_began_it(tmp_path: Path) -> None:
+    secret = some(32)
+    log = a_log(tmp_path / "s.jsonl", "Bash", {"command": "gh auth token"}, "Running with ID: b1")
+    call, begun = "toolu_01" + "C" * 22, [json.loads(line) for line in log.read_text().splitlines()]
+    begun[1]["message"]["content"][0]["input"]["run_in_background"] = True
+    begun[2]["toolUseResult"] = {"stdout": "", "stderr": "", "backgroundTaskId": "b1"}
+    told = f"<status>completed</status>\n<stdout>\n{secret}\n</stdout>"
+    asked = {"type": "tool_use", "id": call, "name": "BashOutput", "input": {"bash_id": "b1"}}
+    came = {"type": "tool_result", "tool_use_id": call, "content": told}
+    for number, (role, content) in enumerate((("assistant", asked), ("user", came)), 3):
+        row = {**begun[-1], "type": role, "uuid": f"{number:08x}-e43b-4d36-b10d-5bbaca6a6a56"}
+        row |= {"parentUuid": begun[-1]["uuid"], "timestamp": f"2026-02-26T09:13:0{number}.041Z"}
+        row |= {"message": {"role": role, "content": [content], "id": f"msg_01{'D' * 22}"}}
+        ended = {"shellId": "b1", "status": "completed", "exitCode": 0, "stdout": secret}
+        row = {key: value for key, value in row.items() if key != "toolUseResult"}
+        row |= {"toolUseResult": ended} if role == "user" else {}
+        begun.append(row)
+    log.write_text("".join(json.dumps(row) + "\n" for row in begun))
+    assert run("claude-code", log, "-o", tmp_path / "trace").exit_code == 0
+    for file in (tmp_path / "trace").rglob("*"):
+        assert file.is_dir() or secret.encode() not in file.read_bytes()
+    assert secret not in run("events", "auto", log).stdout
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"input": "*** Begin Patch\n*** Add File: .vault_pass\n+{}\n*** End Patch"},
+        {"file_path": "/srv/.vault_pass", "edits": [{"old_string": "x", "new_string": "{}"}]},
+        {"path": "C:\\srv\\token.txt", "file_text": "{}\n"},
+    ],
+)
+def test_what_is_put_into_a_file_of_secrets_is_secret(tmp_path: Path, sent: object) -> None:
+    secret = some(32)
+    filled = json.loads(json.dumps(sent).replace("{}", secret))
+    log = a_log(tmp_path / "s.jsonl", "mcp__x__do", filled, "ok")
+    run("claude-code", log, "-o", tmp_path / "trace")
+    told = [(tmp_path / "trace" / "trace.json").read_text()]
+    told += [run(*words).stdout for words in (("events", "auto", log), ("redact", log))]
+    assert not any(secret in text for text in told)
+
+
+def test_arguments_however_deep_stop_nothing(tmp_path: Path) -> None:
+    deep: object = "gh auth token"
+    for _ in range(400):
+        deep = [deep]
+    log = a_log(tmp_path / "s.jsonl", "mcp__x__do", {"a": deep}, "ok")
+    for words in (("claude-code", log, "-o", tmp_path / "trace"), ("redact", log)):
+        assert run(*words).exit_code == 0

@@ -13,6 +13,7 @@ from forsy_retrace.document import draft
 from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.events import sessions
 from forsy_retrace.logs import opened
+from forsy_retrace.printings import printings
 from forsy_retrace.redact import Redacted, Rules, leaves, redact
 from forsy_retrace.registry import load
 from forsy_retrace.source import Source
@@ -65,7 +66,7 @@ def audit(
     content = draft(trace)
     hidden = list(unwritten(content, files_of(module, source)))
     also = chain(hidden, leaves(told.whole, ours=False))
-    masked = redact(content, rules, also)
+    masked = redact(content, rules, also, printings(trace.session.events))
     bench = Bench(told, trace, module.SHOWS, (text for text, _ in hidden))
     found = findings(bench)
     judged, left_out = tuple(bench.judged), tuple(bench.left_out)

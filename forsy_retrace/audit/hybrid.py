@@ -7,6 +7,7 @@ from typing import Any
 from forsy_retrace.adapter import files_of
 from forsy_retrace.convert import Options, origins_of, unwritten
 from forsy_retrace.document import Draft, draft
+from forsy_retrace.printings import printings
 from forsy_retrace.redact import leaves, redact
 from forsy_retrace.registry import load
 from forsy_retrace.writers import Written, write_folder
@@ -25,7 +26,7 @@ def write_hybrid(audit: Audit, target: Path) -> Written:
     logs = files_of(module, audit.source)
     also = chain(unwritten(made, logs), leaves(audit.claimed.whole, ours=False))
     origins = origins_of(made, logs, Options(rules=audit.rules))
-    redacted = redact(made, audit.rules, also)
+    redacted = redact(made, audit.rules, also, printings(audit.trace.session.events))
     return write_folder(redacted, target, origins, module.SHOWS)
 
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction.views import View
 
-ZEROS = b"000000"
-"""Stands in the offset of a dump's first line."""
+BEGINS = (b"\n0000", b"\t0000", b"\x920000", b" 0000")
+"""How a line of a dump begins that shows the first bytes of a file, or some soon behind them."""
 MARGIN = rb"(?m)^(?:[ \t]{0,8}[0-9]{1,7}(?:\xe2\x86\x92|\t|: ?)|[ \t]{0,40})"
 CANONICAL = rb"[0-9a-fA-F]{8,16} {2,3}((?:[0-9a-fA-F]{2} {1,2}){1,16}) {0,50}\|?([ -~]{0,32}?)\|?"
 XXD = rb"[0-9a-f]{8}: ((?:(?:[0-9a-fA-F]{2}){1,16} ){1,32}) {0,60}([ -~]{1,32})"
@@ -76,7 +76,7 @@ class Dump(View):
 
 def dumps(data: bytes, under: View | None = None) -> list[Dump]:
     """The dumps in a text, or in a view of one: lines that follow one another."""
-    if ZEROS not in data:
+    if not (data.startswith(b"0000") or any(begin in data for begin in BEGINS)):
         return []
     found: list[Dump] = []
     held: list[Line] = []

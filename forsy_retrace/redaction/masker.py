@@ -110,7 +110,7 @@ class Masker:
 
         Tell it before `learn` is told of the text.
         """
-        fired = printed.fired(_encode(asked))
+        fired = printed.fired(asked)
         if not fired:
             return
         data = _encode(text)

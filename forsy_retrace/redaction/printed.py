@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate, chain
 from typing import NamedTuple
 
+from forsy_retrace.commands.printing import Pipeline, pipelines
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules, shape
+from forsy_retrace.redaction.dumps import dumps
 from forsy_retrace.redaction.engine import Literals
 from forsy_retrace.redaction.strength import PASSWORD, TOKEN, is_secret, strength
 
-LEFT = 200
-"""Bytes before a command that may tell what it is about."""
 ENDS = r"(?:[\s\"'`)\]}|;&>,{]|$)"
 """What ends an argument."""
-HEAD, TAIL = 8000, 2000
-"""Bytes of an output's beginning and end that are read."""
-# A line with nothing but a word or a text in quotes; a tool that reads files numbers it.
+BESIDE = " | "
+"""What parts the commands of a pipeline."""
+READ = 1 << 18
+"""Bytes of an output that are read."""
+# A line with nothing but a word or a text in quotes, as an item of a list, in a box, with a number
+# before it, or between the tags of a tool.
 LINE = later(
-    rb"(?:^|\n)(?:[ \t]{0,8}[0-9]{1,7}(?:\xe2\x86\x92|\t)|[ \t]{0,40})"
-    rb"(?:(?P<quote>[\"'])(?P<text>[^\"'\n]{3,4000})(?P=quote)|(?P<word>[^\s\"']{3,8000}))"
-    rb"[ \t]{0,8}\r?(?=\n|$)"
+    rb"(?:^|\n|(?<=>))(?:[ \t]{0,8}L?[0-9]{1,7}(?:\xe2\x86\x92|\t|: ?| ?\| ?)|[ \t]{0,40})"
+    rb"(?:[-*] |\| {1,20}|\[|b(?=[\"']))?"
+    rb"(?:(?P<quote>[\"'])(?P<text>[^\n]{3,4000}?)(?P=quote)|(?P<word>[^\s\"'|<\[][^\s|<]{2,8000}))"
+    rb"(?:,| {0,20}\||\]|</[a-z_]{2,20}>)?[ \t]{0,40}\r?(?=\n|$|</)"
 )
 MEMBER = later(
-    rb"\"\s{0,4}:\s{0,4}\"([^\"\n]{4,8000})\""
+    rb"\"\s{0,4}:\s{0,4}\"((?:[^\"\\\n]|\\.){4,8000})\""
     rb"|(?:map\[| )[\w./-]{1,80}:([A-Za-z0-9+/=]{4,8000})"
 )
 
@@ -50,15 +56,29 @@ class Fired(NamedTuple):
         return self.row.part, self.level, self.row.sure, self.row.members
 
 
-def fired(asked: bytes) -> list[Fired]:
-    """The commands in a text that print a secret; one of those that are judged alike."""
-    return list({one.judges: one for one in _fired(asked)}.values())
+def fired(asked: str) -> Sequence[Fired]:
+    """The commands of a line that print a secret; one of those that are judged alike."""
+    return _kept(asked) if len(asked) < SHORT else _fired(asked)
 
 
-def spans(printing: list[Fired], output: bytes) -> list[Span]:
+def _fired(asked: str) -> Sequence[Fired]:
+    low = asked.lower().encode("utf-8", "surrogatepass")
+    if not _literals().find(low):
+        return ()
+    found = chain.from_iterable(_of_pipeline(one) for one in pipelines(asked) if not one.into)
+    return tuple({one.judges: one for one in found}.values())
+
+
+SHORT = 300
+"""Characters of a line that may come again, as a look at a file does."""
+_kept = lru_cache(maxsize=4096)(_fired)
+
+
+def spans(printing: Sequence[Fired], output: bytes) -> list[Span]:
     """What of an output is secret for the commands that were asked for."""
     words = list(_words(output))
     members = list(_members(output))
+    dumped = [span for dump in dumps(output) for span in dump.spans(0, len(dump.data))]
     is_all = len(words) == 1 and len(output.split()) == 1
     found: dict[tuple[int, int], Span] = {}
     for row, level in printing:
@@ -69,6 +89,8 @@ def spans(printing: list[Fired], output: bytes) -> list[Span]:
         for start, end in members:
             if row.members or _is_secret(output[start:end], row.part, level, sure=False):
                 found[start, end] = Span(start, end, rule)
+        for start, end in dumped:
+            found[start, end] = Span(start, end, rule)
     return list(found.values())
 
 
@@ -83,7 +105,7 @@ def is_named(text: bytes, level: int, *, quoted: bool, sure: bool = False) -> bo
 
 
 def _is_secret(text: bytes, part: str, level: int, *, sure: bool) -> bool:
-    if shape.is_placeholder(text) or shape.is_reference(text, quoted=True):
+    if shape.is_placeholder(text) or shape.is_reference(text, quoted=True) or _states().match(text):
         return False
     match part:
         case "token":
@@ -94,16 +116,73 @@ def _is_secret(text: bytes, part: str, level: int, *, sure: bool) -> bool:
             return shape.is_password(text, quoted=sure, certain=sure)
 
 
-def _fired(asked: bytes) -> Iterator[Fired]:
-    low = asked.lower()
+def _of_pipeline(one: Pipeline) -> Iterator[Fired]:
+    """The rows that fire in a pipeline whose later commands pass on what the earlier print."""
+    asked = [stage.encode("utf-8", "surrogatepass") for stage in one.stages]
+    text = BESIDE.encode().join(asked)
+    starts = list(accumulate((len(stage) + len(BESIDE) for stage in asked), initial=0))
+    passing = _passing(one.stages)
+    low = text.lower()
     for index, start, end in _literals().find(low):
         row = rules.prints()[index]
-        lead, left = _patterns()[index]
-        argument = lead.match(low if row.low else asked, end)
-        if argument and (left is None or left.search(asked, max(0, start - LEFT), start)):
-            level = strength(argument["name"]) if row.part == "named" else 0
-            if row.part != "named" or level >= TOKEN:
-                yield Fired(row, level)
+        at = bisect_right(starts, start) - 1
+        if at < passing or not _begins(row, text, starts[at], start):
+            continue
+        argument = _leads()[index].match(low if row.low else text, end)
+        if argument is None or any(map(_public().search, asked[: at + 1])):
+            continue
+        level = strength(argument["name"]) if row.part == "named" else 0
+        if row.part != "named" or level >= TOKEN:
+            yield Fired(row, level)
+
+
+def _begins(row: rules.Printing, text: bytes, stage: int, start: int) -> bool:
+    """Whether the literal begins a command, or stands in one as its row says."""
+    if row.left:
+        return _lefts()[row.id].search(text, 0, start) is not None
+    head = text[stage:start]
+    if row.of:
+        return _heads()[row.id].match(head) is not None
+    return not head or (head.endswith(b"/") and b" " not in head)
+
+
+def _passing(stages: Sequence[str]) -> int:
+    """From which command on all behind it pass on what they are handed."""
+    passing = len(stages) - 1
+    while passing and stages[passing].split(" ", 1)[0] in _filters():
+        passing -= 1
+    return passing
+
+
+@lru_cache(maxsize=1)
+def _filters() -> frozenset[str]:
+    return frozenset(rules.load("prints.toml")["filters"])
+
+
+@lru_cache(maxsize=1)
+def _states() -> re.Pattern[bytes]:
+    return rules.bounded(rules.load("prints.toml")["states"])
+
+
+@lru_cache(maxsize=1)
+def _public() -> re.Pattern[bytes]:
+    return rules.bounded(rules.load("prints.toml")["public"])
+
+
+@lru_cache(maxsize=1)
+def _heads() -> dict[str, re.Pattern[bytes]]:
+    return {row.id: rules.bounded(f"(?:{row.of})[ \\t]") for row in rules.prints() if row.of}
+
+
+@lru_cache(maxsize=1)
+def _lefts() -> dict[str, re.Pattern[bytes]]:
+    begins = r"(?:^|\| |\n)"
+    return {row.id: rules.bounded(f"{begins}(?:{row.left})$") for row in rules.prints() if row.left}
+
+
+@lru_cache(maxsize=1)
+def _leads() -> list[re.Pattern[bytes]]:
+    return [rules.bounded(row.lead + ENDS) for row in rules.prints()]
 
 
 @lru_cache(maxsize=1)
@@ -111,31 +190,12 @@ def _literals() -> Literals:
     return Literals([row.on.encode() for row in rules.prints()])
 
 
-@lru_cache(maxsize=1)
-def _patterns() -> list[tuple[re.Pattern[bytes], re.Pattern[bytes] | None]]:
-    return [(rules.bounded(row.lead + ENDS), _before(row)) for row in rules.prints()]
-
-
-def _before(row: rules.Printing) -> re.Pattern[bytes] | None:
-    before = row.command.before
-    return rules.bounded(f"(?:{before})$", re.IGNORECASE) if before else None
-
-
 def _words(output: bytes) -> Iterator[tuple[int, int]]:
-    for begin, end in _read(output):
-        for line in LINE.finditer(output, begin, end):
-            yield line.span("word") if line["word"] else line.span("text")
+    for line in LINE.finditer(output, 0, READ):
+        yield line.span("word") if line["word"] else line.span("text")
 
 
 def _members(output: bytes) -> Iterator[tuple[int, int]]:
     """The values of an object on one line or on several, in JSON or as Go prints it."""
-    for begin, end in _read(output):
-        for member in MEMBER.finditer(output, begin, end):
-            yield member.span(member.lastindex or 0)
-
-
-def _read(output: bytes) -> list[tuple[int, int]]:
-    """The parts of an output that are read: all of a short one."""
-    if len(output) <= HEAD + TAIL:
-        return [(0, len(output))]
-    return [(0, HEAD), (len(output) - TAIL, len(output))]
+    for member in MEMBER.finditer(output, 0, READ):
+        yield member.span(member.lastindex or 0)

@@ -91,6 +91,8 @@ class Printing(msgspec.Struct, frozen=True):
     part: str
     lead: str = ""
     left: str = ""
+    of: str = ""
+    """How the command begins whose argument the literal is."""
     edge: bool | None = None
     low: bool = False
     sure: bool = False
@@ -104,7 +106,7 @@ class Printing(msgspec.Struct, frozen=True):
             f"prints-{self.id}",
             self.on,
             lead,
-            left=self.left,
+            left=rf"\b(?:{self.of})[ \t][^\n]{{0,120}}" if self.of else self.left,
             edge=self.edge,
             low=self.low,
             part=self.part,

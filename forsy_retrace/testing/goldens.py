@@ -19,6 +19,7 @@ from forsy_retrace.convert import folder_of as folder_as_converted
 from forsy_retrace.document import draft
 from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.logs import why_not
+from forsy_retrace.printings import printings
 from forsy_retrace.redact import redact
 from forsy_retrace.sdk import pointer
 from forsy_retrace.testing.account import lost
@@ -114,7 +115,8 @@ def folder_of(adapter: Adapter, name: str, found: Reading) -> Mapping[str, bytes
     for trace in traces:
         with care("redact"):
             content = draft(trace)
-            redacted = redact(content, also=unwritten(content, logs))
+            also, printed = unwritten(content, logs), printings(trace.session.events)
+            redacted = redact(content, also=also, printed=printed)
         origins = origins_of(content, logs, Options())
         with estimated():
             one = folder_as_converted(redacted, origins, adapter.SHOWS, Options(), taken)

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from forsy_retrace.events import Event, Packed
-from forsy_retrace.redact import Rules, leaves, masked, masker_of, printings
+from forsy_retrace.printings import printings
+from forsy_retrace.redact import Rules, leaves, masked, masker_of
 from forsy_retrace.redaction import Masker
 from forsy_retrace.sdk import compact, parsed
 

@@ -1,0 +1,95 @@
+"""What of a line reaches who reads its output: pipelines that print, and files that take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from forsy_retrace.commands import foreign, lexer, tree
+from forsy_retrace.commands.model import Part
+from forsy_retrace.commands.wrappers import found, program, unwrap
+from forsy_retrace.patterns import later
+
+_DEEPEST = 4
+_LONGEST = 16 * 1024
+"""Characters of a line that are read: a longer one carries data."""
+_BODY = 4000
+"""Characters of a here-document that are taken for a program."""
+_SAYS = frozenset({"echo", "printf", "print", "Write-Output", "Write-Host", "cat"})
+_POWERSHELL = later(r"\$env:|\b(?:Get|Write|Select|Set|Where|ForEach)-[A-Z]\w")
+_TAKES = frozenset({">", ">>", ">|", "&>", "&>>"})
+"""Redirects of what a command prints."""
+_INTERPRETERS = frozenset(
+    {"python", "node", "ruby", "perl", "php", "psql", "mysql", "mariadb", "sqlite3", "duckdb"}
+)
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
+
+
+class Pipeline(NamedTuple):
+    """Commands of which each prints to the next: each as its words, without quotes and wrappers."""
+
+    stages: tuple[str, ...]
+    into: str
+    """The file that takes what the last one prints; empty where it is printed."""
+
+
+def pipelines(line: str) -> list[Pipeline]:
+    """The pipelines of a line that print, or put what they print into a file.
+
+    What a `$(…)` captures is not printed, unless `echo` is what it is handed to.
+    """
+    return list(_pipelines(_parts(line[:_LONGEST]), 0))
+
+
+def _parts(line: str) -> list[Part]:
+    if _POWERSHELL.search(line):
+        return foreign.split(line, "cmd")  # all words of it, and no more, as they stand
+    parts = lexer.split(line)
+    return tree.split(line) if parts is None else parts
+
+
+def _pipelines(parts: Sequence[Part], level: int) -> Iterator[Pipeline]:
+    held: list[str] = []
+    for part in parts:
+        if part.depth:
+            continue  # captured
+        words, line = unwrap(_of_find(tuple(part.words)))
+        if part.body is not None and words and words[0] in _SHELLS:
+            line = part.body[:_BODY]
+        into = next((target for mark, target in part.redirects if mark in _TAKES), "")
+        if line is not None and level < _DEEPEST and not held:
+            inner = list(_pipelines(_parts(line[:_LONGEST]), level + 1))
+            if part.after == "|" and inner:
+                yield from inner[:-1]
+                held = [*inner[-1].stages]
+            else:
+                yield from (one._replace(into=into or one.into) for one in inner)
+            continue
+        if words and words[0] in _SAYS and level < _DEEPEST:
+            for captured in (one for word in words for one in lexer.substitutions(f'"{word}"')):
+                printed = _pipelines(_parts(captured), level + 1)
+                yield from (one._replace(into=into or one.into) for one in printed)
+        held.append(_text(words, part))
+        if part.after != "|" or into:
+            yield Pipeline(tuple(held), into)
+            held = []
+    if held:
+        yield Pipeline(tuple(held), "")
+
+
+def _of_find(words: tuple[str, ...]) -> tuple[str, ...]:
+    """What `find … -exec` runs, on what it looks for; any other command as it is."""
+    if not (runs := found(words)):
+        return words
+    names = [then for word, then in pairwise(words) if word in ("-name", "-iname", "-path")]
+    return tuple(names[0] if names and word == "{}" else word for word in runs)
+
+
+def _text(words: Sequence[str], part: Part) -> str:
+    """A command's words, what it reads, and the program that it is handed."""
+    if words and (name := program(words[0])) != words[0]:
+        words = (name, *words[1:])
+    reads = [target for mark, target in part.redirects if mark == "<"]
+    body = part.body[:_BODY] if part.body and words and words[0] in _INTERPRETERS else ""
+    return " ".join([*words, *(f"< {one}" for one in reads), *([body] if body else [])])

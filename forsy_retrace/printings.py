@@ -1,0 +1,125 @@
+"""What the commands of a log printed: of some texts only the command tells what they are."""
+
+import shlex
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from forsy_retrace.events import Event, ToolCall, ToolResult
+from forsy_retrace.patterns import later
+from forsy_retrace.redaction import Masker
+from forsy_retrace.redaction.printed import fired
+from forsy_retrace.registry import identify, load
+from forsy_retrace.sdk import parsed
+from forsy_retrace.source import Source
+
+PATH = later(r"(?:~|\.{1,2}|[A-Za-z]:)?[\\/][^\n\s]{1,400}|\.[\w-]{1,60}|[\w-]{1,60}\.[a-z]{2,6}")
+WORDS = frozenset(
+    [
+        *("description", "prompt", "content", "new_string", "old_string", "text", "body"),
+        *("message", "title", "reason", "thought", "explanation", "justification", "summary"),
+        *("todos", "plan"),
+    ]
+)
+"""Arguments that are words for somebody, or what is put into a file: nothing in them is run."""
+CODE = {
+    **dict.fromkeys(("code", "source", "script", "cell", "expression"), ("python", "-c")),
+    **dict.fromkeys(("sql", "query", "statement"), ("psql", "-c")),
+}
+"""Arguments that are a program, and what runs one."""
+PUTS = (
+    "content",
+    "file_text",
+    "new_string",
+    "old_string",
+    "new_str",
+    "old_str",
+    "newText",
+    "oldText",
+)
+"""Arguments that are the text of the file which another names."""
+ADDED = later(r"(?ms)^\*\*\* (?:Add|Update) File: ([^\n]{1,400})\n(.*?)(?=^\*\*\* |\Z)")
+DEEPEST = 12
+
+
+def printings(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
+    """What the calls of a log asked for that prints a secret alone, and what came back.
+
+    A file with a telling name prints what a call puts into it.
+    """
+    sent: dict[str, list[str]] = {}
+    for event in events:
+        match event:
+            case ToolCall():
+                sent[event.call] = [one for one in asked_for(event.input) if fired(one)]
+                yield from put_into(event.input)
+            case ToolResult():
+                ends = (event, event.end) if event.end else (event,)
+                for asked in sent.get(event.call, ()):
+                    yield from ((asked, one.output) for one in ends if one.output)
+
+
+def learn_log(masker: Masker, source: Source) -> None:
+    """Takes in what the commands of a log printed, if a file is a log that can be read."""
+    try:
+        adapters = identify(source)
+        for asked, output in printings(load(adapters[0]).read(source)) if adapters else ():
+            masker.learn_printed(asked, output)
+    except Exception:
+        return  # whatever it is, it is read as a text all the same
+
+
+def asked_for(sent: Any, name: str = "", depth: int = 0) -> Iterator[str]:
+    """The commands that may stand in a call's arguments; a path stands for a look at its file."""
+    if depth > DEEPEST or name in WORDS:
+        return
+    match sent:
+        case str():
+            value = parsed(sent) if sent[:1] in ("{", "[") else None
+            if isinstance(value, (dict, list)):
+                yield from asked_for(value, name, depth + 1)
+            elif PATH.fullmatch(sent):
+                yield looked_at(sent)
+            else:
+                yield shlex.join((*CODE[name], sent)) if name in CODE else sent
+        case dict():
+            for key, value in sent.items():
+                yield from asked_for(value, key, depth + 1)
+        case list() | tuple():
+            if words := [one for one in sent if isinstance(one, str)]:
+                yield shlex.join(words)
+            for value in sent:
+                yield from asked_for(value, name, depth + 1)
+
+
+def looked_at(path: str) -> str:
+    """The command that prints a file."""
+    return f"cat {shlex.quote(path.replace(chr(92), '/'))}"
+
+
+def put_into(sent: Any) -> Iterator[tuple[str, str]]:
+    """The texts that a call puts into files with telling names, each with a look at its file."""
+    match sent:
+        case str() if "*** " in sent:
+            found = ((path, _added(lines)) for path, lines in ADDED.findall(sent))
+        case dict():
+            paths = [one for one in sent.values() if isinstance(one, str) and PATH.fullmatch(one)]
+            edits = [sent, *_dicts(sent.get("edits"))]
+            texts = [one[key] for one in edits for key in PUTS if isinstance(one.get(key), str)]
+            found = ((path, text) for path in paths[:4] for text in texts)
+            for value in sent.values():
+                if isinstance(value, str) and "*** " in value:
+                    yield from put_into(value)
+        case _:
+            return
+    for path, text in found:
+        if text and fired(asked := looked_at(path)):
+            yield asked, text
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _added(lines: str) -> str:
+    """The lines that a patch takes out and puts in, without their signs."""
+    return "\n".join(line[1:] for line in lines.split("\n") if line[:1] in ("+", "-"))
