@@ -2,12 +2,14 @@
 
 import shlex
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Any
 
+from forsy_retrace.commands.printing import pipelines, poured
 from forsy_retrace.events import Event, ToolCall, ToolResult
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import Masker
-from forsy_retrace.redaction.printed import fired
+from forsy_retrace.redaction.printed import fired, names_a_command
 from forsy_retrace.registry import identify, load
 from forsy_retrace.sdk import parsed
 from forsy_retrace.source import Source
@@ -38,7 +40,16 @@ PUTS = (
 )
 """Arguments that are the text of the file which another names."""
 ADDED = later(r"(?ms)^\*\*\* (?:Add|Update) File: ([^\n]{1,400})\n(.*?)(?=^\*\*\* |\Z)")
+TAKES = later(
+    r"(?i)(?:>|\btee[ \t])[ \t]?(?:-a[ \t])?[\"']?[^\s\"'>|&]{0,200}"
+    r"(?:pass|pw|secret|token|key|cred)"
+)
+"""A file with a telling name takes what a command would else print."""
+READERS = frozenset(["cat", "head", "tail", "less", "more", "nl", "strings", "base64", "jq"])
+MOST_KEPT = 50
+"""Files that are remembered for what they keep."""
 DEEPEST = 12
+"""Levels of a call's arguments that are looked into."""
 
 
 def printings(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
@@ -47,15 +58,23 @@ def printings(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
     A file with a telling name prints what a call puts into it.
     """
     sent: dict[str, list[str]] = {}
+    kept: dict[str, str] = {}
     for event in events:
         match event:
             case ToolCall():
-                sent[event.call] = [one for one in asked_for(event.input) if fired(one)]
+                asked = list(asked_for(event.input))
+                lines = [line for line in asked if fired(line)]
+                lines += [kept[path] for path in kept for line in asked if shows(line, path)]
+                if lines:
+                    sent[event.call] = lines
+                kept |= dict(
+                    islice(chain.from_iterable(map(kept_in, asked)), MOST_KEPT - len(kept))
+                )
                 yield from put_into(event.input)
             case ToolResult():
                 ends = (event, event.end) if event.end else (event,)
-                for asked in sent.get(event.call, ()):
-                    yield from ((asked, one.output) for one in ends if one.output)
+                for line in sent.get(event.call, ()):
+                    yield from ((line, one.output) for one in ends if one.output)
 
 
 def learn_log(masker: Masker, source: Source) -> None:
@@ -91,6 +110,23 @@ def asked_for(sent: Any, name: str = "", depth: int = 0) -> Iterator[str]:
                 yield from asked_for(value, name, depth + 1)
 
 
+def kept_in(line: str) -> Iterator[tuple[str, str]]:
+    """The files that take what a line would else print of secrets, each with what prints it."""
+    if ">" in line and names_a_command(line):
+        for one in pipelines(line):
+            if one.into not in ("", "/dev/null") and fired(printed := " | ".join(one.stages)):
+                yield one.into, printed
+
+
+def shows(line: str, path: str) -> bool:
+    """Whether a line prints a file."""
+    return path in line and any(
+        path in one.stages[0] and one.stages[0].split(" ", 1)[0] in READERS
+        for one in pipelines(line)
+        if not one.into
+    )
+
+
 def looked_at(path: str) -> str:
     """The command that prints a file."""
     return f"cat {shlex.quote(path.replace(chr(92), '/'))}"
@@ -99,15 +135,17 @@ def looked_at(path: str) -> str:
 def put_into(sent: Any) -> Iterator[tuple[str, str]]:
     """The texts that a call puts into files with telling names, each with a look at its file."""
     match sent:
-        case str() if "*** " in sent:
-            found = ((path, _added(lines)) for path, lines in ADDED.findall(sent))
+        case str():
+            found = [(path, _added(lines)) for path, lines in ADDED.findall(sent) if "*** " in sent]
+            found += poured(sent) if TAKES.search(sent) else ()
         case dict():
             paths = [one for one in sent.values() if isinstance(one, str) and PATH.fullmatch(one)]
             edits = [sent, *_dicts(sent.get("edits"))]
             texts = [one[key] for one in edits for key in PUTS if isinstance(one.get(key), str)]
-            found = ((path, text) for path in paths[:4] for text in texts)
-            for value in sent.values():
-                if isinstance(value, str) and "*** " in value:
+            found = [(path, text) for path in paths[:4] for text in texts]
+            for name, value in sent.items():
+                is_line = isinstance(value, str) and name not in WORDS
+                if is_line and ("*** " in value or TAKES.search(value)):
                     yield from put_into(value)
         case _:
             return

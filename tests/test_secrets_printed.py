@@ -578,3 +578,60 @@ def test_arguments_however_deep_stop_nothing(tmp_path: Path) -> None:
     log = a_log(tmp_path / "s.jsonl", "mcp__x__do", {"a": deep}, "ok")
     for words in (("claude-code", log, "-o", tmp_path / "trace"), ("redact", log)):
         assert run(*words).exit_code == 0
+
+
+def many_calls(path: Path, *calls: tuple[str, str]) -> Path:
+    """A session of Claude Code's with these lines, each with what it printed."""
+    rows: list[dict[str, object]] = []
+    log = a_log(path, "Bash", {"command": "true"}, "")
+    first, *_ = map(json.loads, log.read_text().splitlines())
+    rows.append(first)
+    for number, (command, output) in enumerate(calls, 1):
+        call = f"toolu_01{number:022d}"
+        for role, content in (
+            (
+                "assistant",
+                {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}},
+            ),
+            ("user", {"type": "tool_result", "tool_use_id": call, "content": output}),
+        ):
+            at = len(rows)
+            message = {"role": role, "content": [content], "id": f"msg_01{at:022d}"}
+            row = {**first, "type": role, "message": message, "parentUuid": rows[-1]["uuid"]}
+            row |= {"uuid": f"{at:08x}-e43b-4d36-b10d-5bbaca6a6a56"}
+            rows.append(row | {"timestamp": f"2026-02-26T09:{at:02d}:04.041Z"})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_a_secret_is_known_behind_the_file_that_kept_it(tmp_path: Path) -> None:
+    secret, commit = some(32), some(40, HEX)
+    log = many_calls(
+        tmp_path / "s.jsonl",
+        ("gh auth token > /tmp/t1", ""),
+        ("rm -f /tmp/t2 && git rev-parse HEAD", f"{commit}\n"),
+        ("cat /tmp/t1", f"{secret}\n"),
+        ("ls -l /tmp/t1; git rev-parse HEAD", f"{commit}\n"),
+    )
+    run("claude-code", log, "-o", tmp_path / "trace")
+    told = [(tmp_path / "trace" / "trace.json").read_text()]
+    told += [run(*words).stdout for words in (("events", "auto", log), ("redact", log))]
+    assert not any(secret in text for text in told)
+    assert all(commit in text for text in told)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat > .vault_pass <<'EOF'\n{}\nEOF",
+        "printf '%s' '{}' > password.txt",
+        "tee token.txt <<< {}",
+    ],
+)
+def test_what_a_line_pours_into_a_file_of_secrets_is_secret(tmp_path: Path, line: str) -> None:
+    secret = some(32)
+    log = many_calls(tmp_path / "s.jsonl", (line.format(secret), ""))
+    run("claude-code", log, "-o", tmp_path / "trace")
+    told = [(tmp_path / "trace" / "trace.json").read_text()]
+    told += [run(*words).stdout for words in (("events", "auto", log), ("redact", log))]
+    assert not any(secret in text for text in told)

@@ -42,6 +42,18 @@ def pipelines(line: str) -> list[Pipeline]:
     return list(_pipelines(_parts(line[:_LONGEST]), 0))
 
 
+def poured(line: str) -> Iterator[tuple[str, str]]:
+    """The files into which a line puts texts that it holds itself, each with its text."""
+    for part in _parts(line[:_LONGEST]):
+        into = next((target for mark, target in part.redirects if mark in _TAKES), "")
+        here = next((target for mark, target in part.redirects if mark == "<<<"), "")
+        if not into and part.words[:1] == ["tee"]:
+            into = next((word for word in part.words[1:] if word[:1] != "-"), "")
+        said = part.words[-1] if len(part.words) > 1 and part.words[0] in _SAYS else ""
+        if into and (text := part.body or here or said):
+            yield into, text
+
+
 def _parts(line: str) -> list[Part]:
     if _POWERSHELL.search(line):
         return foreign.split(line, "cmd")  # all words of it, and no more, as they stand

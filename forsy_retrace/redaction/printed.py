@@ -61,9 +61,13 @@ def fired(asked: str) -> Sequence[Fired]:
     return _kept(asked) if len(asked) < SHORT else _fired(asked)
 
 
+def names_a_command(text: str) -> bool:
+    """Whether a text names a command that may print a secret at all."""
+    return bool(_literals().find(text.lower().encode("utf-8", "surrogatepass")))
+
+
 def _fired(asked: str) -> Sequence[Fired]:
-    low = asked.lower().encode("utf-8", "surrogatepass")
-    if not _literals().find(low):
+    if not names_a_command(asked):
         return ()
     found = chain.from_iterable(_of_pipeline(one) for one in pipelines(asked) if not one.into)
     return tuple({one.judges: one for one in found}.values())
