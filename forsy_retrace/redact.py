@@ -173,6 +173,19 @@ SHAPES: Shapes = {
     "claim": later(r"[a-z_.]{1,80}(?:\[\d+\])?"),
 }
 
+A_UUID = later(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+IN_LOGS: Shapes = {
+    **STRUCTURAL,
+    **dict.fromkeys(("uuid", "parentUuid", "logicalParentUuid", "leafUuid"), A_UUID),
+    **dict.fromkeys(("messageId", "sourceToolAssistantUUID"), A_UUID),
+    **dict.fromkeys(("toolUseID", "parentToolUseID", "tool_use_id", "id"), STRUCTURAL["call"]),
+    "timestamp": STRUCTURAL["started_at"],
+    "requestId": later(r"req_011[A-Za-z0-9]{21}"),
+    # Bytes that begin as no text does: the seal of a thought.
+    "signature": later(r"E[a-z][A-Za-z0-9]{2}[A-Za-z0-9+/]{96,}={0,2}"),
+}
+"""The same of records of logs."""
+
 HASHED = {"memory": "memory_hash", "system_prompt": "system_prompt_hash"}
 
 
@@ -272,7 +285,7 @@ def leaves(value: Any, key: str = "", *, ours: bool = True) -> list[tuple[str, s
     Only what is ours has fields that hold the format's own words.
     """
     found: list[tuple[str, str]] = []
-    _gather(value, key, found, SHAPES if ours else STRUCTURAL)
+    _gather(value, key, found, SHAPES if ours else IN_LOGS)
     return found
 
 
@@ -294,7 +307,7 @@ def _gather(value: Any, key: str, found: list[tuple[str, str]], shapes: Shapes) 
 
 def masked(value: Any, masker: Masker, key: str = "", *, ours: bool = True) -> Any:
     """The value with every text masked; the same object where nothing in it is."""
-    return _masked(value, masker, key, SHAPES if ours else STRUCTURAL)
+    return _masked(value, masker, key, SHAPES if ours else IN_LOGS)
 
 
 def _masked(value: Any, masker: Masker, key: str, shapes: Shapes) -> Any:

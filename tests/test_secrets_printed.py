@@ -15,6 +15,7 @@ from asked import run
 from test_redaction import HEX, password, some
 
 from forsy_retrace.printings import asked_for
+from forsy_retrace.redact import leaves
 from forsy_retrace.redaction import Masker, mask, printed
 from forsy_retrace.redaction import rules as rule_files
 
@@ -635,3 +636,17 @@ def test_what_a_line_pours_into_a_file_of_secrets_is_secret(tmp_path: Path, line
     told = [(tmp_path / "trace" / "trace.json").read_text()]
     told += [run(*words).stdout for words in (("events", "auto", log), ("redact", log))]
     assert not any(secret in text for text in told)
+
+
+def test_ids_of_a_log_pass_by_their_shape_and_by_no_name() -> None:
+    shaped = {
+        "uuid": "0a1b2c3d-e43b-4d36-b10d-5bbaca6a6a56",
+        "tool_use_id": "toolu_01" + "A" * 22,
+        "timestamp": "2026-02-26T09:12:03.041Z",
+        "signature": "EqoB" + "aB3d" * 30,
+    }
+    assert leaves(shaped, ours=False) == []
+    odd = dict.fromkeys(shaped, f"DB_PASSWORD={password()}")
+    assert [text for text, _ in leaves(odd, ours=False)] == list(odd.values())
+    armour = base64.b64encode(b"-----BEGIN PRIVATE KEY-----" + some(90).encode()).decode()
+    assert leaves({"signature": armour}, ours=False) == [(armour, "signature")]
