@@ -1,6 +1,6 @@
 """The ways in which a call attempts again what another failed at: a table of named rules."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -61,6 +61,8 @@ class Rule(NamedTuple):
     of: Of = "any calls"
     within: int = WINDOW
     """How many of the actor's calls may lie between them, the later one counted."""
+    after: Collection[str] = ()
+    """Operations, or tools, of which the first has to be one; empty of a rule for any."""
 
 
 def _same_arguments(old: Attempt, new: Attempt) -> bool:
@@ -136,6 +138,7 @@ def _handed_in_again(old: Attempt, new: Attempt) -> bool:
     return ends and old.step.tool == new.step.tool and old.step.success is False
 
 
+READ = frozenset(["read"])
 RULES: tuple[Rule, ...] = (
     Rule("same-command-after-failure", 0.95, same_command, "shell lines"),
     Rule("same-check-after-failure", 0.9, same_check, "shell lines"),
@@ -143,18 +146,20 @@ RULES: tuple[Rule, ...] = (
     Rule("same-file-after-failure", 0.9, same_file),
     Rule("written-by-a-line", 0.85, written_by_a_line, "another tool"),
     Rule("same-url-after-failure", 0.85, _same_url),
-    Rule("same-delegation-after-failure", 0.85, _same_delegation, "another tool"),
-    Rule("delegated-otherwise", 0.7, _delegated_otherwise, "another tool"),
-    Rule("plan-offered-again", 0.9, _same_plan, "another tool"),
-    Rule("unknown-skill", 0.75, unknown_skill, "another tool"),
+    Rule(
+        "same-delegation-after-failure", 0.85, _same_delegation, "another tool", after=AGENT_TOOLS
+    ),
+    Rule("delegated-otherwise", 0.7, _delegated_otherwise, "another tool", after=AGENT_TOOLS),
+    Rule("plan-offered-again", 0.9, _same_plan, "another tool", after=PLAN_EXITS),
+    Rule("unknown-skill", 0.75, unknown_skill, "another tool", after=frozenset(["Skill"])),
     Rule("query-with-one-thing-changed", 0.75, one_thing_changed, "another tool", SOON),
     Rule("one-argument-changed-after-failure", 0.75, one_argument_changed, "another tool", SOON),
     Rule("arguments-mended", 0.85, arguments_mended, within=AT_ONCE),
-    Rule("handed-in-again", 0.85, _handed_in_again),
-    Rule("same-path-by-another-tool", 0.8, same_path_by_another_tool),
+    Rule("handed-in-again", 0.85, _handed_in_again, after=frozenset(["finish"])),
+    Rule("same-path-by-another-tool", 0.8, same_path_by_another_tool, after=READ),
     Rule("same-pattern-by-another-tool", 0.85, same_pattern_by_another_tool),
     Rule("same-file-in-another-form", 0.8, other_form),
-    Rule("same-name-elsewhere", 0.75, same_name_elsewhere),
+    Rule("same-name-elsewhere", 0.75, same_name_elsewhere, after=READ),
     Rule("same-words-looked-for", 0.7, looks_for_the_same, within=SOON),
     Rule("searched-more-widely", 0.8, searched_more_widely, "shell lines"),
     Rule("shares-an-alternative", 0.7, shares_an_alternative, "shell lines", SOON),
@@ -164,8 +169,8 @@ RULES: tuple[Rule, ...] = (
     Rule("by-another-program", 0.75, by_another_program, "shell lines", AT_ONCE),
     Rule("same-numbers-after-failure", 0.75, same_numbers, "shell lines", SOON),
     Rule("described-alike", 0.8, _described_alike, "shell lines", SOON),
-    Rule("looked-for-by-name", 0.75, looked_for_by_name, within=SOON),
-    Rule("listed-otherwise", 0.75, listed_otherwise),
+    Rule("looked-for-by-name", 0.75, looked_for_by_name, within=SOON, after=READ),
+    Rule("listed-otherwise", 0.75, listed_otherwise, after=frozenset(["search"])),
     Rule("same-folder-after-missing-file", 0.65, same_folder, within=SOON),
     Rule("word-mended-after-failure", 0.85, word_mended, "shell lines", SOON),
     Rule("part-mended-after-failure", 0.75, part_mended, "shell lines", SOON),
@@ -178,16 +183,31 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+TOLD_APART = frozenset[str]().union(*(rule.after for rule in RULES))
+"""The operations and tools that decide which rules are for a first call."""
+
+
 def rules_for(old: Attempt, new: Attempt) -> Sequence[Rule]:
     """The rules for such calls, so far apart."""
-    return _rules_for(new.order - old.order, old.run is not None, new.run is not None)
+    first = old.step
+    like = first.like if first.like in TOLD_APART else None
+    apart = new.order - old.order
+    return _rules_for(apart, old.run is not None, new.run is not None, first.operation, like)
 
 
 @cache
-def _rules_for(apart: int, *are_lines: bool) -> tuple[Rule, ...]:
+def _rules_for(
+    apart: int, is_line: bool, becomes_line: bool, operation: str | None, like: str | None
+) -> tuple[Rule, ...]:
     kinds = ["any calls"]
-    if all(are_lines):
+    if is_line and becomes_line:
         kinds.append("shell lines")
-    if not are_lines[0]:
+    if not is_line:
         kinds.append("another tool")
-    return tuple(rule for rule in RULES if rule.of in kinds and apart <= rule.within)
+    return tuple(
+        rule
+        for rule in RULES
+        if rule.of in kinds
+        and apart <= rule.within
+        and (not rule.after or operation in rule.after or like in rule.after)
+    )
