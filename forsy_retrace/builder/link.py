@@ -29,7 +29,7 @@ from .rule import SURE, Rule
 from .tools import AGENT_TOOLS
 from .variants import Lines, branch_of, variants
 from .words.cited import numbers_named
-from .words.messages import answers
+from .words.messages import answers, says_yes
 
 REACTS = Rule(
     "reacts-to", "A message reacts to the call that it rejects or answers, else to the last words."
@@ -73,7 +73,7 @@ class _Linker:
             elif touch.kind in ("edit", "write"):
                 self.wrote.setdefault(touch.step, []).append(touch)
         self.steps: dict[int, Step] = {}
-        self.work = Work()
+        self.work = Work(trace.replaced)
         self.lines = Lines(trace, Line)
         self.line = Line()
         """What lies before the step at hand."""
@@ -128,7 +128,7 @@ class _Linker:
         """Which items are in progress is not known from a new plan that the log does not show."""
         for name, lane in self.lanes.items():
             if name.startswith(f"{actor} "):
-                lane.items.clear()
+                lane.forget_the_plan()
 
     def _boundary(self) -> None:
         """What lay before a cleared or compacted context is out of sight, but for its summary."""
@@ -164,9 +164,10 @@ class _Linker:
         if before is None:
             return step
         kind, verb = "other", "Follows"
-        if answers(step):
+        if answers(step) or (before.operation == "ask_user" and says_yes(step)):
             kind, verb = "answer_to_agent_question", "Answers"
-        if before.call is not None and (never_ran(before) or before.via == "interrupted"):
+        stopped = never_ran(before) and before.success is False  # a plan may be taken up afresh
+        if before.call is not None and (stopped or before.via == "interrupted"):
             verb = "Follows the stop of"
             if step.via == "rejection":
                 verb = "Comes with the rejection of"
@@ -261,7 +262,7 @@ class _Linker:
             lane.works_on(step, (*lane.items, task))
         elif sent.get("status") is not None:
             for other in self.lanes.values():
-                other.items.pop(task, None)
+                other.ends(task)
 
     def _briefed(self, step: Step, lane: Lane) -> Step:
         """A subagent's first step takes its input from the brief."""

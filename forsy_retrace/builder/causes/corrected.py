@@ -1,7 +1,7 @@
 """Which work does a message call wrong, so that it may be attempted again?"""
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from forsy_retrace.trace import Step
@@ -19,7 +19,9 @@ MOST_EDITS = 60
 class Work:
     """What was done, turn by turn."""
 
-    def __init__(self) -> None:
+    def __init__(self, replaced: Mapping[int, int]) -> None:
+        self.replaced = replaced
+        """Edits to the steps that replaced them."""
         self.turns: dict[int, list[Step]] = {}
         self.edits: list[Step] = []
         """The agent's edits that worked."""
@@ -48,6 +50,7 @@ class Work:
             for done in (self._last(step.turn) if is_wrong else ())
             if done.actor == "agent"
             and done.success is not False
+            and self.replaced.get(done.step, step.step) >= step.step
             and (side_of(done) == "change" or acts(done))
             and (done.operation == "plan") == sent_back
         ]
@@ -59,6 +62,7 @@ class Work:
     def _edits_before(self, step: Step) -> list[Step]:
         """The edits of earlier turns that a correction may mean: of the files that it names, if any."""
         before = (one for one in reversed(self.edits) if 0 < one.turn < step.turn - 1)
+        before = (one for one in before if self.replaced.get(one.step, step.step) >= step.step)
         done = [*islice(before, MOST_EDITS)][::-1]
         return [one for one in done if _is_named(one, step.input or "")] or done
 

@@ -30,11 +30,22 @@ class Lane:
         self.items: dict[str, int] = {}
         """The plan items in progress, in their own words, with the step that put each in progress;
         until the user asks for other work."""
+        self.begun: dict[str, int] = {}
+        """The same, also if they were left for other work since."""
         self.started = False
 
     def works_on(self, step: int, items: Iterable[str]) -> None:
         """A step told which items are in progress; one that tells the same again begins none."""
-        self.items = {item: self.items.get(item, step) for item in items}
+        self.items = self.begun = {item: self.begun.get(item, step) for item in items}
+
+    def ends(self, item: str) -> None:
+        """An item is in progress no longer."""
+        self.begun.pop(item, None)
+        self.items.pop(item, None)
+
+    def forget_the_plan(self) -> None:
+        """Which items are in progress is not known."""
+        self.items, self.begun = {}, {}
 
     def receive(self, step: Step) -> None:
         """Looks at what had come when a step began; calls that still ran bring theirs later."""

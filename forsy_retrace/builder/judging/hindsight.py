@@ -61,6 +61,12 @@ class Hindsight:
         first = self.first_passed.get(edit)
         return first if first and first.step < before else None
 
+    def _was_answered(self, failed: Check, before: int) -> bool:
+        """Whether the check was attempted again before a step, and passed: another edit had mended it."""
+        again = self.retried.get(failed.step, before)
+        answer = self.trace.checks.get(again) if again < before else None
+        return answer is not None and answer.passed is True
+
     def failed(self, edit: int, before: int) -> Check | None:
         """A check that failed over an edit before a step, with none of its kind that passed since.
 
@@ -75,7 +81,7 @@ class Hindsight:
         recent = [check for check in held if steps[check.step - 1].turn == turn] or held[-1:]
         last = {check.kind: check for check in recent}
         failed = next((check for check in last.values() if not check.passed), None)
-        if failed is None:
+        if failed is None or self._was_answered(failed, before):
             return None
         of_kind = [check for check in recent if check.kind == failed.kind]
         since = takewhile(lambda check: not check.passed, reversed(of_kind))

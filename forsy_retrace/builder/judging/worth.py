@@ -113,7 +113,7 @@ def _failed_check(step: Step, later: Hindsight) -> Told | None:
         return None
     if check.kind == "run" and not check.edits:
         return None  # a run of what is known to work checks nothing
-    return Told(f"The check failed: {check.summary}", _instead(step, later))
+    return Told(f"The check failed: {check.summary.rstrip(':')}", _instead(step, later))
 
 
 def _failed(step: Step, later: Hindsight) -> Told | None:

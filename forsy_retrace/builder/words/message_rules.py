@@ -201,6 +201,7 @@ PASTED = "pastes-a-failure"
 NO_MORE = ("wants-no-more", "ends-the-talk")
 """The rules of a goodbye, which nothing has to answer: one that the agent asked for, and others."""
 YES_ALONE = "yes-alone"
+YES_TO_A_QUESTION = "yes-to-a-question"
 """The rule of a yes that nothing has to answer either."""
 
 PERMITTED = "permits-what-was-offered"
@@ -283,7 +284,7 @@ RULES: tuple[Rule, ...] = (
          "A no to the agent's question that has what was done undone.",
          lambda c, x, via: (x.asked or x.offered) and c.opens == "no" and not {"undo", "back"}.isdisjoint(c.found)
          and _wrong(c, x)),
-    Rule("yes-to-a-question", "answer_to_agent_question", None, 0.9,
+    Rule(YES_TO_A_QUESTION, "answer_to_agent_question", None, 0.9,
          "A yes or no after the agent's question or offer.",
          lambda c, x, via: (x.asked or x.offered) and c.opens in ("yes", "permit", "no")
          and not (c.opens == "no" and ((c.words > 12 and not x.asked) or _halts(c)) and _wrong(c, x))),

@@ -7,7 +7,16 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from .cues import OPENERS, SENTENCE, cues_of
-from .message_rules import NO_MORE, PASTED, PERMITTED, RULES, YES_ALONE, Context, Cues
+from .message_rules import (
+    NO_MORE,
+    PASTED,
+    PERMITTED,
+    RULES,
+    YES_ALONE,
+    YES_TO_A_QUESTION,
+    Context,
+    Cues,
+)
 
 FLOOR = 0.5
 """A vote below this is no reading; the role then is `other`, the feedback null."""
@@ -61,6 +70,12 @@ def answers(step: Step) -> bool:
     role = step.grounds.get("message_role")
     replies = step.message_role in ("answer_to_agent_question", "selection")
     return replies or (role is not None and role.rule == PERMITTED)
+
+
+def says_yes(step: Step) -> bool:
+    """Whether a message says yes or no to a question, whatever else it does."""
+    role = step.grounds.get("message_role")
+    return role is not None and any(vote.rule == YES_TO_A_QUESTION for vote in role.votes)
 
 
 def wants_no_more(step: Step) -> bool:
