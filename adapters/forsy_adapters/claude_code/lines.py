@@ -62,6 +62,8 @@ class Line(msgspec.Struct, gc=False):
     """Its result says no more than that a subagent was started."""
     is_prompt: bool = False
     """It holds words of a human."""
+    is_meta: bool = False
+    """A program put it into the user's place."""
     words: str = ""
     """What may be a subagent's brief."""
     operation: str = ""
@@ -162,6 +164,7 @@ class Survey:
         line.uuid = self._name(body.get("uuid"))
         line.parent = self._name(body.get("parentUuid"))
         if line.kind == "user":
+            line.is_meta = body.get("isMeta") is True
             self._hear(body)
             if line.parent and not own:
                 line.is_prompt = _is_prompt(body)

@@ -88,7 +88,7 @@ class Reader:
             above = line.follows.message if line.follows is not None else None
             yield Fact(at(here, pointer("parentUuid")), "follows", {"message": above})
         yield from self._session_facts(line, here)
-        if line.lane and not line.brief and line.lane not in self.delegated:
+        if line.lane and not (line.brief or line.is_meta) and line.lane not in self.delegated:
             yield from self._unbriefed(line, here)
         match line.body:
             case {"type": "assistant", "message": dict(message)}:
@@ -226,7 +226,7 @@ class Reader:
     def _user(self, line: Line, message: Json) -> Iterator[Event]:
         content, body = message.get("content"), line.body
         here = self._origin(line, "user", "/message/content")
-        if line.brief:
+        if line.brief and not line.is_meta:
             yield self._brief(line, here)
             return
         if body.get("isCompactSummary") is True:

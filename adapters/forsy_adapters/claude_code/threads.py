@@ -121,8 +121,9 @@ def _companion(file: Source, survey: Survey) -> list[Line]:
     for line in lines:
         line.lane = lane.removeprefix("agent-")
         line.skip = line.skip or reason
-    for line in lines[:1]:
-        line.brief = line.kind == "user" and not line.parent
+    first = next((line for line in lines if not line.is_meta), None)
+    if first is not None and (not first.parent or first is not lines[0]):
+        first.brief = first.kind == "user" and not first.has_results
     return lines
 
 
