@@ -1,8 +1,7 @@
 """What the commands of a log printed: of some texts only the command tells what they are."""
 
 import shlex
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from forsy_retrace.commands.printing import pipelines, poured
@@ -23,11 +22,30 @@ WORDS = frozenset(
     ]
 )
 """Arguments that are words for somebody, or what is put into a file: nothing in them is run."""
+FILES = frozenset(
+    [
+        *("file", "files", "path", "paths", "file_path", "filePath", "filepath", "filename", "uri"),
+        *("absolute_path", "AbsolutePath", "target_file", "TargetFile", "notebook_path"),
+    ]
+)
+"""Arguments that name a file which is shown."""
+PLACES = frozenset(
+    [
+        *("workdir", "cwd", "working_directory", "workingDirectory", "DirectoryPath", "root"),
+        *("dir", "dir_path", "directory", "folder", "SearchPath", "glob", "include", "exclude"),
+        *("pattern", "regex", "search_term", "searchTerm"),
+    ]
+)
+"""Arguments that tell where a call works, or what it looks for: nothing in them is run or shown."""
+LOOKS = later(r"(?i)(?:^|_)ls$|list|glob|grep|tree|find|(?<!re)search")
+"""Tools that run nothing, and show no file by itself."""
 CODE = {
     **dict.fromkeys(("code", "source", "script", "cell", "expression"), ("python", "-c")),
     **dict.fromkeys(("sql", "query", "statement"), ("psql", "-c")),
 }
 """Arguments that are a program, and what runs one."""
+SQL = later(r"(?is)\s*(?:with\s+\w+\s+as\b|select\b(?!\s+(?!distinct)\w+\s+\w+\s+from\b))")
+"""How a `query` begins that is one of a database: two words before `from` are prose."""
 PUTS = (
     "content",
     "file_text",
@@ -45,7 +63,13 @@ TAKES = later(
     r"(?:pass|pw|secret|token|key|cred)"
 )
 """A file with a telling name takes what a command would else print."""
-READERS = frozenset(["cat", "head", "tail", "less", "more", "nl", "strings", "base64", "jq"])
+READERS = frozenset(
+    [
+        *("cat", "head", "tail", "less", "more", "nl", "strings", "base64", "jq", "sed", "awk"),
+        *("cut", "grep", "bat", "tac", "xxd", "od"),
+    ]
+)
+AT_HOME = later(r"^\$(?:HOME\b|\{HOME\})")
 MOST_KEPT = 50
 """Files that are remembered for what they keep."""
 DEEPEST = 12
@@ -62,14 +86,13 @@ def printings(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
     for event in events:
         match event:
             case ToolCall():
-                asked = list(asked_for(event.input))
+                asked = () if LOOKS.search(event.tool) else list(asked_for(event.input))
                 lines = [line for line in asked if fired(line)]
-                lines += [kept[path] for path in kept for line in asked if shows(line, path)]
+                for line in asked:
+                    _keep(kept, line)
+                    lines += [kept[path] for path in shown(line, kept)]
                 if lines:
                     sent[event.call] = lines
-                kept |= dict(
-                    islice(chain.from_iterable(map(kept_in, asked)), MOST_KEPT - len(kept))
-                )
                 yield from put_into(event.input)
             case ToolResult():
                 ends = (event, event.end) if event.end else (event,)
@@ -89,20 +112,22 @@ def learn_log(masker: Masker, source: Source) -> None:
 
 def asked_for(sent: Any, name: str = "", depth: int = 0) -> Iterator[str]:
     """The commands that may stand in a call's arguments; a path stands for a look at its file."""
-    if depth > DEEPEST or name in WORDS:
+    if depth > DEEPEST or name in WORDS or name in PLACES:
         return
     match sent:
         case str():
             value = parsed(sent) if sent[:1] in ("{", "[") else None
             if isinstance(value, (dict, list)):
                 yield from asked_for(value, name, depth + 1)
-            elif PATH.fullmatch(sent):
+            elif name in FILES and PATH.fullmatch(sent):
                 yield looked_at(sent)
-            else:
+            elif name != "query" or SQL.match(sent):
                 yield shlex.join((*CODE[name], sent)) if name in CODE else sent
         case dict():
+            is_a_search = not PLACES.isdisjoint(sent)
             for key, value in sent.items():
-                yield from asked_for(value, key, depth + 1)
+                if not (is_a_search and key in FILES):
+                    yield from asked_for(value, key, depth + 1)
         case list() | tuple():
             if words := [one for one in sent if isinstance(one, str)]:
                 yield shlex.join(words)
@@ -110,21 +135,37 @@ def asked_for(sent: Any, name: str = "", depth: int = 0) -> Iterator[str]:
                 yield from asked_for(value, name, depth + 1)
 
 
-def kept_in(line: str) -> Iterator[tuple[str, str]]:
-    """The files that take what a line would else print of secrets, each with what prints it."""
-    if ">" in line and names_a_command(line):
-        for one in pipelines(line):
-            if one.into not in ("", "/dev/null") and fired(printed := " | ".join(one.stages)):
-                yield one.into, printed
+def _keep(kept: dict[str, str], line: str) -> None:
+    """Takes in the files that take what a line would else print of secrets, with what prints it."""
+    if ">" not in line and "tee" not in line:
+        return
+    if not kept and not names_a_command(line):
+        return
+    for one in pipelines(line):
+        printed = " | ".join(one.stages)
+        for path in (one.into, *_teed(one.stages)):
+            kept.pop(_at_home(path), None)
+            if path not in ("", "/dev/null") and len(kept) < MOST_KEPT and fired(printed):
+                kept[_at_home(path)] = printed
 
 
-def shows(line: str, path: str) -> bool:
-    """Whether a line prints a file."""
-    return path in line and any(
-        path in one.stages[0] and one.stages[0].split(" ", 1)[0] in READERS
-        for one in pipelines(line)
-        if not one.into
-    )
+def _teed(stages: Sequence[str]) -> list[str]:
+    """The files into which `tee` puts what passes through it."""
+    words = (stage.split(" ") for stage in stages if stage.startswith("tee "))
+    return [word for one in words for word in one[1:] if word[:1] != "-"]
+
+
+def shown(line: str, kept: Collection[str]) -> list[str]:
+    """Which of the files a line prints."""
+    if not any(path.rsplit("/", 1)[-1] in line for path in kept):
+        return []
+    looks = (one.stages[0].split(" ") for one in pipelines(line) if not one.into)
+    words = {_at_home(word) for look in looks if look[0] in READERS for word in look[1:]}
+    return [path for path in kept if path in words]
+
+
+def _at_home(path: str) -> str:
+    return AT_HOME.sub("~", path, count=1)
 
 
 def looked_at(path: str) -> str:
@@ -139,7 +180,8 @@ def put_into(sent: Any) -> Iterator[tuple[str, str]]:
             found = [(path, _added(lines)) for path, lines in ADDED.findall(sent) if "*** " in sent]
             found += poured(sent) if TAKES.search(sent) else ()
         case dict():
-            paths = [one for one in sent.values() if isinstance(one, str) and PATH.fullmatch(one)]
+            named = (sent.get(key) for key in sorted(FILES))
+            paths = [one for one in named if isinstance(one, str) and PATH.fullmatch(one)]
             edits = [sent, *_dicts(sent.get("edits"))]
             texts = [one[key] for one in edits for key in PUTS if isinstance(one.get(key), str)]
             found = [(path, text) for path in paths[:4] for text in texts]

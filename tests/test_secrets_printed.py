@@ -93,8 +93,36 @@ ALONE = [
     "gh auth token | xxd",
     "pulumi config get dbPassword",
     "akeyless get-secret-value --name a",
-    "echo %API_KEY%",
-    "Get-Secret -Name x -AsPlainText",
+    "gh  auth token",
+    "'gh' auth \\\n token",
+    'bash -c "echo \\$API_KEY"',
+    "T=$(gh auth token); echo $T",
+    'echo "$(gh auth token)"',
+    "gh auth token > /dev/stderr",
+    "ssh h <<'E'\ngh auth token\nE",
+    "bash -c 'pwd; gh auth token' | head -1",
+    "less token.txt",
+    "cat VERSION token.txt",
+    "sed -n 1p .vault_pass",
+    "tr -d '\\n' < .vault_pass",
+    "awk '{print $1}' token.txt",
+    "cat $TOKEN_FILE",
+    "cat <<< $API_KEY",
+    "echo -e $API_KEY",
+    "env | grep API_KEY | cut -d= -f2",
+    "cat .env | grep DB_PASSWORD | awk -F= '{print $2}'",
+    "grep -m1 API_KEY .env | cut -d= -f2-",
+    "grep password c.yaml | awk '{print $2}'",
+    "jq -r --arg x y '.token' a.json",
+    "jq -r '.db | .password' a.json",
+    "terraform output -json | jq -r .db_password.value",
+    "doppler secrets get --plain API_KEY",
+    "heroku config:get -a app API_KEY",
+    "pulumi stack output dbPassword --show-secrets",
+    "aws sts assume-role --role-arn a --query Credentials.SecretAccessKey --output text",
+    "curl -s h | python3 -c 'import json,sys;print(json.load(sys.stdin)[\"access_token\"])'",
+    "[Environment]::GetEnvironmentVariable('API_KEY')",
+    "node -e 'process.stdout.write(process.env.API_KEY)'",
 ]
 
 
@@ -226,6 +254,48 @@ COMMIT, UUID = "4f2b8c1d9e0a7365b4c8d2e1f0a9b8c7d6e5f403", "3f2a1b9c-8d7e-4f60-a
         ("echo $GITHUB_SHA", COMMIT),
         ("cat package.json | jq -r .name", "shop2Web"),
         ("ls src | head -3", "Auth2Service"),
+        ("gh auth token | head -c 4; echo; git rev-parse HEAD", COMMIT),
+        ("jq -r .token a.json | cut -c1-8; git rev-parse HEAD", COMMIT),
+        ('echo "$(cat token.txt)" | gh auth login --with-token; git rev-parse HEAD', COMMIT),
+        ("bash -c 'gh auth token; pwd' | wc -c; git rev-parse HEAD", COMMIT),
+        ("grep -h API_KEY .env | cut -d= -f1", "OAUTH2_API_KEY"),
+        ("awk -F= '/TOKEN/{print $1}' .env", "OAUTH2_TOKEN"),
+        ("cat required_secrets", "S3_SECRET_KEY"),
+        ("grep -oh 'useToken[A-Za-z0-9]*' src/a.ts", "useTokenV2Store"),
+        ("grep -rn password src | cut -d: -f3-", "  foo(Bar1),"),
+        ("grep token access.log | sed 's/.*id=//'", UUID),
+        ("jq -r 'select(.token) | .id' a.json", UUID),
+        ("jq -r 'del(.token) | .id' a.json", UUID),
+        ("jq '.secret | keys' a.json", '[\n  "vault2X9aQ"\n]'),
+        ("yq .existingSecret values.yaml", "shop2Db9xYz1"),
+        ("jq .tokens usage.json", '{\n  "model": "gpt2X9aQ"\n}'),
+        ("jq -r '.auth' a.json", '{\n  "user": "dev2X9aQ"\n}'),
+        ("cat token.txt | openssl sha256 | awk '{print $2}'", COMMIT + COMMIT[:24]),
+        ("printenv API_KEY | openssl md5", COMMIT[:32]),
+        ("python -c \"print(hashlib.sha256(os.environ['API_KEY'].encode()).hexdigest())\"", COMMIT),
+        ("az ad app credential list --query '[].keyId' -o tsv", UUID),
+        ("az account get-access-token --query tenant -o tsv", UUID),
+        ("printenv DB_PASSWORD || echo not-here", "not-here"),
+        ("printenv DB_PASSWORD; echo exit=$?", "exit=1"),
+        ("echo ${DB_PASSWORD:-none_at_all}", "none_at_all"),
+        ("echo $DB_PASSWORD; git rev-parse --abbrev-ref HEAD", "main"),
+        ("printenv DB_PASSWORD | grep -q . && echo yes-set", "yes-set"),
+        ("pass show db | sed -n 's/^user: //p'", "alice"),
+        ("op read op://a/b/database", "shop"),
+        ("rg -n 'select token from' src; git rev-parse HEAD", COMMIT),
+        ("pulumi stack output vpcId --show-secrets", "vpc-0a1B2c3D4e5F"),
+        ("vault token create -field=token_accessor", "a81bc81bdead4e5dabff90865d1e13b1"),
+        (
+            {"command": ["bash", "-lc", "git rev-parse HEAD"], "workdir": "/home/a/next-token"},
+            COMMIT,
+        ),
+        ({"command": "git rev-parse HEAD", "cwd": "/home/a/secrets"}, COMMIT),
+        ({"pattern": "pass show", "path": "."}, "scripts/deploy2X"),
+        ({"pattern": "import", "path": "/srv/app/tokens"}, "Auth2Service"),
+        ({"query": "how to select token from header in nginx"}, "Auth2Vendor9"),
+        ("gh auth token", '"name": "[CREDENTIAL_1]",'),
+        ("cat token.txt", "[CREDENTIAL_1]"),
+        ("pass show db", "[[CREDENTIAL_1]"),
     ],
 )
 def test_what_is_no_secret_stays_whatever_was_asked(asked: object, output: str) -> None:
@@ -650,3 +720,80 @@ def test_ids_of_a_log_pass_by_their_shape_and_by_no_name() -> None:
     assert [text for text, _ in leaves(odd, ours=False)] == list(odd.values())
     armour = base64.b64encode(b"-----BEGIN PRIVATE KEY-----" + some(90).encode()).decode()
     assert leaves({"signature": armour}, ours=False) == [(armour, "signature")]
+
+
+@pytest.mark.parametrize("command", ["gh auth token | head -c4; jq . b.json", "jq .auth b.json"])
+def test_an_object_stays_an_object(command: str) -> None:
+    output = json.dumps({"name": "shop", "id": COMMIT[:24], "commit": COMMIT}, indent=2)
+    assert shown(command, output) is output
+    short = '[\n  "a",\n  "b"\n]'
+    assert shown("gh auth token", short) is short
+
+
+def test_a_quote_at_the_end_of_a_value_is_its_own() -> None:
+    asked = "kubectl get secret a -o jsonpath='{.data}'"
+    masked = shown(asked, json.dumps({"a": 'abcd1234"', "b": some(20)}))
+    assert json.loads(masked) == {"a": "[CREDENTIAL_1]", "b": "[CREDENTIAL_2]"}
+
+
+@pytest.mark.parametrize("sign", ["|", "<", "'", "[", "{"])
+def test_a_word_of_a_keeper_is_secret_with_any_sign_in_it(sign: str) -> None:
+    secret = f"{sign}tiger7{sign}Lake42"
+    assert secret not in shown("pass show db", secret)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", [">a", ">", "x=>y(z),", ">abcdefghij=", '":"', "<a>b", " a:aB3d"])
+def test_an_output_is_read_in_step_with_its_length(run: str) -> None:
+    printing = printed.fired("gh auth token; kubectl get secret a -o jsonpath='{.data}'")
+    began = time.process_time()
+    printed.spans(printing, run.encode() * ((1 << 18) // len(run)))
+    assert time.process_time() - began < 2
+
+
+def told(log: Path) -> str:
+    """All that is said of a log."""
+    where = log.with_suffix(".trace")
+    assert run("claude-code", log, "-o", where).exit_code == 0
+    said = [(where / "trace.json").read_text(), run("events", "auto", log).stdout]
+    return "\n".join([*said, run("redact", log).stdout])
+
+
+@pytest.mark.parametrize("tool", ["LS", "list_directory", "Glob", "search_files"])
+def test_what_a_tool_lists_is_no_file_that_it_shows(tmp_path: Path, tool: str) -> None:
+    log = a_log(tmp_path / "s.jsonl", tool, {"path": "/srv/app/secrets"}, "Auth2Service")
+    assert "CREDENTIAL" not in told(log)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "gh auth token > t1 && cat t1",
+        "gh auth token | tee t1 > /dev/null; cat t1",
+        'gh auth token > "$HOME/.t1"; sed -n 1p ~/.t1',
+    ],
+)
+def test_a_file_that_a_line_writes_is_known_in_that_line(tmp_path: Path, line: str) -> None:
+    secret = some(32)
+    assert secret not in told(a_log(tmp_path / "s.jsonl", "Bash", {"command": line}, secret))
+
+
+@pytest.mark.parametrize(
+    "then", [[("cat src/s.txt", COMMIT)], [("git rev-parse HEAD > s", ""), ("cat s", COMMIT)]]
+)
+def test_a_file_is_known_by_its_name_until_another_text_takes_its_place(
+    tmp_path: Path, then: list[tuple[str, str]]
+) -> None:
+    calls = [("openssl rand -hex 32 > s", ""), *then]
+    assert COMMIT in told(many_calls(tmp_path / "s.jsonl", *calls))
+
+
+@pytest.mark.parametrize("line", ["pass show db", "cat token.txt", "jq -r .token a.json"])
+def test_what_was_redacted_is_redacted_once(tmp_path: Path, line: str) -> None:
+    log = a_log(tmp_path / "s.jsonl", "Bash", {"command": line}, some(32))
+    once, twice = tmp_path / "once.jsonl", tmp_path / "twice.jsonl"
+    once.write_text(run("redact", log).stdout)
+    twice.write_text(run("redact", once).stdout)
+    assert "[CREDENTIAL_1]" in once.read_text()
+    assert twice.read_text() == once.read_text()
+    assert run("scan", once).exit_code == 0

@@ -17,12 +17,18 @@ _LONGEST = 16 * 1024
 _BODY = 4000
 """Characters of a here-document that are taken for a program."""
 _SAYS = frozenset({"echo", "printf", "print", "Write-Output", "Write-Host", "cat"})
-_POWERSHELL = later(r"\$env:|\b(?:Get|Write|Select|Set|Where|ForEach)-[A-Z]\w")
+_POWERSHELL = later(
+    r"\$env:|\[(?:System\.)?Environment\]::|\b(?:Get|Write|Select|Set|Where|ForEach)-[A-Z]\w"
+)
 _TAKES = frozenset({">", ">>", ">|", "&>", "&>>"})
 """Redirects of what a command prints."""
 _INTERPRETERS = frozenset(
     {"python", "node", "ruby", "perl", "php", "psql", "mysql", "mariadb", "sqlite3", "duckdb"}
 )
+_SHOWN = frozenset({"/dev/stdout", "/dev/stderr", "/dev/tty"})
+"""Files that whoever reads the output sees."""
+_SET = later(r"\w{1,60}=[\"']?(?:\$\(|`)")
+"""A variable that is set to what a command prints."""
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
 
 
@@ -62,32 +68,35 @@ def _parts(line: str) -> list[Part]:
 
 
 def _pipelines(parts: Sequence[Part], level: int) -> Iterator[Pipeline]:
-    held: list[str] = []
+    held: list[tuple[str, ...]] = []  # what prints into the command that comes
+    kept: dict[str, str] = {}  # what a variable was set to, as the command that printed it
     for part in parts:
         if part.depth:
             continue  # captured
+        for assign in filter(_SET.match, part.assigns):
+            name, _, captured = assign.partition("=")
+            kept[name] = captured
         words, line = unwrap(_of_find(tuple(part.words)))
-        if part.body is not None and words and words[0] in _SHELLS:
+        if part.body is not None and words and words[0] in (*_SHELLS, "ssh"):
             line = part.body[:_BODY]
         into = next((target for mark, target in part.redirects if mark in _TAKES), "")
+        into = "" if into in _SHOWN else into
         if line is not None and level < _DEEPEST and not held:
-            inner = list(_pipelines(_parts(line[:_LONGEST]), level + 1))
-            if part.after == "|" and inner:
-                yield from inner[:-1]
-                held = [*inner[-1].stages]
+            printed = list(_pipelines(_parts(line[:_LONGEST]), level + 1))
+        else:
+            text = _text(words, part)
+            printed = [Pipeline((*one, text), "") for one in held or [()]]
+            if words and words[0] in _SAYS and level < _DEEPEST:
+                said = " ".join(kept.get(word.strip("${}"), word) for word in words)
+                for printing in lexer.substitutions(f'"{said}"'):
+                    printed += _pipelines(_parts(printing), level + 1)
+        held = []
+        for one in printed:
+            if part.after == "|" and not into and not one.into:
+                held.append(one.stages)
             else:
-                yield from (one._replace(into=into or one.into) for one in inner)
-            continue
-        if words and words[0] in _SAYS and level < _DEEPEST:
-            for captured in (one for word in words for one in lexer.substitutions(f'"{word}"')):
-                printed = _pipelines(_parts(captured), level + 1)
-                yield from (one._replace(into=into or one.into) for one in printed)
-        held.append(_text(words, part))
-        if part.after != "|" or into:
-            yield Pipeline(tuple(held), into)
-            held = []
-    if held:
-        yield Pipeline(tuple(held), "")
+                yield one._replace(into=into or one.into)
+    yield from (Pipeline(one, "") for one in held)
 
 
 def _of_find(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -102,6 +111,6 @@ def _text(words: Sequence[str], part: Part) -> str:
     """A command's words, what it reads, and the program that it is handed."""
     if words and (name := program(words[0])) != words[0]:
         words = (name, *words[1:])
-    reads = [target for mark, target in part.redirects if mark == "<"]
+    reads = [f"{mark} {target}" for mark, target in part.redirects if mark in ("<", "<<<")]
     body = part.body[:_BODY] if part.body and words and words[0] in _INTERPRETERS else ""
-    return " ".join([*words, *(f"< {one}" for one in reads), *([body] if body else [])])
+    return " ".join([*words, *reads, *([body] if body else [])])

@@ -115,8 +115,8 @@ class Masker:
             return
         data = _encode(text)
         found = tuple(
-            Find(start, end, CREDENTIAL, rule, data[start:end])
-            for start, end, rule in printed.spans(fired, data)
+            Find(start, end, CREDENTIAL, rule, printed.value(data, start, end))
+            for start, end, rule in printed.spans(fired, data, asked)
         )
         if found:
             self._printed[text] = (*self._printed.get(text, ()), *found)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate, chain
 from typing import NamedTuple
+
+import msgspec
 
 from forsy_retrace.commands.printing import Pipeline, pipelines
 from forsy_retrace.patterns import later
@@ -25,15 +28,28 @@ READ = 1 << 18
 # A line with nothing but a word or a text in quotes, as an item of a list, in a box, with a number
 # before it, or between the tags of a tool.
 LINE = later(
-    rb"(?:^|\n|(?<=>))(?:[ \t]{0,8}L?[0-9]{1,7}(?:\xe2\x86\x92|\t|: ?| ?\| ?)|[ \t]{0,40})"
-    rb"(?:[-*] |\| {1,20}|\[|b(?=[\"']))?"
-    rb"(?:(?P<quote>[\"'])(?P<text>[^\n]{3,4000}?)(?P=quote)|(?P<word>[^\s\"'|<\[][^\s|<]{2,8000}))"
-    rb"(?:,| {0,20}\||\]|</[a-z_]{2,20}>)?[ \t]{0,40}\r?(?=\n|$|</)"
+    rb"(?:^|\n|<[a-z_]{2,20}>)"
+    rb"(?:[ \t]{0,8}L?[0-9]{1,7}(?:\xe2\x86\x92|\t|: ?| ?\| ?)|[ \t]{0,40})"
+    rb"(?:[-*] |\| {1,20}|[\[b](?=[\"']))?"
+    rb"(?:(?:\"((?:[^\"\\\n]|\\[^\n]){3,4000}+)\"|'([^'\n]{3,4000}+)')(?:,|\])?"
+    rb"|([^\s\"'|<\[][^\s|<]{2,8000}+))"
+    rb"(?: {0,20}\||</[a-z_]{2,20}>)?[ \t]{0,40}+\r?(?=\n|$|</)"
 )
+# A member of an object, on one line or on several, in JSON or as Go prints it; an item of a list.
 MEMBER = later(
-    rb"\"\s{0,4}:\s{0,4}\"((?:[^\"\\\n]|\\.){4,8000})\""
-    rb"|(?:map\[| )[\w./-]{1,80}:([A-Za-z0-9+/=]{4,8000})"
+    rb"\"\s{0,4}:\s{0,4}\"((?:[^\"\\\n]|\\.){4,8000}+)\""
+    rb"|[\[,]\"((?:[^\"\\\n]|\\.){4,8000}+)\"(?=[,\]])"
+    rb"|(?:map\[| )[\w./-]{1,80}+:([A-Za-z0-9+/=]{4,8000}+)"
 )
+MASKED = later(rb"\[[A-Z]{3,20}(?:_[A-Z]{2,20}){0,3}_[0-9]{1,9}\]")
+"""What stands for a secret that was masked before."""
+A_NAME = later(rb"[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,6}$")
+"""A variable's name."""
+ODD = later(rb"\\(?:\r?\n)?|[\"']")
+"""Signs that a shell takes away."""
+BLANKS = later(rb"[ \t]{1,400}")
+ASKED = 1 << 14
+"""Characters of a line in which commands are looked for."""
 
 
 class Span(NamedTuple):
@@ -49,11 +65,13 @@ class Fired(NamedTuple):
 
     row: rules.Printing
     level: int
+    sure: bool
+    """The row says that the command prints nothing else, and nothing else in the line prints."""
 
     @property
     def judges(self) -> tuple[str, int, bool, bool]:
         """What rows that judge alike have in common."""
-        return self.row.part, self.level, self.row.sure, self.row.members
+        return self.row.part, self.level, self.sure, self.row.members
 
 
 def fired(asked: str) -> Sequence[Fired]:
@@ -63,14 +81,25 @@ def fired(asked: str) -> Sequence[Fired]:
 
 def names_a_command(text: str) -> bool:
     """Whether a text names a command that may print a secret at all."""
-    return bool(_literals().find(text.lower().encode("utf-8", "surrogatepass")))
+    return bool(_plain_literals().find(_plain(text[:ASKED])))
+
+
+def _plain(text: str) -> bytes:
+    """A text in small letters, without quotes and with single blanks between its words."""
+    return BLANKS.sub(b" ", ODD.sub(b"", _encode(text.lower())))
 
 
 def _fired(asked: str) -> Sequence[Fired]:
     if not names_a_command(asked):
         return ()
-    found = chain.from_iterable(_of_pipeline(one) for one in pipelines(asked) if not one.into)
+    told = [one for one in pipelines(asked) if not one.into]
+    is_alone = sum(_silent().match(_encode(one.stages[-1])) is None for one in told) == 1
+    found = chain.from_iterable(_of_pipeline(one, is_alone) for one in told)
     return tuple({one.judges: one for one in found}.values())
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 SHORT = 300
@@ -78,24 +107,40 @@ SHORT = 300
 _kept = lru_cache(maxsize=4096)(_fired)
 
 
-def spans(printing: Sequence[Fired], output: bytes) -> list[Span]:
-    """What of an output is secret for the commands that were asked for."""
+def spans(printing: Sequence[Fired], output: bytes, asked: str = "") -> list[Span]:
+    """What of an output is secret for the commands that were asked for in a line."""
+    told = _encode(asked[:ASKED])
     words = list(_words(output))
     members = list(_members(output))
     dumped = [span for dump in dumps(output) for span in dump.spans(0, len(dump.data))]
-    is_all = len(words) == 1 and len(output.split()) == 1
+    is_all = len(output.split()) == 1
+    if is_all and not words and any(one.sure for one in printing):
+        start = len(output) - len(output.lstrip())
+        words = [(start, start + len(output.strip()))]
     found: dict[tuple[int, int], Span] = {}
-    for row, level in printing:
+    for row, level, is_sure in printing:
         rule = f"prints-{row.id}"
+        sure = is_sure and is_all and len(words) == 1
         for start, end in words:
-            if _is_secret(output[start:end], row.part, level, sure=row.sure and is_all):
+            text = output[start:end]
+            sure = sure and text not in told
+            if _is_secret(text, row.part, level, sure=sure):
                 found[start, end] = Span(start, end, rule)
-        for start, end in members:
+        for start, end in members if row.part != "named" or row.members else ():
             if row.members or _is_secret(output[start:end], row.part, level, sure=False):
                 found[start, end] = Span(start, end, rule)
         for start, end in dumped:
             found[start, end] = Span(start, end, rule)
     return list(found.values())
+
+
+def value(output: bytes, start: int, end: int) -> bytes:
+    """What stands at a place in an output, without the escapes of a text in quotes."""
+    text = output[start:end]
+    if b"\\" in text and output[start - 1 : start] == output[end : end + 1] == b'"':
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):
+            return msgspec.json.decode(output[start - 1 : end + 1], type=str).encode()
+    return text
 
 
 def is_named(text: bytes, level: int, *, quoted: bool, sure: bool = False) -> bool:
@@ -111,6 +156,8 @@ def is_named(text: bytes, level: int, *, quoted: bool, sure: bool = False) -> bo
 def _is_secret(text: bytes, part: str, level: int, *, sure: bool) -> bool:
     if shape.is_placeholder(text) or shape.is_reference(text, quoted=True) or _states().match(text):
         return False
+    if MASKED.search(text) or (A_NAME.match(text) and strength(text) >= TOKEN):
+        return False
     match part:
         case "token":
             return shape.is_token(text, 12)
@@ -120,24 +167,28 @@ def _is_secret(text: bytes, part: str, level: int, *, sure: bool) -> bool:
             return shape.is_password(text, quoted=sure, certain=sure)
 
 
-def _of_pipeline(one: Pipeline) -> Iterator[Fired]:
+def _of_pipeline(one: Pipeline, is_alone: bool) -> Iterator[Fired]:
     """The rows that fire in a pipeline whose later commands pass on what the earlier print."""
-    asked = [stage.encode("utf-8", "surrogatepass") for stage in one.stages]
+    asked = [_encode(stage) for stage in one.stages]
     text = BESIDE.encode().join(asked)
     starts = list(accumulate((len(stage) + len(BESIDE) for stage in asked), initial=0))
     passing = _passing(one.stages)
     low = text.lower()
-    for index, start, end in _literals().find(low):
+    found = _literals().find(low)
+    if not found or any(map(_public().search, asked)):
+        return
+    for index, start, end in found:
         row = rules.prints()[index]
         at = bisect_right(starts, start) - 1
         if at < passing or not _begins(row, text, starts[at], start):
             continue
-        argument = _leads()[index].match(low if row.low else text, end)
-        if argument is None or any(map(_public().search, asked[: at + 1])):
+        ends = starts[at] + len(asked[at]) if row.within else len(text)
+        argument = _leads()[index].match(low if row.low else text, end, ends)
+        if argument is None:
             continue
         level = strength(argument["name"]) if row.part == "named" else 0
         if row.part != "named" or level >= TOKEN:
-            yield Fired(row, level)
+            yield Fired(row, level, row.sure and is_alone)
 
 
 def _begins(row: rules.Printing, text: bytes, stage: int, start: int) -> bool:
@@ -153,9 +204,13 @@ def _begins(row: rules.Printing, text: bytes, stage: int, start: int) -> bool:
 def _passing(stages: Sequence[str]) -> int:
     """From which command on all behind it pass on what they are handed."""
     passing = len(stages) - 1
-    while passing and stages[passing].split(" ", 1)[0] in _filters():
+    while passing and _passes_on(stages[passing]):
         passing -= 1
     return passing
+
+
+def _passes_on(stage: str) -> bool:
+    return stage.split(" ", 1)[0] in _filters() and not _hides().match(_encode(stage))
 
 
 @lru_cache(maxsize=1)
@@ -171,6 +226,16 @@ def _states() -> re.Pattern[bytes]:
 @lru_cache(maxsize=1)
 def _public() -> re.Pattern[bytes]:
     return rules.bounded(rules.load("prints.toml")["public"])
+
+
+@lru_cache(maxsize=1)
+def _hides() -> re.Pattern[bytes]:
+    return rules.bounded(rules.load("prints.toml")["hides"])
+
+
+@lru_cache(maxsize=1)
+def _silent() -> re.Pattern[bytes]:
+    return rules.bounded(rules.load("prints.toml")["silent"])
 
 
 @lru_cache(maxsize=1)
@@ -194,12 +259,16 @@ def _literals() -> Literals:
     return Literals([row.on.encode() for row in rules.prints()])
 
 
+@lru_cache(maxsize=1)
+def _plain_literals() -> Literals:
+    return Literals([_plain(row.on) for row in rules.prints()])
+
+
 def _words(output: bytes) -> Iterator[tuple[int, int]]:
     for line in LINE.finditer(output, 0, READ):
-        yield line.span("word") if line["word"] else line.span("text")
+        yield line.span(line.lastindex or 0)
 
 
 def _members(output: bytes) -> Iterator[tuple[int, int]]:
-    """The values of an object on one line or on several, in JSON or as Go prints it."""
     for member in MEMBER.finditer(output, 0, READ):
         yield member.span(member.lastindex or 0)

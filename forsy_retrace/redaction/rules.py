@@ -97,6 +97,10 @@ class Printing(msgspec.Struct, frozen=True):
     low: bool = False
     sure: bool = False
     members: bool = False
+    within: bool = False
+    """The lead ends where the command ends."""
+    asked: bool = False
+    """Only of calls: in a text the literal is a word as any other."""
 
     @property
     def command(self) -> Command:
@@ -131,7 +135,7 @@ def tokens() -> tuple[Token, ...]:
 @cache
 def commands() -> tuple[Command, ...]:
     rows = (msgspec.convert(row, Command) for row in _each(load("commands.toml")["rows"]))
-    return (*rows, *(row.command for row in prints()))
+    return (*rows, *(row.command for row in prints() if not row.asked))
 
 
 @cache
