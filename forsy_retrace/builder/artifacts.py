@@ -283,7 +283,7 @@ def _role(path: str) -> str:
 
 
 COMMANDED = "The log holds the command that changed it"
-BY_WHAT = ", and no step shows by what."
+BY_WHAT = ", and what changed it is not known."
 UNTOLD = ", not what it then held"
 """Of a command that shows nothing of it, as nothing does after it."""
 SHOWN = {

@@ -397,8 +397,11 @@ class _Checker:
 
     def _read_back(self, step: Step, touched: list[Touch]) -> Check | None:
         """A read that shows lines changed since the agent last saw them, and by none but it."""
+        if step.operation != "read":
+            return None
+        shown: set[int] = set()
         for touch in touched:
-            if touch.kind != "read" or step.operation != "read":
+            if touch.kind != "read":
                 continue
             if (step.step, touch.path) in self.strange:
                 continue
@@ -409,19 +412,11 @@ class _Checker:
             ]
             edits = edits_shown(touch, unseen) if unseen else []
             if edits and not self.replaced_later(touch):
-                numbers = tuple(dict.fromkeys(edit.step for edit in edits))
-                kind = READ_BACK.name
-                return Check(
-                    step.step,
-                    kind,
-                    numbers,
-                    step.success,
-                    True,
-                    "",
-                    READ_BACK.name,
-                    READ_BACK.confidence,
-                )
-        return None
+                shown.update(edit.step for edit in edits)
+        if not shown:
+            return None
+        kind, sure = READ_BACK.name, READ_BACK.confidence
+        return Check(step.step, kind, tuple(sorted(shown)), step.success, True, "", kind, sure)
 
 
 PUSH = "git push"

@@ -79,6 +79,7 @@ OFFER = later(
     r"|do you also want\b|(?:should|shall) i (?:also|commit|push)\b|ready to (?:commit|push|merge|start|begin|implement|build|deploy|ship)\b"
     r"|(?:do you )?want to (?:start|begin|implement|build|dive in)\b"
     r"|(?:anything|what) else\b|anything you(?:'d| would) like me to\b"
+    r"|if you(?:'d| would)? (?:like|want|wish|prefer),? i (?:can|could)\b"
     r"|let me know if you(?:'d| would)? (?:like|want|need)\b|(?:¿|\b)(?:quieres|quiere|te gustaría) que\b"
     r"|(?:möchtest du|möchten sie|willst du|wollen sie),? dass ich\b|soll ich (?:auch|noch|außerdem)\b"
     r"|(?:veux-tu|voulez-vous|souhaitez-vous|souhaites-tu) que\b|(?:você )?(?:quer|gostaria) que eu\b"

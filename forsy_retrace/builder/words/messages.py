@@ -61,6 +61,8 @@ AT_HEAD = ("yes", "no")
 """Words that judge only where a message opens with them: `no need to …` is no no."""
 
 
+LONGEST = 300
+"""Characters of a sentence with what is pasted in it that is quoted as a whole."""
 MANY = 6
 """Sentences of a message beyond which its first is not taken for the one that judges."""
 
@@ -90,10 +92,16 @@ def finds_fault(step: Step) -> bool:
     return step.message_role == "correction" or (role is not None and role.rule == PASTED)
 
 
+def plain(text: str) -> str:
+    """A text as phrases are written: in small letters, with straight apostrophes."""
+    return text.lower().replace("\u2019", "'")
+
+
 def _passage(text: str, kind: str, cues: Cues) -> str | None:
     """The shortest verbatim passage that carries the judgement: the sentence with its phrase.
 
-    Where something is pasted, it is the words behind that. What stands behind it between fences is no part of it. Where nothing tells which one of many
+    Where something is pasted, it is the words behind that. What stands between fences is no part of
+    it, unless the phrase does: then it is all of a short one. Where nothing tells which one of many
     does, none.
     """
     stripped = text.strip()
@@ -106,11 +114,13 @@ def _passage(text: str, kind: str, cues: Cues) -> str | None:
         if phrase is None or (cue in AT_HEAD and cues.opens != cue):
             continue
         for sentence in SENTENCE.finditer(text):
-            if phrase in sentence[0].lower().replace("\u2019", "'"):
-                before = sentence[0].partition("```")[0].strip()
-                return before or sentence[0].strip()
-    said = (sentence[0].strip() for sentence in SENTENCE.finditer(stripped))
-    sentences = [sentence for sentence in said if not OPENERS.fullmatch(sentence)]
+            if phrase in plain(sentence[0]):
+                own = (words.strip() for words in sentence[0].split("```")[::2])
+                whole = sentence[0].strip()
+                short = whole if len(whole) <= LONGEST else None
+                return next((words for words in own if phrase in plain(words)), short)
+    told = (sentence[0].strip() for sentence in SENTENCE.finditer(stripped))
+    sentences = [sentence for sentence in told if not OPENERS.fullmatch(sentence)]
     if kind == "new_instruction" and len(sentences) > 1 and _only_praises(sentences[0], cues):
         return sentences[1]
     if kind == "correction" and len(sentences) > MANY:
