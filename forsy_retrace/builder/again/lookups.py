@@ -62,12 +62,20 @@ QUERIES = frozenset(["pattern", "query", "q", "search", "search_term", "regex"])
 
 
 def looks_for_the_same(old: Attempt, new: Attempt) -> bool:
-    """Another lookup of the same words, by whatever tool, soon after."""
-    if not old.terms or not new.terms:
+    """Another lookup of the same words, by whatever tool, soon after, not elsewhere for others."""
+    if not old.terms or not new.terms or (_are_apart(old, new) and not old.terms <= new.terms):
         return False
     shared = old.terms & new.terms
     least = HALF if _is_in_words(old) and _is_in_words(new) else 0.3
     return any(len(term) >= TELLING for term in shared) and len(shared) >= least * len(old.terms)
+
+
+def _are_apart(old: Attempt, new: Attempt) -> bool:
+    """Whether the one worked, and no place that it names holds one that the other names."""
+    if old.step.success is False:
+        return False
+    pairs = [(f"{a}/", f"{b}/") for a in old.paths for b in new.paths]
+    return bool(pairs) and not any(a.startswith(b) or b.startswith(a) for a, b in pairs)
 
 
 def _is_in_words(one: Attempt) -> bool:

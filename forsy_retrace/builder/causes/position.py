@@ -23,7 +23,15 @@ BY_ROLE = {
     "approval": "approval_response",
 }
 """A user message's role to the type of the step that it causes."""
-SAID = {"answer_to_agent_question": "answered", "selection": "chose", "approval": "approved"}
+SAID = {
+    "answer_to_agent_question": "answered",
+    "selection": "chose",
+    "approval": "approved",
+    "correction": "corrected the work",
+    "status_update": "told how it went",
+    "clarification": "explained",
+    "other": "wrote",
+}
 """What a user did with a message of that role; with any other they asked."""
 
 

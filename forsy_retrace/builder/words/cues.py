@@ -334,6 +334,7 @@ SUITS = later(
 
 LEAVE = later(
     r"(?i)\b(?:want|like|need) me to\b|\b(?:shall|should|may|can) (?:i|we)\b(?! (?:help|do for you))"
+    r"|\bif you(?:'d| would)? (?:like|want|wish|prefer),? i (?:can|could)\b"
     r"|\b(?:do you|you) want (?:that|this)\b|\bready to (?:proceed|continue|start|commit|push|implement)\b"
     r"|\bsoll ich\b|\b(?:quieres|quiere|te gustaría) que\b|\b(?:veux-tu|voulez-vous|souhaitez-vous) que\b"
     r"|\b(?:quer|gostaria) que eu\b|(?:хочешь|хотите),? чтобы я\b|(?:需要|要不要|想要?)我|ましょうか"
