@@ -92,7 +92,7 @@ def printings(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
                     _keep(kept, line)
                     lines += [kept[path] for path in shown(line, kept)]
                 if lines:
-                    sent[event.call] = lines
+                    sent[event.call] = list(dict.fromkeys(lines))
                 yield from put_into(event.input)
             case ToolResult():
                 ends = (event, event.end) if event.end else (event,)

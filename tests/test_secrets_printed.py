@@ -296,6 +296,32 @@ COMMIT, UUID = "4f2b8c1d9e0a7365b4c8d2e1f0a9b8c7d6e5f403", "3f2a1b9c-8d7e-4f60-a
         ("gh auth token", '"name": "[CREDENTIAL_1]",'),
         ("cat token.txt", "[CREDENTIAL_1]"),
         ("pass show db", "[[CREDENTIAL_1]"),
+        (
+            "printenv GITHUB_TOKEN; env | sort",
+            "\nHOME=/root\nNODE_VERSION=20.11.1\nTERM=xterm-256color",
+        ),
+        ("echo $DB_PASSWORD; cat .env.example", "\nNODE_ENV=production\nDB_URL=postgres://u@h/d"),
+        ("echo $OPENAI_API_KEY; pip freeze", "\nrequests==2.31.0\nPyYAML==6.0.1"),
+        ("cat .env; echo $API_KEY; npm ls --parseable", "\n/w/node_modules/a2B\nreact@18.2.0"),
+        ("npm config get //r/:_authToken; node -v", "undefined\nv20.11.1"),
+        ("source .env; echo $API_KEY; date -Is", "x\n2026-01-02T03:04:05+00:00"),
+        ("echo $DB_PASSWORD; git branch --show-current", "\nfeature/JIRA-1234-login2"),
+        ("echo $API_KEY; cat a_test.go", "\n\tt.Parallel()\n\tsetStatus2(res.status);"),
+        (
+            "kubectl get secret a -o jsonpath='{.data}'",
+            "Unable to connect to the server: dial tcp 10.0.0.1:6443: i/o timeout:x type:secretss",
+        ),
+        ("kubectl get secret a -o jsonpath='{.data}' | jq keys", '["host9db","user1name"]'),
+        ("cat bin/get-token", "client=boto3.client2('sm')"),
+        ("cat tools/token", "#!/bin/sh\nrun-tests-v2.1b3"),
+        ({"path": "/srv/secrets"}, "- reset2/\n- forgotV2"),
+        ("cut -d: -f1 /etc/passwd", "root\nnode2x9\nUser9x"),
+        ({"file_path": "/etc/passwd"}, "_apt:x:100:65534::/nonexistent:/usr/sbin/nologin"),
+        ("cat expected/tokens.txt", "NUMBER2x9\nIDENTx2"),
+        ("pass show db", "bash:"),
+        ("pass show db", "Traceback"),
+        ("python3 -c \"import os; print(os.environ.get('API_KEY','')[:6])\"", "sk-x9K"),
+        ("jq .token r.json", "[\n  1.5e-05,\n  -3.2e-07\n]"),
     ],
 )
 def test_what_is_no_secret_stays_whatever_was_asked(asked: object, output: str) -> None:
@@ -797,3 +823,26 @@ def test_what_was_redacted_is_redacted_once(tmp_path: Path, line: str) -> None:
     assert "[CREDENTIAL_1]" in once.read_text()
     assert twice.read_text() == once.read_text()
     assert run("scan", once).exit_code == 0
+
+
+def test_a_dump_of_something_else_stays() -> None:
+    output = "missing\n" + xxd(bytes(range(0x80, 0x90)))
+    assert shown("cat token.txt; xxd img.png | head -1", output) is output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("literal", ["jsonpath", "env[", "grep -", "-o tsv ", "process.env."])
+def test_a_line_is_taken_apart_in_step_with_its_length(literal: str) -> None:
+    began = time.process_time()
+    printed.fired("kubectl get secrets " + literal * (16_000 // len(literal)))
+    assert time.process_time() - began < 1
+
+
+@pytest.mark.slow
+def test_a_line_that_prints_many_kept_files_is_judged_once(tmp_path: Path) -> None:
+    written = [(f"gh auth token > out{n}.txt", "") for n in range(50)]
+    shows = "cat " + " ".join(f"out{n}.txt" for n in range(50))
+    log = many_calls(tmp_path / "s.jsonl", *written, (shows, "some words of a page\n" * 12_000))
+    began = time.process_time()
+    assert run("redact", log).exit_code == 0
+    assert time.process_time() - began < 6

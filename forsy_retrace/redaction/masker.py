@@ -119,7 +119,8 @@ class Masker:
             for start, end, rule in printed.spans(fired, data, asked)
         )
         if found:
-            self._printed[text] = (*self._printed.get(text, ()), *found)
+            known = self._printed.get(text, ())
+            self._printed[text] = (*known, *(find for find in found if find not in known))
         for find in found:
             self._keep(find.kind, find.value)
 

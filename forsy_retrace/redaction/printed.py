@@ -45,9 +45,21 @@ MASKED = later(rb"\[[A-Z]{3,20}(?:_[A-Z]{2,20}){0,3}_[0-9]{1,9}\]")
 """What stands for a secret that was masked before."""
 A_NAME = later(rb"[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,6}$")
 """A variable's name."""
+# A setting, a version, a time, code, a heading, a place, an escape: what stands alone beside a
+# secret that another command printed.
+OTHERS = later(
+    rb"^[A-Za-z_][\w.\[\]-]{0,60}(?:==?|@)[^=]|^[a-z_]{2,40}=$|^v?[0-9]{1,4}(?:\.[0-9]{1,6}){1,3}(?:[-+][\w.-]{1,40})?$"
+    rb"|^[0-9]{4}-[0-9]{2}-[0-9]{2}T|^(?:[#/@]|\*\*)|:$|\w\(|\)[;,]?$|[;{}]$|^[0-9.:]{1,40}->"
+    rb"|^[a-z]{2,20}/[\w./-]{1,200}$"
+)
+SCRIPT = later(rb"#!")
+LISTING = later(rb"(?m)^[ \t-]{0,8}[\w.-]{1,80}/\r?$")
+"""A folder's entries, of which one is a folder."""
 ODD = later(rb"\\(?:\r?\n)?|[\"']")
 """Signs that a shell takes away."""
 BLANKS = later(rb"[ \t]{1,400}")
+REACH = 1000
+"""Characters before a literal in which its row's `left` may begin."""
 ASKED = 1 << 14
 """Characters of a line in which commands are looked for."""
 
@@ -112,13 +124,18 @@ def spans(printing: Sequence[Fired], output: bytes, asked: str = "") -> list[Spa
     told = _encode(asked[:ASKED])
     words = list(_words(output))
     members = list(_members(output))
-    dumped = [span for dump in dumps(output) for span in dump.spans(0, len(dump.data))]
-    is_all = len(output.split()) == 1
-    if is_all and not words and any(one.sure for one in printing):
+    dumped = [(dump, span) for dump in dumps(output[:READ]) for span in _words(dump.data)]
+    whole = output.strip()
+    is_all = len(whole.split()) == 1
+    if is_all and not words and not _is_json(whole) and any(one.sure for one in printing):
         start = len(output) - len(output.lstrip())
-        words = [(start, start + len(output.strip()))]
+        words = [(start, start + len(whole))]
+    is_object = whole[:1] == b"{" or whole[:4] == b"map["
+    shows_no_secret = SCRIPT.match(whole) or LISTING.search(output)
     found: dict[tuple[int, int], Span] = {}
     for row, level, is_sure in printing:
+        if row.id.startswith("file") and shows_no_secret:
+            continue
         rule = f"prints-{row.id}"
         sure = is_sure and is_all and len(words) == 1
         for start, end in words:
@@ -127,10 +144,12 @@ def spans(printing: Sequence[Fired], output: bytes, asked: str = "") -> list[Spa
             if _is_secret(text, row.part, level, sure=sure):
                 found[start, end] = Span(start, end, rule)
         for start, end in members if row.part != "named" or row.members else ():
-            if row.members or _is_secret(output[start:end], row.part, level, sure=False):
+            is_one = row.members and is_object
+            if is_one or _is_secret(output[start:end], row.part, level, sure=False):
                 found[start, end] = Span(start, end, rule)
-        for start, end in dumped:
-            found[start, end] = Span(start, end, rule)
+        for dump, (first, last) in dumped:
+            if _is_secret(dump.data[first:last], row.part, level, sure=False):
+                found |= {span: Span(*span, rule) for span in dump.spans(first, last)}
     return list(found.values())
 
 
@@ -156,11 +175,16 @@ def is_named(text: bytes, level: int, *, quoted: bool, sure: bool = False) -> bo
 def _is_secret(text: bytes, part: str, level: int, *, sure: bool) -> bool:
     if shape.is_placeholder(text) or shape.is_reference(text, quoted=True) or _states().match(text):
         return False
+    if not sure and OTHERS.search(text):
+        return False
     if MASKED.search(text) or (A_NAME.match(text) and strength(text) >= TOKEN):
         return False
     match part:
         case "token":
             return shape.is_token(text, 12)
+        case "named" if level == TOKEN:
+            is_made = shape.is_token(text) or (len(text) >= 8 and shape.is_mixed(text))
+            return is_made or is_secret(text, level, quoted=False, certain=False)
         case "named":
             return is_named(text, level, quoted=False, sure=sure)
         case _:
@@ -194,7 +218,7 @@ def _of_pipeline(one: Pipeline, is_alone: bool) -> Iterator[Fired]:
 def _begins(row: rules.Printing, text: bytes, stage: int, start: int) -> bool:
     """Whether the literal begins a command, or stands in one as its row says."""
     if row.left:
-        return _lefts()[row.id].search(text, 0, start) is not None
+        return _lefts()[row.id].search(text, max(0, start - REACH), start) is not None
     head = text[stage:start]
     if row.of:
         return _heads()[row.id].match(head) is not None
@@ -266,9 +290,20 @@ def _plain_literals() -> Literals:
 
 def _words(output: bytes) -> Iterator[tuple[int, int]]:
     for line in LINE.finditer(output, 0, READ):
-        yield line.span(line.lastindex or 0)
+        start, end = line.span(line.lastindex or 0)
+        yield start, end - (line.lastindex == 3 and output[end - 1 : end] == b",")
 
 
 def _members(output: bytes) -> Iterator[tuple[int, int]]:
+    kinds = (1, 2 if output.lstrip()[:1] == b"[" else 0, 3 if b"map[" in output else 0)
     for member in MEMBER.finditer(output, 0, READ):
-        yield member.span(member.lastindex or 0)
+        if member.lastindex in kinds:
+            yield member.span(member.lastindex or 0)
+
+
+def _is_json(text: bytes) -> bool:
+    """Whether a text is an object or a list, which no word is."""
+    try:
+        return isinstance(msgspec.json.decode(text), (dict, list))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
