@@ -244,6 +244,8 @@ class _Linker:
         for source in found:
             if source.is_use:
                 self.uses.setdefault(source.step, step.step)
+            if source.found_by:
+                self.uses.setdefault(source.found_by, step.step)
         step = self._joined(step, lane, position, found, again)
         if first is None:
             lane.begin(lane.late)

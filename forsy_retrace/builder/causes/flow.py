@@ -397,7 +397,7 @@ class Flow:
         if path in self.given or shown(path, step.cwd) in self.given:
             return
         ways = [
-            Source(self.first[value], told, FIRST_SHOWN, OF_A_PATH)
+            Source(self.first[value], told, FIRST_SHOWN, OF_A_PATH, found_by=self._found_by(value))
             for value, told in _as_sent(step, path)
             if len(value) >= SHORTEST and value in self.first and value not in self.used
         ][:1]
@@ -469,7 +469,13 @@ class Flow:
     def _first_shown(self, number: int, value: str) -> Source:
         rarity = 1 / self.count[value]
         sure = round(FIRST_SHOWN.confidence + RARER * rarity, 2)
-        return Source(number, value, FIRST_SHOWN, sure)
+        return Source(number, value, FIRST_SHOWN, sure, found_by=self._found_by(value))
+
+    def _found_by(self, value: str) -> int:
+        """The search of which the result was just received, and held a value that was shown before."""
+        number = self.received.get(value, 0)
+        is_search = number in self.shown and self.shown[number].operation == "search"
+        return number if is_search and number != self.first.get(value) else 0
 
 
 def _gap(line: int, first: int, last: int) -> int:

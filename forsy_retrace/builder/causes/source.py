@@ -18,6 +18,9 @@ class Source(NamedTuple):
     told: str = "came from step {}"
     """How the note tells of it, where the step showed something else than the value itself."""
 
+    found_by: int = 0
+    """The search that was just received and found it once more; 0 where none did."""
+
     @property
     def confidence(self) -> float:
         """How sure it is."""

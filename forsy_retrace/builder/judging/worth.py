@@ -464,7 +464,7 @@ GOOD = (
     ),
     Rule(
         "used-later",
-        "+1: a later call took its arguments from what it showed; a look at how it goes on does not.",
+        "+1: a later call took its arguments from what it showed, first or as the search before that call; a look at how it goes on does not.",
         0.85,
         _used,
     ),
