@@ -8,12 +8,13 @@ from msgspec import structs
 
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.patterns import later
-from forsy_retrace.trace import Step, Touch, Trace, edits_named
+from forsy_retrace.trace import Check, Step, Touch, Trace, edits_named
 
 from ..again.attempts import acts
 from ..again.retries import POLLS
 from ..outcome import never_ran
 from ..outputs.failures import first_error, stopped
+from ..outputs.verdicts import speaks_of_failure as hides_a_failure
 from ..touched.edits import put_back_by
 from ..touched.replaced import only_takes_out, takes_back, takes_out_most_of
 from ..touched.scratch import EDITS
@@ -306,12 +307,20 @@ def _passed_check(step: Step, later: Hindsight) -> Told | None:
     check = later.trace.checks.get(step.step)
     if check is None or not check.passed or not check.fresh or step.step in later.looks:
         return None
+    if _ran_what_failed(step, check):
+        return None
     seen = "It read back" if check.kind == "read-back" else f"The check{_limit(step)} passed over"
     if not check.over:
         seen = f"The check{_limit(step)} passed, and is not known to test"
     edits = check.over or check.edits
     named = edits_named(structs.replace(check, edits=edits))
     return Told(f"{seen} the edits of {named}.", edits)
+
+
+def _ran_what_failed(step: Step, check: Check) -> bool:
+    """Whether a line ran what it had built, hid how that ended, and printed that it failed."""
+    ran = step.run is not None and step.run.check == "run" and check.kind != "run"
+    return ran and hides_a_failure(step.printed, is_hidden=True)
 
 
 def _told_of_a_pass(step: Step, later: Hindsight) -> Told | None:
@@ -440,7 +449,7 @@ GOOD = (
     Rule("thumb", "+1: the user gave it a thumbs up.", 0.95, _thumbs_up),
     Rule(
         "passed-check",
-        "+1: a check that passed over edits that had not passed one of its kind, or a run of tests that passed and is not known to test them.",
+        "+1: a check that passed over edits that had not passed one of its kind, or a run of tests that passed and is not known to test them; not of a line whose run printed a failure and hid it.",
         0.9,
         _passed_check,
     ),
