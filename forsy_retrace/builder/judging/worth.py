@@ -132,12 +132,12 @@ def _corrected(step: Step, later: Hindsight) -> Told | None:
     words = [other for other in between if other.action == "user_message"]
     if not words:
         return None  # another answer to the same message, generated beside it
-    what = "corrected it"
+    what, then = "corrected it", "does it again"
     if step.operation == "plan":
-        what = "sent the plan back"
+        what, then = "sent the plan back", "works on it again"
     elif not any(s.message_role == "correction" for s in words):
         what = "showed how it fails"
-    return Told(f"The user {what}; step {again} does it again.", (again,))
+    return Told(f"The user {what}; step {again} {then}.", (again,))
 
 
 def _taken_back(step: Step, later: Hindsight) -> Told | None:
