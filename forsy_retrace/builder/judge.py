@@ -71,7 +71,7 @@ def _directive(
     went = "It never ran" if never_ran(step) else "It failed"
     what = f"{went}: {line.rstrip(':')}" if line else bad.reason
     what += "" if what.endswith((".", "!", "?", "…")) else "."
-    other = _successor(bad.steps, later)
+    other = _successor(step, bad.steps, later)
     is_again, again = other.retry_of == step.step, f"{what} Step {other.step} tried again."
     if step.actor == SHELL:
         return (again, (other.step,)) if is_again else None
@@ -92,12 +92,19 @@ def _directive(
     return f"{what} Step {other.step} {_how(step, other)}.", (other.step,)
 
 
-def _successor(steps: tuple[int, ...], later: Hindsight) -> Step:
-    """The step that came in place of another; of attempts that never ran, the one behind them."""
+def _successor(step: Step, steps: tuple[int, ...], later: Hindsight) -> Step:
+    """The step that came in place of another; of attempts that never ran, the one behind them.
+
+    What was sent back with words was answered by the next attempt, whatever became of that.
+    """
     (number,) = steps
-    while never_ran(later.trace.steps[number - 1]) and number in later.retried:
-        number = later.retried[number]
-    return later.trace.steps[number - 1]
+    other = later.trace.steps[number - 1]
+    while never_ran(other) and other.step in later.retried:
+        then = later.trace.steps[later.retried[other.step] - 1]
+        if never_ran(step) and then.turn != other.turn:
+            break
+        other = then
+    return other
 
 
 def _done_between(step: Step, other: Step, trace: Trace) -> list[Step]:
