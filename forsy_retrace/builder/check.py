@@ -274,7 +274,7 @@ class _Checker:
         elif kind == "ci" and passed is False and verdict is None:
             passed = None  # some had not ended yet, or the wait for them did
         elif passed and kind == "ci" and kind not in run.told:
-            passed = concluded(bare_output(step))
+            passed = concluded(bare_output(step), run)
         elif passed and kind != "run" and kind not in run.told:
             silent = found_nothing(step, run)
             passed = verdict.passed if verdict is not None else True if silent else None

@@ -58,10 +58,23 @@ CONCLUSION = later(r'\s*\[?\{[^{}]*"conclusion": ?"(\w+)"[^{}]*\}\]?\s*')
 """One run of CI as `gh run list` lists it alone, and how it ended."""
 
 
-def concluded(text: str) -> bool | None:
-    """Whether the one run of CI that a text lists passed; None where it goes on, or there are several."""
+def concluded(text: str, run: Command) -> bool | None:
+    """Whether the one run of CI that a text lists passed; None where it goes on, or there are several.
+
+    Or all checks of a request, behind a filter that lets by those that failed: `grep -E 'pass|fail'`.
+    """
     found = CONCLUSION.fullmatch(text)
-    return ENDS.get(found[1]) if found is not None else None
+    if found is not None:
+        return ENDS.get(found[1])
+    behind = [" ".join(one.words) for one in run.simples[run.place + 1 :]]
+    is_whole = bool(behind) and all(map(LETS_BY_ALL.match, behind))
+    states = {row[1] if row else "" for row in map(STATE.match, text.strip().splitlines())}
+    return True if is_whole and "pass" in states <= {"pass", "skipping"} else None
+
+
+STATE = later(r"[^\t\n]+\t(\w+)\t")
+"""A check as `gh pr checks` lists it, with how it went."""
+LETS_BY_ALL = later(r"(?=.*pass)(?=.*fail)(?:e?grep|rg)\b(?!.* -\w*[vocm])")
 
 
 ENDS = {"success": True, "failure": False, "timed_out": False, "startup_failure": False}
