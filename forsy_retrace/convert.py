@@ -100,7 +100,15 @@ def convert(
     else:
         check_shelf(target)
         built = _folders(_with(first, found), source, name, options, Counter())
-        yield from _each_put(built, target)
+        written, why = 0, ""
+        for result in _each_put(built, target):
+            if isinstance(result, Refused):
+                why = result.why
+            else:
+                written += 1
+            yield result
+        if not written:
+            raise UnreadableInput(why)
     yield from _left_out(source, chosen)
 
 

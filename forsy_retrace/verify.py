@@ -140,7 +140,9 @@ class Logs:
     def of_the_trace(self) -> Source:
         """The log itself; raises NotRetraced where it, or what belongs to it, is not as it was."""
         for name, size in self.sizes.items():
-            if size is None or self.source(name).size != size:
+            if size is None:
+                raise NotRetraced("its manifest does not tell how long its log was")
+            if self.source(name).size != size:
                 raise NotRetraced("its log has grown or was changed since")
         return self.source(self.main_name)
 
@@ -168,6 +170,10 @@ def _pattern(name: str) -> re.Pattern[str]:
     """A file's name, with anything where it was masked."""
     loose = ("[^/]+?" if part is None else re.escape(part) for part in _pieces(name))
     return re.compile("".join(loose))
+
+
+class Unread(NotRetraced):
+    """The trace's own folder lacks what tells of the log."""
 
 
 class Verdict(NamedTuple):
@@ -200,6 +206,8 @@ def judged(folder: Path, source: Path) -> Verdict:
         for step, field in differences(_told(folder, trace, rows), logs.of_the_trace()):
             if (step, field.partition(".")[0]) not in known:
                 new.append(Finding(step, field, "this version makes something else of the log"))
+    except Unread as why:
+        return Verdict([*found, Finding(0, "manifest", f"{why}")], str(why))
     except NotRetraced as why:
         return Verdict(found, str(why))
     return Verdict([*found, *new], "")
@@ -213,7 +221,7 @@ def _told(folder: Path, trace: Json, rows: Sequence[Json]) -> Told:
     except (RetraceError, OSError, UnicodeDecodeError):
         manifest = readme = None
     if not isinstance(manifest, dict):
-        raise NotRetraced("its manifest can't be read")
+        raise Unread("its manifest can't be read")
     cuts = [
         step
         for step, row in zip(trace["steps"], rows, strict=False)

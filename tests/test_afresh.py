@@ -132,14 +132,16 @@ def test_what_is_not_retraced_is_told(tmp_path: Path, change: dict[str, Any], wh
     done = run("verify", folder, "--source", LOG)
     assert done.exit_code == 0
     assert done.stderr == f"Only the named bytes were read again: {why}.\n"
-    assert done.stdout == "Every value holds.\n"
+    assert done.stdout == "Every value that was read again holds.\n"
 
 
-def test_an_unreadable_manifest_is_no_crash(tmp_path: Path) -> None:
+def test_an_unreadable_manifest_is_a_finding(tmp_path: Path) -> None:
     folder = traced(LOG, tmp_path / "trace")
     for broken in (b"{", b"[]", b"\xff"):
         (folder / "manifest.json").write_bytes(broken)
         assert judged(folder, LOG).not_retraced == "its manifest can't be read"
+        done = run("verify", folder, "--source", LOG, "--json")
+        assert (done.exit_code, "manifest" in done.stdout) == (1, True)
 
 
 def test_a_session_that_the_log_does_not_have_is_a_finding(tmp_path: Path) -> None:

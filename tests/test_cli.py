@@ -341,6 +341,23 @@ def test_a_session_without_steps_is_told_from_a_file_without_a_trace(here: Path)
     assert said.endswith("\n1 session gave no trace:\n  a.jsonl: no steps in it\n")
 
 
+def test_a_log_of_which_no_session_gives_a_trace_is_one_that_cannot_be_read(here: Path) -> None:
+    started = THREADS.splitlines()
+    (here / "a.jsonl").write_text("".join(f"{started[n]}\n" for n in (0, 1)))
+    done = run("codex", "a.jsonl", "-o", "traces")
+    assert (done.exit_code, done.stderr) == (65, "forsy-retrace: a.jsonl: no steps in it\n")
+    assert not (here / "traces").exists()
+
+
+def test_a_batch_of_what_is_not_there_leaves_nothing(here: Path) -> None:
+    done = run("batch", "no-logs", "-o", "traces")
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (
+        2,
+        "forsy-retrace: no-logs: no such file or folder",
+    )
+    assert not (here / "traces").exists()
+
+
 def test_who_replaces_the_trace_of_another_session_is_told(here: Path) -> None:
     for log, told in ((UNKNOWN, ""), (UNKNOWN, ""), (LOG, "another trace"), (LOG, "")):
         said = run("claude-code", log, "-o", "trace", "-q").stderr

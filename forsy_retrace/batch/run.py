@@ -113,6 +113,9 @@ def batch(
     masker_of(wish.options.rules)  # a wish that can't be followed is no fault of the logs
     for one in filter(is_remote, (wish.target, *roots.named)):
         file_system(one)
+    for one in roots.named:
+        if not is_remote(one) and not os.path.lexists(one):
+            raise RetraceError(f"{Path(one).name}: no such file or folder")
     if wish.parquet:
         arrow()
     path = _ledger_path(wish)

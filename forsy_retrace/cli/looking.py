@@ -92,7 +92,8 @@ def verify(folder: Path, source: Path, as_json: bool) -> None:
     found, not_retraced = judged(folder, source)
     if not_retraced:
         click.echo(f"Only the named bytes were read again: {not_retraced}.", err=True)
-    _findings([(f.step, f.field, f.text) for f in found], as_json, "Every value holds.")
+    good = "Every value that was read again holds." if not_retraced else "Every value holds."
+    _findings([(f.step, f.field, f.text) for f in found], as_json, good)
 
 
 def _findings(found: list[tuple[int | None, str, str]], as_json: bool, good: str) -> None:
