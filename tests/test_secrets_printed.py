@@ -825,6 +825,11 @@ def test_what_was_redacted_is_redacted_once(tmp_path: Path, line: str) -> None:
     assert run("scan", once).exit_code == 0
 
 
+def test_what_is_no_secret_of_a_file_says_nothing_of_another_command() -> None:
+    secret = some(32)
+    assert secret not in shown("echo $API_KEY; cat tool/token", f"{secret}\nbuild/\n")
+
+
 def test_a_dump_of_something_else_stays() -> None:
     output = "missing\n" + xxd(bytes(range(0x80, 0x90)))
     assert shown("cat token.txt; xxd img.png | head -1", output) is output

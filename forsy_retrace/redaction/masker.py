@@ -12,6 +12,7 @@ import msgspec
 
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import engine, names, printed
+from forsy_retrace.redaction.names import PLACEHOLDER, PLACEHOLDER_BYTES
 from forsy_retrace.redaction.scan import CREDENTIAL, Find, rules
 from forsy_retrace.redaction.spread import Spread, folded, is_worth_spreading
 from forsy_retrace.redaction.strength import is_secret, names_a_session, strength
@@ -26,10 +27,6 @@ KINDS = (
     names.USER,
 )
 RANK = {kind: rank for rank, kind in enumerate(("TERM", *KINDS))}
-PLACEHOLDER = later(
-    r"\[(CREDENTIAL|EMAIL|PHONE|INTERNAL_URL|CUSTOMER_ID|PERSON|USER|TERM)_([0-9]{1,9})\]"
-)
-PLACEHOLDER_BYTES = later(PLACEHOLDER.pattern.encode())
 SURROGATES = later("[\ud800-\udfff]")
 LEAST_PART = 4
 SETTLING = 3

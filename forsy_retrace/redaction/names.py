@@ -10,6 +10,11 @@ from forsy_retrace.redaction import rules, shape
 
 USER, PERSON, EMAIL, PHONE = "USER", "PERSON", "EMAIL", "PHONE"
 HOST, CUSTOMER = "INTERNAL_URL", "CUSTOMER_ID"
+PLACEHOLDER = later(
+    r"\[(CREDENTIAL|EMAIL|PHONE|INTERNAL_URL|CUSTOMER_ID|PERSON|USER|TERM)_([0-9]{1,9})\]"
+)
+"""What stands for what was masked: its kind, and its number among those."""
+PLACEHOLDER_BYTES = later(PLACEHOLDER.pattern.encode())
 
 CONTAINER = later(rb"[0-9a-f]{12}|[a-z0-9]{1,12}|fv-az[0-9-]{1,20}")
 """A machine's name by Docker or by GitHub, or a short word: it tells nothing of itself."""

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import accumulate, chain
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.redaction import rules, shape
 from forsy_retrace.redaction.dumps import dumps
 from forsy_retrace.redaction.engine import Literals
+from forsy_retrace.redaction.names import PLACEHOLDER_BYTES
 from forsy_retrace.redaction.strength import PASSWORD, TOKEN, is_secret, strength
 
 ENDS = r"(?:[\s\"'`)\]}|;&>,{]|$)"
@@ -41,8 +42,6 @@ MEMBER = later(
     rb"|[\[,]\"((?:[^\"\\\n]|\\.){4,8000}+)\"(?=[,\]])"
     rb"|(?:map\[| )[\w./-]{1,80}+:([A-Za-z0-9+/=]{4,8000}+)"
 )
-MASKED = later(rb"\[[A-Z]{3,20}(?:_[A-Z]{2,20}){0,3}_[0-9]{1,9}\]")
-"""What stands for a secret that was masked before."""
 A_NAME = later(rb"[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,6}$")
 """A variable's name."""
 # A setting, a version, a time, code, a heading, a place, an escape: what stands alone beside a
@@ -81,9 +80,9 @@ class Fired(NamedTuple):
     """The row says that the command prints nothing else, and nothing else in the line prints."""
 
     @property
-    def judges(self) -> tuple[str, int, bool, bool]:
+    def judges(self) -> tuple[str, int, bool, bool, bool]:
         """What rows that judge alike have in common."""
-        return self.row.part, self.level, self.sure, self.row.members
+        return self.row.part, self.level, self.sure, self.row.members, self.row.file
 
 
 def fired(asked: str) -> Sequence[Fired]:
@@ -105,7 +104,7 @@ def _fired(asked: str) -> Sequence[Fired]:
     if not names_a_command(asked):
         return ()
     told = [one for one in pipelines(asked) if not one.into]
-    is_alone = sum(_silent().match(_encode(one.stages[-1])) is None for one in told) == 1
+    is_alone = sum(_pattern("silent").match(_encode(one.stages[-1])) is None for one in told) == 1
     found = chain.from_iterable(_of_pipeline(one, is_alone) for one in told)
     return tuple({one.judges: one for one in found}.values())
 
@@ -134,7 +133,7 @@ def spans(printing: Sequence[Fired], output: bytes, asked: str = "") -> list[Spa
     shows_no_secret = SCRIPT.match(whole) or LISTING.search(output)
     found: dict[tuple[int, int], Span] = {}
     for row, level, is_sure in printing:
-        if row.id.startswith("file") and shows_no_secret:
+        if row.file and shows_no_secret:
             continue
         rule = f"prints-{row.id}"
         sure = is_sure and is_all and len(words) == 1
@@ -173,11 +172,15 @@ def is_named(text: bytes, level: int, *, quoted: bool, sure: bool = False) -> bo
 
 
 def _is_secret(text: bytes, part: str, level: int, *, sure: bool) -> bool:
-    if shape.is_placeholder(text) or shape.is_reference(text, quoted=True) or _states().match(text):
+    if (
+        shape.is_placeholder(text)
+        or shape.is_reference(text, quoted=True)
+        or _pattern("states").match(text)
+    ):
         return False
     if not sure and OTHERS.search(text):
         return False
-    if MASKED.search(text) or (A_NAME.match(text) and strength(text) >= TOKEN):
+    if PLACEHOLDER_BYTES.search(text) or (A_NAME.match(text) and strength(text) >= TOKEN):
         return False
     match part:
         case "token":
@@ -199,7 +202,7 @@ def _of_pipeline(one: Pipeline, is_alone: bool) -> Iterator[Fired]:
     passing = _passing(one.stages)
     low = text.lower()
     found = _literals().find(low)
-    if not found or any(map(_public().search, asked)):
+    if not found or any(map(_pattern("public").search, asked)):
         return
     for index, start, end in found:
         row = rules.prints()[index]
@@ -234,7 +237,7 @@ def _passing(stages: Sequence[str]) -> int:
 
 
 def _passes_on(stage: str) -> bool:
-    return stage.split(" ", 1)[0] in _filters() and not _hides().match(_encode(stage))
+    return stage.split(" ", 1)[0] in _filters() and not _pattern("hides").match(_encode(stage))
 
 
 @lru_cache(maxsize=1)
@@ -242,24 +245,10 @@ def _filters() -> frozenset[str]:
     return frozenset(rules.load("prints.toml")["filters"])
 
 
-@lru_cache(maxsize=1)
-def _states() -> re.Pattern[bytes]:
-    return rules.bounded(rules.load("prints.toml")["states"])
-
-
-@lru_cache(maxsize=1)
-def _public() -> re.Pattern[bytes]:
-    return rules.bounded(rules.load("prints.toml")["public"])
-
-
-@lru_cache(maxsize=1)
-def _hides() -> re.Pattern[bytes]:
-    return rules.bounded(rules.load("prints.toml")["hides"])
-
-
-@lru_cache(maxsize=1)
-def _silent() -> re.Pattern[bytes]:
-    return rules.bounded(rules.load("prints.toml")["silent"])
+@cache
+def _pattern(name: str) -> re.Pattern[bytes]:
+    """One of the expressions that stand beside the rows."""
+    return rules.bounded(rules.load("prints.toml")[name])
 
 
 @lru_cache(maxsize=1)

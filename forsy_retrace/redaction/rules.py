@@ -99,6 +99,8 @@ class Printing(msgspec.Struct, frozen=True):
     members: bool = False
     within: bool = False
     """The lead ends where the command ends."""
+    file: bool = False
+    """It prints a file, which may be a script, or tells what lies in a folder."""
     asked: bool = False
     """Only of calls: in a text the literal is a word as any other."""
 
