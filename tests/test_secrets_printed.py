@@ -575,6 +575,14 @@ def a_log(path: Path, tool: str, sent: object, output: str) -> Path:
     return path
 
 
+def told(log: Path) -> list[str]:
+    """All that is said of a log, as a trace, as events and redacted."""
+    where = log.with_suffix(".trace")
+    assert run("claude-code", log, "-o", where).exit_code == 0
+    said = [(where / "trace.json").read_text(), run("events", "auto", log).stdout]
+    return [*said, run("redact", log).stdout]
+
+
 def test_no_command_shows_what_a_command_printed(tmp_path: Path) -> None:
     secret = some(32)
     log = a_log(tmp_path / "s.jsonl", "Bash", {"command": "gh auth token"}, f"{secret}\n")
@@ -662,10 +670,7 @@ def test_what_is_put_into_a_file_of_secrets_is_secret(tmp_path: Path, sent: obje
     secret = some(32)
     filled = json.loads(json.dumps(sent).replace("{}", secret))
     log = a_log(tmp_path / "s.jsonl", "mcp__x__do", filled, "ok")
-    run("claude-code", log, "-o", tmp_path / "trace")
-    told = [(tmp_path / "trace" / "trace.json").read_text()]
-    told += [run(*words).stdout for words in (("events", "auto", log), ("redact", log))]
-    assert not any(secret in text for text in told)
+    assert not any(secret in text for text in told(log))
 
 
 def test_arguments_however_deep_stop_nothing(tmp_path: Path) -> None:
@@ -710,11 +715,9 @@ def test_a_secret_is_known_behind_the_file_that_kept_it(tmp_path: Path) -> None:
         ("cat /tmp/t1", f"{secret}\n"),
         ("ls -l /tmp/t1; git rev-parse HEAD", f"{commit}\n"),
     )
-    run("claude-code", log, "-o", tmp_path / "trace")
-    told = [(tmp_path / "trace" / "trace.json").read_text()]
-    told += [run(*words).stdout for words in (("events", "auto", log), ("redact", log))]
-    assert not any(secret in text for text in told)
-    assert all(commit in text for text in told)
+    said = told(log)
+    assert not any(secret in text for text in said)
+    assert all(commit in text for text in said)
 
 
 @pytest.mark.parametrize(
@@ -728,10 +731,7 @@ def test_a_secret_is_known_behind_the_file_that_kept_it(tmp_path: Path) -> None:
 def test_what_a_line_pours_into_a_file_of_secrets_is_secret(tmp_path: Path, line: str) -> None:
     secret = some(32)
     log = many_calls(tmp_path / "s.jsonl", (line.format(secret), ""))
-    run("claude-code", log, "-o", tmp_path / "trace")
-    told = [(tmp_path / "trace" / "trace.json").read_text()]
-    told += [run(*words).stdout for words in (("events", "auto", log), ("redact", log))]
-    assert not any(secret in text for text in told)
+    assert not any(secret in text for text in told(log))
 
 
 def test_ids_of_a_log_pass_by_their_shape_and_by_no_name() -> None:
@@ -777,18 +777,10 @@ def test_an_output_is_read_in_step_with_its_length(run: str) -> None:
     assert time.process_time() - began < 2
 
 
-def told(log: Path) -> str:
-    """All that is said of a log."""
-    where = log.with_suffix(".trace")
-    assert run("claude-code", log, "-o", where).exit_code == 0
-    said = [(where / "trace.json").read_text(), run("events", "auto", log).stdout]
-    return "\n".join([*said, run("redact", log).stdout])
-
-
 @pytest.mark.parametrize("tool", ["LS", "list_directory", "Glob", "search_files"])
 def test_what_a_tool_lists_is_no_file_that_it_shows(tmp_path: Path, tool: str) -> None:
     log = a_log(tmp_path / "s.jsonl", tool, {"path": "/srv/app/secrets"}, "Auth2Service")
-    assert "CREDENTIAL" not in told(log)
+    assert not any("CREDENTIAL" in text for text in told(log))
 
 
 @pytest.mark.parametrize(
@@ -801,7 +793,8 @@ def test_what_a_tool_lists_is_no_file_that_it_shows(tmp_path: Path, tool: str) -
 )
 def test_a_file_that_a_line_writes_is_known_in_that_line(tmp_path: Path, line: str) -> None:
     secret = some(32)
-    assert secret not in told(a_log(tmp_path / "s.jsonl", "Bash", {"command": line}, secret))
+    log = a_log(tmp_path / "s.jsonl", "Bash", {"command": line}, secret)
+    assert not any(secret in text for text in told(log))
 
 
 @pytest.mark.parametrize(
@@ -811,7 +804,7 @@ def test_a_file_is_known_by_its_name_until_another_text_takes_its_place(
     tmp_path: Path, then: list[tuple[str, str]]
 ) -> None:
     calls = [("openssl rand -hex 32 > s", ""), *then]
-    assert COMMIT in told(many_calls(tmp_path / "s.jsonl", *calls))
+    assert all(COMMIT in text for text in told(many_calls(tmp_path / "s.jsonl", *calls)))
 
 
 @pytest.mark.parametrize("line", ["pass show db", "cat token.txt", "jq -r .token a.json"])

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from forsy_retrace.convert import Options
 from forsy_retrace.errors import RetraceError
+from forsy_retrace.logs import named
 from forsy_retrace.redact import mask, masker_of
 from forsy_retrace.registry import load
 from forsy_retrace.source import file_system, is_remote, on_disk
@@ -114,8 +115,8 @@ def batch(
     for one in filter(is_remote, (wish.target, *roots.named)):
         file_system(one)
     for one in roots.named:
-        if not is_remote(one) and not os.path.lexists(one):
-            raise RetraceError(f"{Path(one).name}: no such file or folder")
+        if not (is_remote(one) or os.path.isdir(one)):
+            named(Path(os.path.abspath(one)))  # a wrong name leaves nothing in the target
     if wish.parquet:
         arrow()
     path = _ledger_path(wish)

@@ -79,7 +79,7 @@ def _directive(
     # What was done before the user spoke again may belong to anything.
     if instead := [s.step for s in between if s.turn == other.turn]:
         named = instead[:MOST_NAMED]
-        told = f"S{steps_named(named)[1:]}"
+        told = steps_named(named).capitalize()
         if more := len(instead) - len(named):
             told = f"Steps {', '.join(map(str, named))} and {more} more"
         how = f"{told} {'was' if len(instead) == 1 else 'were'} done instead"

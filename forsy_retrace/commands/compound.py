@@ -73,12 +73,7 @@ _kept = lru_cache(maxsize=8192)(_classified)
 
 def _steps(line: str, shell: str, level: int) -> list[Step]:
     """Every simple command of a line, and of the lines that its shells are given as text."""
-    if shell in _POSIX:
-        parts = lexer.split(line)
-        if parts is None:
-            parts = tree.split(line)
-    else:
-        parts = foreign.split(line, shell)
+    parts = tree.posix(line) if shell in _POSIX else foreign.split(line, shell)
     steps: list[Step] = []
     piped = False
     for part in parts:

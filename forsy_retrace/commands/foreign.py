@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from forsy_retrace.commands import lexer, powershell, tree
+from forsy_retrace.commands import powershell, tree
 from forsy_retrace.commands.model import Part
 from forsy_retrace.patterns import later
 
@@ -53,11 +53,8 @@ def split(line: str, shell: str) -> list[Part]:
 
 def _fish(line: str) -> list[Part]:
     """Fish is near enough to bash; its `and`, `or`, `not`, `begin` and `end` are words of it."""
-    parts = lexer.split(line)
-    if parts is None:
-        parts = tree.split(line)
     kept: list[Part] = []
-    for part in parts:
+    for part in tree.posix(line):
         if part.words[:1] and part.words[0] in _FISH_WORDS and kept:
             kept[-1].after = _FISH_WORDS[part.words[0]]
         if part.words[:1] and part.words[0] in ("and", "or", "not", "begin"):

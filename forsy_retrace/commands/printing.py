@@ -29,7 +29,8 @@ _SHOWN = frozenset({"/dev/stdout", "/dev/stderr", "/dev/tty"})
 """Files that whoever reads the output sees."""
 _SET = later(r"\w{1,60}=[\"']?(?:\$\(|`)")
 """A variable that is set to what a command prints."""
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ssh"})
+"""Programs that run the lines of their here-document."""
 
 
 class Pipeline(NamedTuple):
@@ -63,8 +64,7 @@ def poured(line: str) -> Iterator[tuple[str, str]]:
 def _parts(line: str) -> list[Part]:
     if _POWERSHELL.search(line):
         return foreign.split(line, "cmd")  # all words of it, and no more, as they stand
-    parts = lexer.split(line)
-    return tree.split(line) if parts is None else parts
+    return tree.posix(line)
 
 
 def _pipelines(parts: Sequence[Part], level: int) -> Iterator[Pipeline]:
@@ -77,7 +77,7 @@ def _pipelines(parts: Sequence[Part], level: int) -> Iterator[Pipeline]:
             name, _, captured = assign.partition("=")
             kept[name] = captured
         words, line = unwrap(_of_find(tuple(part.words)))
-        if part.body is not None and words and words[0] in (*_SHELLS, "ssh"):
+        if part.body is not None and words and words[0] in _SHELLS:
             line = part.body[:_BODY]
         into = next((target for mark, target in part.redirects if mark in _TAKES), "")
         into = "" if into in _SHOWN else into

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 from msgspec.structs import replace
 
+from forsy_retrace.commands import lexer
 from forsy_retrace.commands.lexer import unquote
 from forsy_retrace.commands.model import Part
 
@@ -39,6 +40,12 @@ def _parser() -> Parser:
     from tree_sitter import Language, Parser
 
     return Parser(Language(tree_sitter_bash.language()))
+
+
+def posix(line: str) -> list[Part]:
+    """The simple commands of a line in order; by the grammar only where the lexer can't tell."""
+    parts = lexer.split(line)
+    return split(line) if parts is None else parts
 
 
 def split(line: str) -> list[Part]:

@@ -372,7 +372,8 @@ class Flow:
             self.hits[path] = [hit for hit in held if not first <= hit[0] <= end]
             lines = f"lines {first}-{last}" if last else f"lines from {first}"
             line, seen = near[-1]
-            yield Source(seen, lines, HOLDS_A_HIT, told=f"hold line {line}, which step {{}} named")
+            told = f"hold line {line}, which step {{}} named"
+            yield Source(seen, lines, HOLDS_A_HIT, told=told, is_quoted=False)
 
     def _of_failure(self, step: Step, files: Iterable[str]) -> Iterator[Source]:
         """An edit from the failures just received that blamed a file of it: the line nearest to it."""

@@ -12,9 +12,8 @@ from .source import Source
 
 def came_from(source: Source, step: Step) -> str:
     told = source.told.format(source.step)
-    if source.told.startswith("hold "):  # lines are said in our words, and quoted from no call
-        return f"{source.value.capitalize()} {told}."
-    return f"{_quoted(source.value, step)} {told}."
+    said = _quoted(source.value, step) if source.is_quoted else source.value.capitalize()
+    return f"{said} {told}."
 
 
 HERE = later(r"^(?:\.{1,2}/)+")

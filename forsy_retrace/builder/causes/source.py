@@ -17,7 +17,8 @@ class Source(NamedTuple):
     """False of an edit's echo of its own lines, which a later edit mends: nothing came of them."""
     told: str = "came from step {}"
     """How the note tells of it, where the step showed something else than the value itself."""
-
+    is_quoted: bool = True
+    """False of what the note says in its own words, which no call holds."""
     found_by: int = 0
     """The search that was just received and found it once more; 0 where none did."""
 

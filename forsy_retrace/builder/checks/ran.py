@@ -75,6 +75,7 @@ def concluded(text: str, run: Command) -> bool | None:
 STATE = later(r"[^\t\n]+\t(\w+)\t")
 """A check as `gh pr checks` lists it, with how it went."""
 LETS_BY_ALL = later(r"(?=.*pass)(?=.*fail)(?:e?grep|rg)\b(?!.* -\w*[vocm])")
+"""A filter that lets by what passed and what failed, whole."""
 
 
 ENDS = {"success": True, "failure": False, "timed_out": False, "startup_failure": False}

@@ -14,7 +14,7 @@ from ..again.attempts import acts
 from ..again.retries import POLLS
 from ..outcome import never_ran
 from ..outputs.failures import first_error, stopped
-from ..outputs.verdicts import speaks_of_failure as hides_a_failure
+from ..outputs.verdicts import speaks_of_failure
 from ..touched.edits import put_back_by
 from ..touched.replaced import only_takes_out, takes_back, takes_out_most_of
 from ..touched.scratch import EDITS
@@ -320,7 +320,7 @@ def _passed_check(step: Step, later: Hindsight) -> Told | None:
 def _ran_what_failed(step: Step, check: Check) -> bool:
     """Whether a line ran what it had built, hid how that ended, and printed that it failed."""
     ran = step.run is not None and step.run.check == "run" and check.kind != "run"
-    return ran and hides_a_failure(step.printed, is_hidden=True)
+    return ran and speaks_of_failure(step.printed, is_hidden=True)
 
 
 def _told_of_a_pass(step: Step, later: Hindsight) -> Told | None:

@@ -201,8 +201,9 @@ PASTED = "pastes-a-failure"
 NO_MORE = ("wants-no-more", "ends-the-talk")
 """The rules of a goodbye, which nothing has to answer: one that the agent asked for, and others."""
 YES_ALONE = "yes-alone"
-YES_TO_A_QUESTION = "yes-to-a-question"
 """The rule of a yes that nothing has to answer either."""
+YES_TO_A_QUESTION = "yes-to-a-question"
+"""The rule of a yes or no to what the agent asked or offered."""
 
 PERMITTED = "permits-what-was-offered"
 """The rule of an approval that speaks for what is to come, and not for what is done."""
