@@ -15,7 +15,7 @@ from forsy_retrace.adapter import companions, files_of
 from forsy_retrace.builder import build
 from forsy_retrace.choose import Choice, Chosen, Timed
 from forsy_retrace.document import Draft, draft
-from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.errors import RetraceError, Unreachable, UnreadableInput
 from forsy_retrace.events import Event, Session, sessions
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.logs import adapter_for, named, opened
@@ -59,6 +59,8 @@ class Refused(msgspec.Struct, frozen=True):
     why: str
     is_session: bool = False
     """Other sessions of the log may have given traces."""
+    is_missed: bool = False
+    """It could not be read now, so that nobody knows what it holds."""
 
 
 class LeftOut(Refused, frozen=True):
@@ -180,7 +182,7 @@ def _folder(
             owned.update(one.path for one in source.parts())
             names[source.path] = adapter_for(source, adapter, options.plugins)
         except RetraceError as error:
-            refused[source.path] = Refused(source.name, str(error))
+            refused[source.path] = _refused(source, error)
     for source in logs:
         if source.path in names:
             found = companions(load(names[source.path]), source)
@@ -201,14 +203,21 @@ def _folder(
                 yield result
             yield from _left_out(source, chosen)
         except UnreadableInput as error:
-            yield Refused(source.name, str(error))
-    yield from (one for path, one in refused.items() if path not in owned)
-    for one in found_below:
-        if isinstance(one, Unread) and one.why != A_TRACE:
-            yield Refused(one.name, f"{one.name}: {one.why}")
+            yield _refused(source, error)
+    left = [one for path, one in refused.items() if path not in owned]
+    left += [
+        Refused(one.name, f"{one.name}: {one.why}", is_missed=one.is_passing)
+        for one in found_below
+        if isinstance(one, Unread) and one.why != A_TRACE
+    ]
+    yield from left
     if not done:
-        why = "".join(f"; {one.why}" for one in list(refused.values())[:1])
+        why = "".join(f"; {one.why}" for one in left[:1])
         raise UnreadableInput(f"{path.name or path}: no session below this folder{why}")
+
+
+def _refused(source: Source, error: RetraceError) -> Refused:
+    return Refused(source.name, str(error), is_missed=isinstance(error, Unreachable))
 
 
 def _folders(

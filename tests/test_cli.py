@@ -19,6 +19,7 @@ import click
 import pytest
 from asked import refused, run
 from folders import contents
+from runs import refuses
 
 from forsy_retrace.cli import main
 from forsy_retrace.registry import bundled
@@ -1108,6 +1109,44 @@ def test_a_log_that_may_not_be_reached_is_no_trouble_of_the_output(
         ("scan", "closed/s.jsonl"),
     ):
         assert "s.jsonl: Permission denied" in refused(65, *words)
+
+
+def test_a_log_that_may_not_be_opened_is_one_line_and_one_of_many_is_told_by_the_exit_code(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = here / "logs"
+    logs.mkdir()
+    for name in ("open.jsonl", "closed.jsonl"):
+        (logs / name).write_bytes(LOG.read_bytes())
+    refuses(monkeypatch, "closed.jsonl", "open")
+    monkeypatch.setattr(os, "access", lambda path, mode, **_: "closed" not in str(path))
+    one = refused(65, "auto", "logs/closed.jsonl", "-o", "trace")
+    assert "closed.jsonl: Permission denied" in one
+    done = run("auto", "logs", "-o", "traces")
+    assert done.exit_code == 1
+    assert "closed.jsonl: Permission denied" in done.stdout
+    assert "1 file could not be read" in done.stderr
+    assert len(list((here / "traces").iterdir())) == 1
+
+
+def test_what_is_no_log_among_others_is_no_failure(here: Path) -> None:
+    logs = here / "logs"
+    logs.mkdir()
+    (logs / "log.jsonl").write_bytes(LOG.read_bytes())
+    (logs / "notes.txt").write_text("milk and bread\n")
+    done = run("auto", "logs", "-o", "traces")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "notes.txt" in done.stdout
+
+
+def test_a_trace_is_not_written_into_another(here: Path) -> None:
+    assert run("auto", LOG, "-o", "trace", "-q").exit_code == 0
+    before = sorted((here / "trace").rglob("*"))
+    for inside in ("trace/more", "trace/artifacts/one"):
+        assert "in the folder of a trace" in refused(2, "auto", LOG, "-o", inside)
+        assert "in the folder of a trace" in refused(2, "batch", LOG, "-o", inside)
+    assert sorted((here / "trace").rglob("*")) == before
+    assert run("auto", LOG, "-o", "trace", "-q").exit_code == 0
 
 
 def test_links_that_lead_nowhere_are_one_line(here: Path) -> None:

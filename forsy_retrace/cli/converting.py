@@ -70,7 +70,7 @@ def run(
     from msgspec.structs import replace
 
     from forsy_retrace import report
-    from forsy_retrace.convert import Options, convert
+    from forsy_retrace.convert import Options, Refused, convert
     from forsy_retrace.trace import counted
     from forsy_retrace.writers import Written
     from forsy_retrace.writers.place import earlier
@@ -102,6 +102,9 @@ def run(
     for one in written:
         if one.before not in ("", one.manifest["trace_id"]):
             click.echo("forsy-retrace: replaced another trace that was there", err=True)
+    if missed := sum(isinstance(one, Refused) and one.is_missed for one in results):
+        click.echo(f"forsy-retrace: {counted(missed, 'file')} could not be read", err=True)
+        sys.exit(1)
     if strict and any(report.has_unknown(one.manifest) for one in written):
         click.echo("forsy-retrace: the log has kinds of records that are not known", err=True)
         sys.exit(1)

@@ -26,7 +26,7 @@ class FilePath(click.Path):
     """The path of a file or folder of this machine."""
 
     def __init__(self, *, file_okay: bool = True) -> None:
-        super().__init__(path_type=Path, file_okay=file_okay)
+        super().__init__(path_type=Path, file_okay=file_okay, readable=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """A Path; an empty one is refused, for Python would take it for the working directory."""

@@ -71,6 +71,8 @@ def check_kind(target: Path) -> None:
         raise RetraceError("the target is a link; name the folder that it leads to with -o")
     if target.exists() and not target.is_dir():
         raise RetraceError("the target exists and is no folder; name another")
+    if any(map(is_ours, Path(os.path.abspath(target)).parents)):
+        raise RetraceError("the target lies in the folder of a trace; name another")
 
 
 def check_target(folder: Path) -> None:
