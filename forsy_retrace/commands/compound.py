@@ -171,7 +171,10 @@ class _Sense(NamedTuple):
 
 
 def _judged(steps: list[Step], shell: str) -> Command:
-    simples = tuple(known.done for _, known in steps)
+    simples = tuple(
+        msgspec.structs.replace(known.done, captured=True) if part.depth else known.done
+        for part, known in steps
+    )
     at = _main(steps, _ranks(steps, simples))
     main, fixer = simples[at], next((done for done in simples if done.role in REWRITES), None)
     sense = _sense(simples, at, fixer)

@@ -37,6 +37,8 @@ class Simple(msgspec.Struct, frozen=True, gc=False):
     """It prints what stands in the files that it reads, and does not only tell of them."""
     looks_at: tuple[str, ...] | None = None
     """The files, folders and patterns that a check looks at; None where the line does not tell."""
+    captured: bool = False
+    """It stands in a `$(…)`: what it prints goes into a word of another command."""
 
     @property
     def covers(self) -> tuple[str, ...]:

@@ -73,12 +73,15 @@ def answer(step: Step) -> str | None:
     text = texts_within(bare_output(step)).strip()
     if text[:1] in ("{", "["):
         return _of_object(text)
-    if not text or "\n" in text or len(text) > LONGEST:
-        return None
-    return f"The answer names {text}." if ADDRESS.fullmatch(text) else f"The answer says “{text}”."
+    *before, last = text.splitlines() or [""]
+    if len(last) <= LONGEST and ADDRESS.fullmatch(last) and len(before) <= MOST_BEFORE:
+        return f"The answer names {last}."
+    return f"The answer says “{last}”." if last and not before and len(last) <= LONGEST else None
 
 
 ADDRESS = later(r"[a-z][a-z0-9+.-]{1,20}://\S+")
+MOST_BEFORE = 5
+"""Lines that may stand before the address of what was made: warnings, what is under way."""
 
 
 def _is_alone(step: Step) -> bool:
@@ -86,8 +89,12 @@ def _is_alone(step: Step) -> bool:
     if step.run is None:
         return step.surface != "messaging"
     simple = reaches(step)
-    others = (one for one in step.run.simples if one is not simple and one.role != "prep")
-    return simple is not None and not any(others)
+    if simple is None:
+        return False
+    printing = [one for one in step.run.simples if one.role != "prep"]
+    if not simple.captured:
+        printing = [one for one in printing if not one.captured]
+    return all(one is simple for one in printing)
 
 
 def _of_object(text: str) -> str | None:
