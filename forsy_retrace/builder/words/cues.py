@@ -20,7 +20,11 @@ SENTENCE = later(
     rf"[.!?。！？]*(?:(?<=[.!?]){QUOTED}['\"”’)]+)?"
 )
 """A sentence with its marks and what closes behind them; one within a name or an address ends none."""
-FENCES = later(r"```.*?(?:```|\Z)", re.S)
+FENCES = later(
+    r"```.*?(?:```|\Z)|^Run [^\n]+\n(?:[^\n]*+\n){0,400}?[^\n]*Process completed with exit code \d+\.?",
+    re.S | re.M,
+)
+"""What was pasted and is known to be: between fences, or the log of a step of GitHub's workflows."""
 NEGATED = later(
     r"(?i)(?:\b(?:not|no|never|isn't|ain't|doesn't|didn't|nicht|kein|pas|não|не)\s+(?:\w+\s+)?|[不没未])$"
 )
