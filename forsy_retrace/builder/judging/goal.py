@@ -8,7 +8,7 @@ from forsy_retrace.trace import Step
 
 from ..finishes import finishes, gives_up
 from ..variants import thumbs
-from ..words.message_rules import PERMITTED
+from ..words.message_rules import GREETS, PERMITTED
 from .admits import BLOCKED, said, speaks_of_failure
 from .checked import RULES as OF_CHECKS
 from .checked import UNANSWERED, by_checks
@@ -149,13 +149,18 @@ def accepts(step: Step, steps: Sequence[Step]) -> bool:
     """Whether a message accepts finished work: no plan, nor what was only proposed or offered."""
     if step.feedback_type != "approval" or step.via in ("plan accepted", "rejection"):
         return False
-    ground = step.grounds.get("feedback_type")
-    if ground is not None and ground.rule == PERMITTED:
+    if _is_by(step, PERMITTED):
         return False
     first, end = (bisect_left(steps, turn, key=_turn) for turn in (step.turn - 1, step.turn))
     before = [s for s in steps[first:end] if s.action != "user_message"]
     is_question = bool(before) and before[-1].operation == "ask_user"
     return not is_question or any(map(_has_effects, before))
+
+
+def _is_by(step: Step, rule: str) -> bool:
+    """Whether a message is what it is by that rule."""
+    ground = step.grounds.get("message_role")
+    return ground is not None and ground.rule == rule
 
 
 def _turn(step: Step) -> int:
@@ -172,7 +177,7 @@ def _by_answers(close: Close) -> Goal:
         return UNANSWERED.gives("The log ends without an answer.")
     if disliked := _disliked(close):
         return DISLIKED.gives(f"The user gave step {disliked} a thumbs down.")
-    before = [s for s in close.humans if s.step < closing.step]
+    before = [s for s in close.humans if s.step < closing.step and not _is_by(s, GREETS)]
     goes_on = trace.marks_people and len(before) > 1 and close.correction is None
     changes = any(touch.kind != "read" for touch in trace.touches)
     if goes_on and not changes and _only_answers(close.steps, before, closing):

@@ -205,6 +205,8 @@ YES_ALONE = "yes-alone"
 YES_TO_A_QUESTION = "yes-to-a-question"
 """The rule of a yes or no to what the agent asked or offered."""
 
+GREETS = "greets"
+"""The rule of a greeting, which asks for nothing."""
 PERMITTED = "permits-what-was-offered"
 """The rule of an approval that speaks for what is to come, and not for what is done."""
 
@@ -213,7 +215,7 @@ RULES: tuple[Rule, ...] = (
     Rule("plan-taken-up", "approval", "approval", 0.98,
          "The client's turn that takes up an accepted plan.",
          lambda c, x, via: via == "plan accepted"),
-    Rule("greets", "other", None, 0.98,
+    Rule(GREETS, "other", None, 0.98,
          "A greeting by itself asks for nothing.",
          lambda c, x, via: c.greets and not x.answer),
     Rule("first-message", "direct_request", None, 0.97,
