@@ -48,6 +48,9 @@ OWN: Mapping[str, Own] = {
     "search_file": Own("Grep", "file", 2, opened=True),
     "submit": Own("finish"),
 }
+LINE_AT: Mapping[str, int] = {"open": 2, "goto": 1}
+"""Which word of a line of theirs, or the `line_number` of a call, is where the window opens."""
+NUMBER = later(r"\d{1,9}", re.A)
 JOINTS = frozenset("&;|<>")
 """A word of these makes more of a line than one command."""
 
@@ -74,13 +77,17 @@ class Act(NamedTuple):
     span: tuple[int, int] | None = None
     text: str = ""
     """What an edit puts in place of these lines."""
+    line: int | None = None
+    """The line that a window is opened at."""
 
     def meant(self, sent: Any) -> Meant | None:
         """The known tool that a command of the harness works like, with the file it works on."""
         if not self.name:
             return None
         given = sent if isinstance(sent, dict) else {"text": sent}
-        named = {"file_path": self.target} if self.target else {}
+        named: dict[str, Any] = {"file_path": self.target} if self.target else {}
+        if self.line is not None:
+            named["line_number"] = self.line
         return Meant(OWN[self.name].like, {**given, **named})
 
 
@@ -218,7 +225,8 @@ def _called(call: Call, opened: str) -> Act:
     first, last = number(sent.get("start_line")), number(sent.get("end_line"))
     span = None if first is None or last is None else (first, last)
     target = text_in(sent, own.key) or (opened if own.opened else "")
-    return Act(call.name, target, span, text_in(sent, "replacement_text"))
+    line = number(sent.get("line_number")) if call.name in LINE_AT else None
+    return Act(call.name, target, span, text_in(sent, "replacement_text"), line)
 
 
 def _typed(action: str, opened: str) -> Act:
@@ -239,7 +247,8 @@ def _typed(action: str, opened: str) -> Act:
     target = words[own.word] if 0 < own.word < len(words) else opened if own.opened else ""
     span = SPAN.match(words[1]) if own.like == "Edit" and len(words) == 2 else None
     if span is None:
-        return Act(name, target)
+        at = words[LINE_AT[name] :] if name in LINE_AT else []
+        return Act(name, target, line=int(at[0]) if at and NUMBER.fullmatch(at[0]) else None)
     text = rest.removesuffix(END) if rest.endswith(END) else rest
     return Act(name, target, (int(span["first"]), int(span["last"])), text.removesuffix("\n"))
 

@@ -370,9 +370,11 @@ class Flow:
         ]
         if near:
             self.hits[path] = [hit for hit in held if not first <= hit[0] <= end]
-            lines = f"lines {first}-{last}" if last else f"lines from {first}"
             line, seen = near[-1]
+            lines = f"lines {first}-{last}" if last else f"lines from {first}"
             told = f"hold line {line}, which step {{}} named"
+            if first == last:
+                lines, told = f"line {line}", "was named by step {}"
             yield Source(seen, lines, HOLDS_A_HIT, told=told, is_quoted=False)
 
     def _of_failure(self, step: Step, files: Iterable[str]) -> Iterator[Source]:
