@@ -298,7 +298,9 @@ def _spans(step: Step) -> Iterator[tuple[str, int, int | None]]:
             limit = rest.get("limit")
             last = first + limit - 1 if isinstance(limit, int) else None
             yield absolute(named, step.cwd), first, last
-        case {"line_number": int(at)} if step.like == "Read" and (named := path_of(step.call.input)):
+        case {"line_number": int(at)} if step.like == "Read" and (
+            named := path_of(step.call.input)
+        ):
             yield absolute(named, step.cwd), at, at
     run = step.run
     if run is not None:
