@@ -3,6 +3,7 @@
 Nothing here raises, whatever JSON comes: a part of an unknown kind is shown as its own JSON.
 """
 
+import base64
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
@@ -174,6 +175,17 @@ def payload_size(text: str, link: bool = False) -> int:
         head, _, data = text.partition(",")
         return base64_size(data) if head.endswith(";base64") else len(unquote_to_bytes(data))
     return 0 if link else base64_size(text)
+
+
+def text_of_bytes(value: Any) -> str | None:
+    """The text that bytes hold, given as numbers or as base64; None where they are no UTF-8."""
+    if not isinstance(value, (list, str)):
+        return None
+    try:
+        data = base64.b64decode(value, validate=True) if isinstance(value, str) else bytes(value)
+        return data.decode()
+    except (TypeError, ValueError):  # no list of such numbers, no base64, a letter cut in two
+        return None
 
 
 def arguments(value: Any) -> Any:

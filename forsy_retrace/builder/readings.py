@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from forsy_retrace.dialects import text_of_bytes
 from forsy_retrace.evidence import Evidence, Grade, Ground
 from forsy_retrace.patterns import later
 
@@ -23,9 +24,13 @@ class Reading(NamedTuple):
     """The key of an object that does not belong to what is read."""
     part: re.Pattern[str] | None = None
     """Where in a text stands what is read of it."""
+    is_bytes: bool = False
+    """The value is bytes, as numbers or in base64."""
 
     def of(self, value: Any) -> Any:
         """What is read of the value at a place."""
+        if self.is_bytes:
+            return text_of_bytes(value)
         if self.part is not None and isinstance(value, str):
             return "".join(self.part.findall(value))
         if not (self.without and isinstance(value, dict)):
@@ -73,6 +78,12 @@ ROWS = (
         0.9,
         within=False,
         part=later(r"\bChar\('(?:\\(?=[\\']))?(.)'\)"),
+    ),
+    Reading(
+        "bytes-streamed",
+        "All that a command printed, as its client told it piece by piece, where the record of its end is cut.",
+        within=False,
+        is_bytes=True,
     ),
     Reading(
         "without-sources",

@@ -80,3 +80,4 @@ def read(source: Source) -> Iterator[Event]:
                 yield event
         if not told:
             yield Skipped(origin(record), "nothing new in it")
+    yield from rollout.reports.streamed.told()

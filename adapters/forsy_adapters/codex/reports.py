@@ -21,6 +21,7 @@ from .items import Items
 from .made import line_of
 from .runs import TOOLS, Runs
 from .state import USAGE, State
+from .streamed import Streamed
 from .survey import key
 from .units import Json, Unit
 from .users import parts_of
@@ -81,7 +82,8 @@ class Reports:
 
     def __init__(self, state: State, items: Items) -> None:
         self.state, self.items = state, items
-        self.runs = Runs(state, items)
+        self.streamed = Streamed(state)
+        self.runs = Runs(state, items, self.streamed)
         self.error = ""
         """The last error that was told; the end of its turn tells it again."""
 
@@ -89,6 +91,7 @@ class Reports:
         """The events of one report."""
         state, body = self.state, unit.body
         kind = body.get("type")
+        yield from self.streamed.take(unit, words(kind))
         match body:
             case {"type": "user_message", "message": str(text)}:
                 yield from self.user(unit, "/message", text)

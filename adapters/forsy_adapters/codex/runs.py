@@ -11,6 +11,7 @@ from .made import line_of, made
 from .patches import recorded
 from .results import Result, ended
 from .state import State
+from .streamed import Streamed
 from .units import Unit
 
 TOOLS = {
@@ -28,8 +29,8 @@ TOOLS = {
 class Runs:
     """Reads the beginnings and ends of calls."""
 
-    def __init__(self, state: State, items: Items) -> None:
-        self.state, self.items = state, items
+    def __init__(self, state: State, items: Items, streamed: Streamed) -> None:
+        self.state, self.items, self.streamed = state, items, streamed
         self.asked: list[Unit] = []
         self.changes: dict[str, Any] = {}
 
@@ -79,6 +80,7 @@ class Runs:
             return
         found = ended(body, unit.prefix)
         for event in self.items.answered(unit, call, found):
+            event = self.streamed.whole(event, ident, body)
             yield with_changes(event, self._changed(ident, found))
 
     def _changed(self, ident: str, found: Result) -> tuple[Change, ...]:

@@ -46,6 +46,8 @@ class Survey(msgspec.Struct):
     """Calls that only look at a command that runs on, or write to it."""
     scripts: Scripts = msgspec.field(default_factory=Scripts)
     aborts: bool = False
+    thinks: set[str] = msgspec.field(default_factory=set)
+    """The kinds of events that hold a whole thought."""
     shelled: bool = False
     """Whether items tell the commands that the human ran in the client."""
     failures: set[str] = msgspec.field(default_factory=set)
@@ -207,6 +209,8 @@ class _Look:
                 parts = list(texts(content))
                 self.found.said.update(key(text) for text in [*parts, "\n".join(parts)])
                 self._turn(unit)
+            case {"type": "agent_reasoning" | "agent_reasoning_raw_content" as kind}:
+                self.found.thinks.add(kind)
             case {"type": "turn_aborted"}:
                 self.found.aborts = True
             case {"type": "task_started" | "turn_started"}:
