@@ -182,7 +182,7 @@ IN_LOGS: Shapes = {
     "timestamp": STRUCTURAL["started_at"],
     "requestId": later(r"req_011[A-Za-z0-9]{21}"),
     # Bytes that begin as no text does: the seal of a thought.
-    "signature": later(r"E[a-z][A-Za-z0-9]{2}[A-Za-z0-9+/]{96,}={0,2}"),
+    "signature": later(r"(?:E[a-z]|CA[A-Z])[A-Za-z0-9]{2}[A-Za-z0-9+/]{96,}={0,2}"),
 }
 """The same of records of logs."""
 

@@ -2932,3 +2932,53 @@ def test_a_password_in_braces_ends_with_them_or_with_the_text_around_it(
     text: str, told: str
 ) -> None:
     assert mask(text) == told
+
+
+HELD = "kQ8mW2pLzR4vT7xN"
+IN_ITS_PLACE = [
+    " id | mail | pw\n----+------+----\n 1 | none | {held}\n",
+    "user,pw\nbeheer,{held}\n",
+    "| user | pw |\n|---|---|\n| beheer | {held} |\n",
+    '{{"pw": "{held}"}}',
+    '$pw = "{held}";',
+    '[encryption]\nkey = "{held}{held}"\n',
+    "[encryption]\nKEY={held}{held}\n",
+    '"cookies":[{{"name":"theme","value":"dark"}},{{"name":"sid","value":"{held}","domain":"x"}}]',
+    "aws ssm put-parameter --name /x/db --value {held} --type SecureString",
+    "wrangler secret put CART <<< '{held}'",
+    "CREDS = ('beheer', '{held}')",
+]
+
+
+@pytest.mark.parametrize("way", IN_ITS_PLACE)
+def test_a_secret_is_known_by_a_short_key_a_list_or_a_command(way: str) -> None:
+    assert HELD not in mask(way.format(held=HELD))
+
+
+@pytest.mark.parametrize("key", ["Password", "Pwd"])
+def test_only_a_semicolon_ends_a_value_of_a_connection_string(key: str) -> None:
+    shown = mask(f"Server=db;User Id=sa;{key}=kQ8m W2pLzR!4;Encrypt=True;")
+    assert shown == f"Server=db;User Id=sa;{key}=[CREDENTIAL_1];Encrypt=True;"
+    told = mask(f"Then {key}=kQ8mW2pLzR4 and go on; it is done")
+    assert told.endswith("and go on; it is done")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"tokenSaverOutput":"--- FAIL: TestLifecycle_RewindPreCommit (0.00s)\\nFAIL"}',
+        "@@\\n-\\\\n-Purpose\\n",
+        "empty \\\\u003cEnter\\\\u003e x",
+        "    _assertion_pass: Callable[[int, str, str], None] | None = None\n",
+        '    MovedAttribute("HTTPPasswordMgr", "urllib2", "urllib.request"),\n',
+        '_HEX_PAT = "[0-9A-Fa-f]{1,4}"\n',
+        '    Token.Comment: "italic #A3AAB2",\n',
+        'key = "Ctrl+Shift+P"\n',
+        '[bindings]\nkey = "CommandPaletteToggleShortcutAction"\n',
+        'import { test, pw } from "playwright"\npw = page.locator("x")\n',
+        '"cookies":[{"name":"theme","value":"dark"}]',
+        "POINTS = ('beheer', 'kamer')",
+    ],
+)
+def test_what_only_looks_like_the_name_of_a_secret_hides_nothing(text: str) -> None:
+    assert mask(text) == text

@@ -25,6 +25,8 @@ OTHER_ROOT = later(rb"(?:-mnt-[a-z]|--wsl(?:-localhost)?-[A-Za-z0-9.-]{2,30})$")
 """What WSL puts before a folder of homes, as Claude Code writes a path into a name."""
 DOUBLED = later(rb"\\\\[A-Za-z]{4,5}\\(?!\\)")
 GECOS = later(rb":[0-9]{1,10}:[0-9]{1,10}:([^:,\n]{3,60})[^:\n]{0,80}$")
+REMOTE_ROOT = later(rb"\b(?:ssh-remote|dev-container|wsl)(?:\+|%2b)[\w.-]{1,40}$")
+"""What an editor writes before a folder of another machine."""
 INSIDE = later(rb"[^/][a-z0-9]/")
 """What stands before and at a folder of homes that is a part of another path, not of a drive's."""
 PROMPT = later(
@@ -176,7 +178,8 @@ FAR = "\u2e80"
 def _is_root(scan: Scan, start: int) -> bool:
     """The folder before /home/ is one that holds homes."""
     before = scan.low[max(0, start - 60) : start]
-    return before.endswith(tuple(rules.words("accounts", "roots")))
+    is_root = before.endswith(tuple(rules.words("accounts", "roots")))
+    return is_root or REMOTE_ROOT.search(before) is not None
 
 
 def _claude_directory(scan: Scan, start: int, end: int) -> None:

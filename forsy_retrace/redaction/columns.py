@@ -44,16 +44,16 @@ CELL = later(
 )
 
 
+STATEMENTS = (
+    *(b"insert into", b"insert ignore into", b"insert or replace into", b"insert or ignore into"),
+    *(b"replace into", b"from stdin"),
+)
+"""Behind these stand rows of a table of which the columns are named."""
+
+
 def rows() -> Iterator[tuple[bytes, Rule]]:
-    for verb in (
-        b"insert",
-        b"insert ignore",
-        b"insert or replace",
-        b"insert or ignore",
-        b"replace",
-    ):
-        yield verb + b" into", _inserted
-    yield b"from stdin", _copied
+    for statement in STATEMENTS:
+        yield statement, _of_statement
     yield b"</th>", _marked
 
 
@@ -189,50 +189,76 @@ def inside(data: bytes, start: int, end: int) -> Value:
     return Value(start, start + len(cell.partition(b'"')[0].rstrip(EDGES)), True)
 
 
-def _inserted(scan: Scan, start: int, end: int) -> None:
-    """The values of a statement whose columns are named."""
+Cells = list[tuple[int, int] | None]
+"""Where the texts of a row begin and end; None for what is no text."""
+
+
+def _of_statement(scan: Scan, start: int, end: int) -> None:
+    """The values of a statement whose columns are named, by the names that promise a secret."""
     scan.hanging.append((start, ROWS))
-    if scan.table[0] < start < scan.table[1]:
-        return
-    head = INSERT.match(scan.low, end)
-    levels = _levels(scan.data[slice(*head.span(1))]) if head else []
-    if head is None or not any(levels):
-        return
-    place = head.end()
+    names, found = stated(scan, start, end)
+    levels = [level if (level := strength(name)) != WEAK else 0 for name in names]
+    for row in found if any(levels) else ():
+        for level, cell in zip(levels, row, strict=True):
+            if level and cell:
+                judge(scan, Value(*cell, True), level, certain=scan.low[start] != F, rule="insert")
+
+
+F = ord("f")
+"""With `from stdin` begin rows that a tool wrote, not a statement that somebody did."""
+
+
+def stated(scan: Scan, start: int, end: int) -> tuple[list[bytes], Iterator[Cells]]:
+    """The columns that a statement names here, and the rows that follow it."""
+    if not scan.table[0] < start < scan.table[1]:
+        is_copy = scan.low[start] == F
+        line_end = scan.data.find(b"\n", end, end + 80) if is_copy else -1
+        if not is_copy and (head := INSERT.match(scan.low, end)):
+            names = _names(scan.data[slice(*head.span(1))])
+            return names, _tuples(scan, start, head.end(), len(names))
+        if line_end >= 0 and (head := COPY.search(scan.low, max(0, start - 1200), start)):
+            names = _names(scan.data[slice(*head.span(1))])
+            return names, _copied(scan, line_end, len(names))
+    return [], iter(())
+
+
+def _names(columns: bytes) -> list[bytes]:
+    return [name.strip(b" \t\r\n\"'`[]") for name in columns.split(b",")]
+
+
+def _tuples(scan: Scan, start: int, place: int, width: int) -> Iterator[Cells]:
+    """The rows of `VALUES (…), (…)`."""
     for _ in range(ROWS):
         begin = TUPLE.match(scan.data, place)
         if begin is None:
             return
         place = begin.end()
         scan.table = start, place
-        for level in levels:
+        row: Cells = []
+        for _ in range(width):
             cell = CELL.match(scan.data, place)
             if cell is None:
-                return
-            if level and cell.lastindex == 4 and cell[3] is None:
-                a, b = cell.span(1) if cell[1] is not None else cell.span(2)
-                judge(scan, Value(a, b, True), level, certain=True, rule="insert")
+                break
+            is_text = cell.lastindex == 4 and cell[3] is None
+            row.append(cell.span(1 if cell[1] is not None else 2) if is_text else None)
             place = cell.end()
+        yield row + [None] * (width - len(row))
+        if len(row) < width:
+            return
 
 
-def _copied(scan: Scan, start: int, end: int) -> None:
+def _copied(scan: Scan, line_end: int, width: int) -> Iterator[Cells]:
     """The rows that follow `COPY table (columns) FROM stdin`."""
-    scan.hanging.append((start, ROWS))
-    if scan.table[0] < start < scan.table[1]:
-        return
-    head = COPY.search(scan.low, max(0, start - 1200), start)
-    levels = _levels(scan.data[slice(*head.span(1))]) if head else []
-    line_end = scan.data.find(b"\n", end, end + 80)
-    if not any(levels) or line_end < 0:
-        return
     for begin, stop in _lines_below(scan, line_end):
         cells = scan.data[begin:stop].split(b"\t")
-        if len(cells) != len(levels):
+        if len(cells) != width:
             return
-        for cell, level in zip(cells, levels, strict=True):
-            if level:
-                _judge_cell(scan, begin, begin + len(cell), level)
+        row: Cells = []
+        for cell in cells:
+            held = inside(scan.data, begin, begin + len(cell))
+            row.append((held.start, held.end) if held.end > held.start else None)
             begin += len(cell) + 1
+        yield row
 
 
 def _marked(scan: Scan, start: int, end: int) -> None:
@@ -259,9 +285,3 @@ def _marked(scan: Scan, start: int, end: int) -> None:
         text = MARKED_TEXT.match(scan.data, cells[at], stop) if at < len(cells) else None
         if text:
             _judge_cell(scan, *text.span(1), level)
-
-
-def _levels(columns: bytes) -> list[int]:
-    """How much the name of each column promises."""
-    levels = (strength(name.strip(b" \t\r\n\"'`[]")) for name in columns.split(b","))
-    return [level if level != WEAK else 0 for level in levels]

@@ -44,6 +44,8 @@ COOKIE_IN_DICT = later(
     rb"[{,]\s{0,40}[\"']([^\"'\n]{1,80})[\"']\s{0,4}:\s{0,4}[\"']([^\"'\n]{1,4000})[\"']"
 )
 COOKIES_ARGUMENT = later(rb"s[ \t]{0,2}[=:][ \t]{0,2}(?=\{)")
+COOKIE_LIST = later(rb"s\\{0,8}[\"'][ \t]{0,4}:\s{0,8}\[")
+NEXT_OBJECT = later(rb"\s{0,40},?\s{0,40}\{")
 COOKIE_PAIR = later(rb"[; \t]{0,4}([\w.%!$#&*+^|~-]{1,80})=([^;\s\"'\\,]{0,1999})")
 COOKIE_PLAIN = later(
     rb"(?:path|domain|expires|max-age|samesite|version|theme|lang|locale|language|tz|timezone"
@@ -192,8 +194,22 @@ def _cookies(scan: Scan, start: int, end: int) -> None:
     argument = COOKIES_ARGUMENT.match(data, end)
     if argument:
         _cookie_pairs(scan, argument.end(), COOKIE_IN_DICT)
+    elif listed := COOKIE_LIST.match(data, end):
+        _listed_cookies(scan, listed.end())
     elif head := COOKIE_HEADER.match(data, end):
         _cookie_pairs(scan, head.end(), COOKIE_PAIR)
+
+
+def _listed_cookies(scan: Scan, place: int) -> None:
+    """The cookies of a list, as a browser's archive has them."""
+    for _ in range(60):
+        begin = NEXT_OBJECT.match(scan.data, place)
+        stop = scan.data.find(b"}", place, place + OBJECT) if begin else -1
+        if stop < 0:
+            return
+        if pair := COOKIE_OBJECT.search(scan.data, place, stop):
+            _cookie(scan, pair)
+        place = scan.cookies = stop + 1
 
 
 def cookie_pairs(scan: Scan, place: int) -> None:

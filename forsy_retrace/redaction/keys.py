@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from forsy_retrace.redaction.scan import Rule, Scan
 
 NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+BEFORE_A_NAME = b"?&$|,\t\n"
 REACH = 60
 # Behind a name may stand a bracket, Markdown's stars, the end of an element, a dialog's
 # default, a property's methods.
@@ -104,6 +105,12 @@ OF_BOTH = b"_auth", b"_creds", b"_credentials"
 OF_AN_ACCOUNT = later(rb"(?:neo4j/|[A-Za-z][\w.-]{1,30}:)(?=[^\s/:])")
 BECOMES = later(rb"\\{0,8}[\"'] -> (?=\\{0,8}[\"'])")
 PLACEHOLDER = later(rb"credential_[0-9]{1,9}")
+OF_A_CONNECTION = later(
+    rb"(?:server|data source|user(?: id)?|uid|database|driver|host|initial catalog|dsn|provider)"
+    rb" ?= ?[^;\n]{0,120};(?:[^;\n]{0,120};){0,6} ?$"
+)
+SPACED = later(rb"[ \t][^;\"'<>\n=]{1,60}(?=;(?: ?[A-Za-z][A-Za-z ]{1,30}=|\s|[\"'`]|$))")
+"""The rest of a value of such a string, in which only a semicolon ends one."""
 CONNECTION = later(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
 BAR_BEGINS = b"\xe2\x94", b"\xe2\x95"
 COPULAS = ("是".encode(), "为".encode(), "は".encode())
@@ -222,8 +229,9 @@ def _key(scan: Scan, start: int, end: int) -> _Key | None:
             sign = data[name_end : name_end + 3]
     before = data[max(0, start - REACH) : start]
     left = start - (len(before) - len(before.rstrip(NAME)))
-    if data[start] in b"?&":
-        left = start + 1  # what stands before it is another parameter's
+    if data[start] in BEFORE_A_NAME:
+        # What stands before it is another parameter's, or of another cell.
+        left = end - len(data[start:end].lstrip(BEFORE_A_NAME + b" "))
     if data[left] == 0x2D:
         left += TAKEN_OUT.match(data, max(0, left - 1)) is not None
     if left and data[left - 1] == 0x5B and PLACEHOLDER.fullmatch(scan.low, left, name_end):
@@ -279,9 +287,18 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
             return
     if not _judge_whole(scan, value, level, certain=certain, rule="key-value"):
         _inside(scan, value, level)
+    elif level == PASSWORD and not value.quoted and (end := _spaced(scan, left, value.end)):
+        scan.add(value.start, end, "key-value")
     becomes = BECOMES.match(data, value.end) if value.quoted else None
     if becomes and (new := values.read(data, becomes.end())):
         judge(scan, new, level, certain=certain, rule="becomes")
+
+
+def _spaced(scan: Scan, left: int, place: int) -> int:
+    """Where a value with blanks ends in a connection string; 0 where it has none."""
+    rest = SPACED.match(scan.data, place)
+    is_one = rest and OF_A_CONNECTION.search(scan.low, max(0, left - 300), left)
+    return rest.end() if rest and is_one else 0
 
 
 def _begin(data: bytes, place: int, sign: bytes) -> int | None:

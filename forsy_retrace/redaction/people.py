@@ -48,15 +48,25 @@ TWO_NAMES = (
     rb"(?: (?:van|von|de|der|den|da|di|la|le|bin|al|el)){0,2}"
     rb"(?: " + CAPITAL + LETTERS + rb"{1,25}){1,2})"
 )
+GAP = rb"\s{0,40}(?:[0-9]{1,6}(?:\xe2\x86\x92|\t)[ \t]{0,40})?"
+"""Blanks, and the number of the line in front of it."""
+QUOTE = rb"\\{0,3}[\"']"
+IS = rb"(?:" + QUOTE + rb")? ?(?:=>|[:=]) ?"
+"""What stands between a key, in quotes or not, and its value, in code of several languages."""
+MEMBERS = (
+    rb"(?:" + GAP + rb"(?:" + QUOTE + rb")?\w{1,20}" + IS + rb"(?:" + QUOTE
+    + rb"[^\"'\\\n{}]{0,80}" + QUOTE + rb"|[\w.+-]{1,30}),){0,3}"
+)  # fmt: skip
+"""Others that stand in between."""
 NAMED_IN_JSON = later(
-    rb"\bname(?:\\{0,3}\")? ?[:=] ?\\{0,3}\"([A-Z\xc3-\xce][^\"\\\n<>{}]{2,60})\\{0,3}\",\s{0,40}"
-    rb"(?:\\{0,3}\")?e-?mail(?:\\{0,3}\")? ?[:=] ?\\{0,3}\"$"
-)
+    rb"\bname" + IS + rb"(?:\\{0,3}\"([A-Z\xc3-\xce][^\"\\\n<>{}]{2,60})\\{0,3}\""
+    rb"|'([A-Z\xc3-\xce][^'\\\n<>{}]{2,60})')(?:," + MEMBERS + rb"|(?=\r?\n))" + GAP
+    + rb"(?:" + QUOTE + rb")?e-?mail" + IS + QUOTE + rb"$"
+)  # fmt: skip
 NAMED_AFTER = later(
-    rb"\\{0,3}\",\s{0,40}\\{0,3}\"(?i:full_?|display_?)?[nN]ame\\{0,3}\" ?: ?\\{0,3}\""
-    + TWO_NAMES
-    + rb"\\{0,3}\""
-)
+    QUOTE + rb"," + MEMBERS + GAP + rb"(?:" + QUOTE + rb")?(?i:full_?|display_?)?[nN]ame" + IS
+    + QUOTE + TWO_NAMES + QUOTE
+)  # fmt: skip
 NAMED_ABOVE = later(
     rb"(?:^|\n)[ \t>*-]{0,8}(?i:full )?[Nn]ame ?: {1,8}" + TWO_NAMES + rb"[ \t]{0,4}\r?\n"
     rb"[ \t>*-]{0,8}[Ee]-?mail(?: [Aa]ddress)? ?: {1,8}$"
@@ -80,10 +90,11 @@ OF_A_PERSON = later(
 NEAR = 160
 AFTER_KEY = later(
     rb"(?:\\{0,3}[\"']?[ \t]{0,20}[:=][ \t]{0,20}"
-    rb"(?:\{\s{0,40}\\{0,3}[\"'](?i:display_?)?[nN]ame\\{0,3}[\"'] ?: ?)?\\{0,3}[\"']?|>)"
-    + TWO_NAMES
-    + rb"(?:\\{0,3}[\"'<,;\r\n]| <|$|\\n)"
+    rb"(?:\{" + MEMBERS + GAP + QUOTE + rb"(?i:display_?)?[nN]ame" + QUOTE + rb" ?: ?)?"
+    rb"\\{0,3}[\"']?|>)" + TWO_NAMES + rb"(?:\\{0,3}[\"'<,;\r\n]| <|$|\\n)"
 )
+LIST = later(rb"(?:" + QUOTE + rb")?[ \t]{0,20}[:=][ \t]{0,20}\[")
+ITEM = later(rb"\s{0,40}" + QUOTE + TWO_NAMES + QUOTE + rb"\s{0,40},?")
 OBJECT = 2000
 MEMBER_NAME = later(rb"\"name\"\s{0,4}:\s{0,4}\"" + TWO_NAMES + rb"\"")
 ORGANISATION = later(rb"\"Organization\"")
@@ -114,6 +125,8 @@ BLAME = later(rb"\(" + TWO_NAMES + rb"[ ]{1,30}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$")
 def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"@", _at
     yield b"%40", _at
+    for mask in (b" <[email", b" <[redacted"):
+        yield mask, _masked_mail
     yield b"user.name", partial(_person, GIT_NAME, "git-name")
     yield b"user.name", partial(_person, GIT_SAYS, "git-name")
     yield b"[user]", partial(_person, GIT_CONFIG, "git-name")
@@ -137,6 +150,8 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
         yield key, _titled
     for key in rules.words("people", "part_keys"):
         yield key, partial(_person, ONE_NAME, "name-key")
+    for key in rules.words("people", "list_keys"):
+        yield key, _listed
     for words in rules.words("people", "closings"):
         yield words, partial(_person, SIGNED, "signature-name")
     for zone in rules.words("people", "zones"):
@@ -194,15 +209,12 @@ def _is_mail(local: bytes, domain: bytes, top: bytes) -> bool:
 
 def _name_of_mail(scan: Scan, begin: int, end: int) -> None:
     """The name before <mail>, or in the field before or behind the mail's."""
-    field = NAMED_IN_JSON.search(scan.data, max(0, begin - 160), begin)
+    field = NAMED_IN_JSON.search(scan.data, max(0, begin - 240), begin)
     field = field or NAMED_AFTER.match(scan.data, end)
     field = field or NAMED_ABOVE.search(scan.data, max(0, begin - 160), begin)
-    if field and b" " in field[1] and is_person(field[1]):
-        scan.add(*field.span(1), "mail-name", PERSON)
-    match = CALLED_BEFORE.search(scan.data, max(0, begin - 110), begin)
-    if match and is_person(match[1]) and (b" " in match[1] or is_somebody(match[1])):
-        is_account = ACCOUNT.fullmatch(match[1]) is not None
-        scan.add(*match.span(1), "mail-name", USER if is_account else PERSON)
+    if field and b" " in (name := field[field.lastindex or 1]) and is_person(name):
+        scan.add(*field.span(field.lastindex or 1), "mail-name", PERSON)
+    if _called_before(scan, begin):
         return
     match = NAME_BEFORE.search(scan.data, max(0, begin - 110), begin)
     if (
@@ -211,6 +223,21 @@ def _name_of_mail(scan: Scan, begin: int, end: int) -> None:
         and HEADER_BEFORE.search(scan.low, max(0, match.start(1) - 60), match.start(1))
     ):
         scan.add(match.start(1), match.end(1), "mail-name", PERSON)
+
+
+def _called_before(scan: Scan, begin: int) -> bool:
+    """The name of an author or sender before what `<` encloses here."""
+    match = CALLED_BEFORE.search(scan.data, max(0, begin - 110), begin)
+    if not match or not is_person(match[1]) or not (b" " in match[1] or is_somebody(match[1])):
+        return False
+    is_account = ACCOUNT.fullmatch(match[1]) is not None
+    scan.add(*match.span(1), "mail-name", USER if is_account else PERSON)
+    return True
+
+
+def _masked_mail(scan: Scan, start: int, end: int) -> None:
+    """The name before mail that something has masked already."""
+    _called_before(scan, start + 2)
 
 
 def _person(pattern: re.Pattern[bytes], rule: str, scan: Scan, start: int, end: int) -> None:
@@ -232,6 +259,16 @@ def _addressed(scan: Scan, start: int, end: int) -> None:
         _person(ADDRESSED, "addressed", scan, start, end)
 
 
+def _listed(scan: Scan, start: int, end: int) -> None:
+    """The names in a list of people."""
+    begin = LIST.match(scan.data, end)
+    place = begin.end() if begin else -1
+    while place >= 0 and (name := ITEM.match(scan.data, place)):
+        if is_person(name[1]):
+            scan.add(*name.span(1), "name-key", PERSON)
+        place = name.end()
+
+
 def _named_beside(scan: Scan, start: int, end: int) -> None:
     """The name in an object of JSON that holds a person's login or picture."""
     data = scan.data
@@ -249,7 +286,8 @@ def _titled(scan: Scan, start: int, end: int) -> None:
     if match is None or scan.data[max(0, start - 1) : start] == b".":
         return
     near = scan.low[max(0, start - NEAR) : match.end() + NEAR]
-    if OF_A_PERSON.search(near):
+    is_object = b"{" in scan.data[end : match.start(1)]  # which has the name among other members
+    if is_object or OF_A_PERSON.search(near):
         _person(AFTER_KEY, "name-key", scan, start, end)
 
 

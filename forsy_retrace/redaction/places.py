@@ -75,7 +75,7 @@ SINGLE = later(
 )
 UNC = later(rb"(?:\\{2}|\\{4}|\\{8})([A-Za-z0-9][A-Za-z0-9._-]{3,62})\\{1,4}[A-Za-z$][\w$ -]{1,60}")
 ESCAPE_LIKE = later(
-    rb"[uUxN0-9][0-9a-fA-F]{0,8}(?:$|-)|u?[0-9a-fA-F]{2,8}$"
+    rb"[uUxN0-9][0-9a-fA-F]{0,8}(?:$|-)|u?[0-9a-fA-F]{2,8}$|u00[0-9a-fA-F]{2}|[nrt]-"
     rb"|(?:rtf|ansicpg|deff|deflang|pard|cellx|trowd)[0-9]{1,5}$"
 )
 """What may stand behind two backslashes: an escape's digits, a word of rich text."""

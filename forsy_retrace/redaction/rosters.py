@@ -23,6 +23,8 @@ ONE_NAME = later(people.CAPITAL + people.LETTERS + rb"{1,25}(?: [A-Z\xc3-\xce]\w
 def rows() -> Iterator[tuple[bytes, Rule]]:
     for word in rules.words("rosters", "telling"):
         yield word, _roster
+    for statement in columns.STATEMENTS:
+        yield statement, _of_statement
 
 
 @lru_cache(maxsize=1)
@@ -51,6 +53,23 @@ def _roster(scan: Scan, start: int, end: int) -> None:
             continue
         for at, (pattern, kind) in wanted.items():
             cell = columns.inside(scan.data, *row[at])
-            text = scan.data[cell.start : cell.end]
-            if pattern.fullmatch(text) and (kind == PHONE or people.is_person(text)):
-                scan.add(cell.start, cell.end, "roster", kind)
+            _judge(scan, cell.start, cell.end, pattern, kind)
+
+
+def _of_statement(scan: Scan, start: int, end: int) -> None:
+    """The same of the rows of a statement that names its columns."""
+    names, found = columns.stated(scan, start, end)
+    heads = [name.lower() for name in names]
+    wanted = {at: _kinds()[name] for at, name in enumerate(heads) if name in _kinds()}
+    if not wanted or rules.words("rosters", "telling").isdisjoint(heads):
+        return
+    for row in found:
+        for at, (pattern, kind) in wanted.items():
+            if cell := row[at]:
+                _judge(scan, *cell, pattern, kind)
+
+
+def _judge(scan: Scan, start: int, end: int, pattern: re.Pattern[bytes], kind: str) -> None:
+    text = scan.data[start:end]
+    if pattern.fullmatch(text) and (kind == PHONE or people.is_person(text)):
+        scan.add(start, end, "roster", kind)

@@ -42,7 +42,7 @@ PATH = later(
 FILE = later(rb"[\w.-]{1,160}\.(?:jsonl?|ndjson|log|txt)$")
 URL = later(rb"[a-zA-Z][a-zA-Z0-9+.-]{1,20}://")
 TYPES = later(
-    rb"(?:Optional|Union|List|Dict|Sequence|Annotated|Literal|Option|Vec|Arc|Box|String|Buffer"
+    rb"(?:Optional|Union|Callable|Type|Tuple|Iterable|Iterator|Mapping|List|Dict|Sequence|Annotated|Literal|Option|Vec|Arc|Box|String|Buffer"
     rb"|SecretStr|Promise|Record|Array|Map|Set)\b"
 )
 SLUG = later(
