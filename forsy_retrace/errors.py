@@ -7,6 +7,8 @@ def where(error: BaseException) -> str:
     """The kind of an error and the line that raised it; never what it says."""
     import traceback
 
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{type(error).__name__} in {Path(error.filename).name}, line {error.lineno}"
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
 
@@ -24,7 +26,8 @@ class UnreadableInput(RetraceError):
 
 
 class Unreachable(UnreadableInput):
-    """The input can't be read now, whatever it is: no permission, a disk or a store that fails."""
+    """The input can't be read now, whatever it is: no permission, a disk or a store that fails, or
+    packed bytes that are not what they were."""
 
 
 class DiskTrouble(RetraceError):

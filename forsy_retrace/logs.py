@@ -17,8 +17,7 @@ a harness without flags a success."""
 RUNTIME = "OpenClaw's record of its runs; read the session's own .jsonl beside it"
 """A `.trajectory.jsonl`: its prompts and answers stand in the session, the calls only there."""
 
-TAR = (257, 262)
-"""Where a tar archive says that it is one."""
+EMPTY = "empty"
 NO_STREAM = "; a log is read from a file, not from standard input"
 UNKNOWN = "no adapter knows"
 NO_TEXT = f"and {UNKNOWN} its text; name one that `forsy-retrace adapters` lists"
@@ -102,10 +101,10 @@ def why_not(source: Source, adapter: str, hint: str = "") -> str:
     """The reason, in one line, why the adapter does not read a log, and what else may."""
     head = source.head
     if not head:
-        return f"{source.name}: empty"
+        return f"{source.name}: {EMPTY}"
     if source.size < 1024 and (source.text(1024) or "").startswith(LFS):
         return f"{source.name}: a Git LFS pointer; fetch the log itself with git lfs pull"
-    if source.is_sealed or b"".join(source.spans([TAR])) == b"ustar":
+    if source.is_sealed or head[0].problem == "archive of files":
         return f"{source.name}: {PACKED}"
     reads_text = adapter != "auto" and load(adapter).SHOWS.is_history
     if all(record.problem for record in head) and not reads_text:

@@ -324,9 +324,10 @@ def _masked(value: Any, masker: Masker, key: str, shapes: Shapes) -> Any:
                 is_same = is_same and told is item and shown is name
             return value if is_same else new
         case list() | tuple():
-            told = [_masked(item, masker, key, shapes) for item in value]
-            is_same = all(map(operator.is_, told, value))
-            return value if is_same else told
+            items = []  # by a loop: a comprehension would take a second frame a level
+            for item in value:
+                items.append(_masked(item, masker, key, shapes))
+            return value if all(map(operator.is_, items, value)) else items
     return value
 
 

@@ -121,6 +121,8 @@ def _unpacked(source: Source | Unread) -> Iterator[tuple[str, bytes, Source] | U
             yield Unread(source.name, "packed within, or in a way that is not read here")
         else:
             yield source.name, data, source
+            if b"\0" in data:
+                yield Unread(source.name, "zero bytes in it: not all of it may be text")
     except UnreadableInput as error:
         yield Unread(source.name, str(error).removeprefix(f"{source.name}: "))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from forsy_retrace.builder.sections import sentence_of
-from forsy_retrace.errors import RetraceError
+from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.loaded import json_lines, json_of, load_folder, sources_of
 from forsy_retrace.printings import learn_log
 from forsy_retrace.redact import Rules, masker_of
@@ -149,6 +149,9 @@ def _sources(folder: Path, row: Json, entry: Json, source: Path | None, rules: R
             value = logs.value(record)
             text = text_of(resolve(value, path) if path else value)
         except LookupError:
+            if source is not None:
+                what = "the log has nothing at that place: it is another, or was changed"
+                raise UnreadableInput(f"{source.name}: {what}; verify tells more") from None
             lines.append("  (the log has nothing at that place)")
             continue
         more = "" if len(text) <= LONGEST else f"\n… {len(text) - LONGEST} more characters"

@@ -470,6 +470,24 @@ def test_a_log_that_could_not_be_read_now_loses_no_trace(
     assert (again.converted, again.failed) == (1, ())
 
 
+@pytest.mark.parametrize("spoilt", [b"", b"\x1f\x8b\x08nothing", b"BZh91AY"])
+def test_a_log_of_which_nothing_can_be_read_any_more_loses_no_trace(
+    spoilt: bytes, logs: Path, tmp_path: Path
+) -> None:
+    run(logs, tmp_path / "traces")
+    before = folders(tmp_path / "traces")
+    held = (logs / "claude" / "one.jsonl").read_bytes()
+    (logs / "claude" / "one.jsonl").write_bytes(spoilt)
+    for _ in range(2):
+        done = run(logs, tmp_path / "traces")
+        assert [name for name, _ in done.failed] == ["claude/one.jsonl"]
+        assert (folders(tmp_path / "traces"), done.gone) == (before, 0)
+    assert any("stale" in row for row in rows(tmp_path / "traces", "index.jsonl"))
+    (logs / "claude" / "one.jsonl").write_bytes(held)
+    assert run(logs, tmp_path / "traces").failed == ()
+    assert folders(tmp_path / "traces") == before
+
+
 def test_a_log_that_could_not_be_read_and_is_gone_fails_no_later_run(
     logs: Path, tmp_path: Path
 ) -> None:

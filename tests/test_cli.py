@@ -8,6 +8,7 @@ import pty
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tarfile
@@ -283,6 +284,66 @@ def test_the_working_directory_is_a_target(here: Path, monkeypatch: pytest.Monke
     assert names(here.parent) == ["here"]
 
 
+def test_the_working_directory_is_filled_and_not_replaced(here: Path) -> None:
+    before = here.stat().st_ino
+    for log in (UNKNOWN, LOG):
+        assert run("claude-code", log, "-o", ".", "-q").exit_code == 0
+        assert here.stat().st_ino == before == Path.cwd().stat().st_ino
+    assert run("validate", ".").exit_code == 0
+    assert names(here) == ["README.md", "evidence.jsonl", "manifest.json", "trace.json"]
+    assert names(here.parent) == ["here"]
+
+
+def test_a_folder_with_a_disk_of_its_own_is_filled(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "disk").mkdir()
+    before = (here / "disk").stat().st_ino
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path).name == "disk")
+    assert run("claude-code", LOG, "-o", "disk", "-q").exit_code == 0
+    assert (here / "disk").stat().st_ino == before
+    assert run("validate", "disk").exit_code == 0
+
+
+def test_a_target_keeps_its_rights_and_a_new_one_has_the_users(here: Path) -> None:
+    (here / "private").mkdir(mode=0o700)
+    for _ in range(2):
+        assert run("claude-code", LOG, "-o", "private", "-q").exit_code == 0
+        assert stat.S_IMODE((here / "private").stat().st_mode) == 0o700
+    before = os.umask(0o027)
+    try:
+        assert run("claude-code", LOG, "-o", "fresh", "-q").exit_code == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((here / "fresh").stat().st_mode) == 0o750
+
+
+def test_days_that_exclude_each_other_are_a_usage_error(here: Path) -> None:
+    days = ("--since", "2026-06-01", "--until", "2026-01-01")
+    for words in (("auto", LOG, "-o", "t"), ("batch", LOG, "-o", "t")):
+        assert "before --since" in refused(2, *words, *days)
+    assert not (here / "t").exists()
+
+
+def test_a_wrong_log_is_no_ground_of_a_value(here: Path, trace: Path) -> None:
+    words = ("show", trace, "--step", "2", "--why", "success", "--source")
+    assert run(*words, LOG).exit_code == 0
+    (here / LOG.name).write_bytes(b"{}\n")
+    assert "it is another, or was changed" in refused(65, *words, here / LOG.name)
+
+
+def test_what_may_not_be_opened_is_not_masked(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "no such file" in refused(2, "redact", "lost.txt")
+    assert "Is a directory" in refused(65, "redact", here)
+
+
+def test_events_are_told_as_deep_as_they_are_read(here: Path) -> None:
+    deep = "[" * 490 + "1" + "]" * 490
+    log = LOG.read_text().replace('"input":{', f'"input":{{"deep":{deep},', 1)
+    (here / "deep.jsonl").write_text(log)
+    assert run("events", "claude-code", "deep.jsonl").exit_code == 0
+
+
 def test_a_file_or_a_link_as_target_is_refused(here: Path) -> None:
     (here / "file").write_text("mine")
     (here / "empty").mkdir()
@@ -445,9 +506,11 @@ def test_a_log_that_is_packed_otherwise_is_said_to_be(here: Path) -> None:
         assert "unpack it first" in refused(65, "auto", name, "-o", "trace")
     (here / "a.jsonl").write_text('{"type":"user"}\n')
     for mode in ("w", "w:gz"):
-        with tarfile.open(here / "a.tar", mode) as archive:
-            archive.add(here / "a.jsonl")
-        assert "unpack it first" in refused(65, "auto", "a.tar", "-o", "trace")
+        for log in (here / "a.jsonl", LOG):
+            with tarfile.open(here / "a.tar", mode) as archive:
+                archive.add(log, "a.jsonl")
+            for command in ("auto", "claude-code", "bash-history"):
+                assert "unpack it first" in refused(65, command, "a.tar", "-o", "trace")
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,12 @@ def leaves_out_without_a_reason(events: Events, _: Source) -> Events:
     return [replace(one, reason="") if isinstance(one, Skipped) else one for one in events]
 
 
+def quotes_what_it_leaves_out(events: Events, _: Source) -> Events:
+    held = list(events)
+    said = next(one for one in held if isinstance(one, Message) and len(one.text) > 20)
+    return [*held, Skipped(said.origin, f"unknown {said.text}")]
+
+
 def reads_the_clock(events: Events, _: Source) -> Events:
     now = datetime.now(UTC).isoformat()
     return [moved(one, at=now) if isinstance(one, ToolCall) else one for one in events]
@@ -304,6 +310,7 @@ FAULTS = (
     Fault("dropped companion", LINKED, ACCOUNT, Planted(beside=lambda found: [])),
     Fault("unread companion", LINKED, ACCOUNT, Planted(reads_the_log_alone)),
     Fault("no reason", "unknown-types", ACCOUNT, Planted(leaves_out_without_a_reason)),
+    Fault("quoting reason", PLAIN, ACCOUNT, Planted(quotes_what_it_leaves_out)),
     Fault("wrong line", PLAIN, ACCOUNT, Planted(miscounts_lines)),
     Fault("wrong offset", PLAIN, ACCOUNT, Planted(misplaces)),
     Fault("wrong file", PLAIN, ACCOUNT, Planted(names_another_file)),

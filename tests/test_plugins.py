@@ -35,6 +35,7 @@ MODULES = {
     "good_one": GOOD,
     "broken_one": "raise ValueError('a secret of the log')",
     "hollow_one": "SHOWS = None",
+    "open_one": "first = 1\nsecond = open(\n",
     "lacking_one": "import no_such_module",
     "faulty_one": GOOD.replace("for record in", "raise KeyError(source.name)\n    for record in"),
     "rude_one": GOOD.replace("return any", "raise KeyError(source.name)\n    return any"),
@@ -53,7 +54,7 @@ def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delitem(sys.modules, name, raising=False)
     offers = {
         "first": "good=good_one\nbroken=broken_one\nhollow=hollow_one\nrude=rude_one"
-        "\nlacking=lacking_one\nfaulty=faulty_one"
+        "\nlacking=lacking_one\nfaulty=faulty_one\nopen=open_one"
         "\ntwice=good_one",
         "second": "twice=broken_one\nclaude-code=good_one\nno/name=good_one",
     }
@@ -100,6 +101,7 @@ def test_a_command_of_its_own_converts(offer: Path) -> None:
             r"the adapter lacking can't be loaded: ModuleNotFoundError in lacking_one\.py, line 2"
             r" \(no module no_such_module\)",
         ),
+        ("open", r"the adapter open can't be loaded: SyntaxError in open_one\.py, line 3"),
         ("hollow", r"the adapter hollow lacks sniff, read, SHOWS \(a Shows\)"),
         ("twice", "the adapter twice is refused: several packages offer an adapter of that name"),
         ("no/name", "the adapter no/name is refused: no name for an adapter"),
@@ -250,7 +252,8 @@ def test_a_name_that_nobody_offers_is_told_with_the_known_ones(offer: Path) -> N
 
 def test_a_log_that_nobody_knows_is_told_whom_else_to_ask(offer: Path) -> None:
     done = CliRunner().invoke(main, ["auto", str(offer / "log.jsonl"), "-o", str(offer / "t")])
-    hint = "name one; of other packages, --plugin asks broken, faulty, good, hollow, lacking, rude"
+    names = "broken, faulty, good, hollow, lacking, open, rude"
+    hint = f"name one; of other packages, --plugin asks {names}"
     assert done.stderr == f"forsy-retrace: log.jsonl: no adapter knows this format; {hint}\n"
 
 

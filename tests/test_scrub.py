@@ -163,3 +163,11 @@ def test_a_database_is_no_text_to_mask(here: Path) -> None:
     base.close()
     refused(65, "redact", "a.db")
     assert run("scan", "a.db").exit_code == 1
+
+
+def test_a_file_with_zero_bytes_is_looked_at_and_not_called_clean(here: Path) -> None:
+    (here / "a.bin").write_bytes(b"ab\0\xff" * 99)
+    done = run("scan", "a.bin")
+    assert (done.exit_code, "zero bytes" in done.stdout) == (65, True)
+    (here / "b.bin").write_bytes(b"\0" + TOKEN.encode())
+    assert run("scan", "b.bin").exit_code == 1

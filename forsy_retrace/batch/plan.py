@@ -14,11 +14,19 @@ import msgspec
 from msgspec.structs import replace
 
 from forsy_retrace.errors import UnreadableInput
-from forsy_retrace.logs import named
+from forsy_retrace.logs import EMPTY, named
 from forsy_retrace.patterns import later
 from forsy_retrace.redact import mask
 from forsy_retrace.registry import bundled, home, load
-from forsy_retrace.source import Source, Unread, below, file_system, is_remote, remote_files
+from forsy_retrace.source import (
+    PACKED,
+    Source,
+    Unread,
+    below,
+    file_system,
+    is_remote,
+    remote_files,
+)
 from forsy_retrace.tokens import method
 
 from .engine import Engine, Lost, Progress
@@ -31,6 +39,8 @@ USED = later(r"([\w.-]+)[^;]*(?:;\s*extra == ['\"](?:recordings|tokens|paranoid)
 NAMED = 20
 """So many skipped files are named under each reason: a home folder has a hundred thousand."""
 NO_STORE = "a place of a harness that holds no file to read"
+NOTHING_LEFT = (EMPTY, PACKED)
+"""Why a file is no log that may have been one: its traces stay."""
 TOGETHER = 100
 """Files that a worker looks at before it reports."""
 
@@ -145,6 +155,10 @@ def planned(
         if key in owned or not is_of(file, shard):
             continue
         if found.is_passing:
+            unread.append((mask(file.name), found.why))
+            unread_keys[key] = found.why
+            continue
+        if not found.adapter and found.why in NOTHING_LEFT and ledger.folders_of(key):
             unread.append((mask(file.name), found.why))
             unread_keys[key] = found.why
             continue

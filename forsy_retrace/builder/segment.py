@@ -121,6 +121,9 @@ class _Segments:
             self._ends_turn()  # another line of the conversation: what was said stands as it is
             self.branch = event.origin.branch
         match event:
+            case Message(role="user", text=text) if not (text.strip() or event.attachments):
+                self._ends_turn()
+                self.left_out.setdefault(event.origin.evidence.record, "a message without words")
             case Message(role="user"):
                 self._ends_turn()
                 self._user(event)

@@ -1,22 +1,23 @@
 """Commands that mask any text, or say what in it is private."""
 
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
-from forsy_retrace.errors import UnreadableInput
+from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.terminal import safe_json, safe_line
 
 from .group import main
-from .options import PATH, wishes
+from .options import NAME, PATH, wishes
 
 
 @main.command("redact", epilog="\b\nExample:\n  forsy-retrace redact session.jsonl > masked.jsonl")
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=NAME)
 @wishes
-def redact(file: Any, rules: Any) -> None:
+def redact(file: str, rules: Any) -> None:
     """Mask any log or text on its own; - reads standard input.
 
     What is packed or in UTF-16 comes out as plain UTF-8. What is no text is refused.
@@ -24,12 +25,25 @@ def redact(file: Any, rules: Any) -> None:
     from forsy_retrace.scrub import redacted
     from forsy_retrace.source import is_regular
 
-    out = sys.stdout.buffer
-    name = getattr(file, "name", "-")
-    path = Path(name) if isinstance(name, str) else Path("-")
-    for piece in redacted(file, rules, path.name, path if is_regular(path) else None):
-        out.write(piece)
+    path, out = Path(file), sys.stdout.buffer
+    with _opened(file) as stream:
+        log = path if file != "-" and is_regular(path) else None
+        for piece in redacted(stream, rules, path.name, log):
+            out.write(piece)
     out.flush()
+
+
+def _opened(file: str) -> AbstractContextManager[BinaryIO]:
+    """The file, which may be a pipe; `-` is standard input."""
+    if file == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return open(file, "rb")
+    except FileNotFoundError:
+        raise RetraceError(f"{Path(file).name}: no such file") from None
+    except OSError as error:
+        why = error.strerror or "cannot be opened"
+        raise UnreadableInput(f"{Path(file).name}: {why}") from None
 
 
 @main.command("scan", epilog="\b\nExample:\n  forsy-retrace scan ~/.claude/projects/my-app")

@@ -185,6 +185,8 @@ def picks(command: Any) -> Any:
     ) -> None:
         from forsy_retrace.choose import Choice
 
+        if since and until and until < since:
+            raise RetraceError("--until is a day before --since: no session is of both")
         days = since or "", until or ""
         command(choice=Choice(conversation, *days, title, grep, min_commands, idle), **rest)
 

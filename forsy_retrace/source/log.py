@@ -19,7 +19,18 @@ from .forms import Line, line_of
 from .layout import MARK, NOWHERE, assigned, first_value, glued, opens_array
 from .order import leading
 from .ttyrec import begins_frame, framed, is_ttyrec
-from .unpack import SEALED, SQLITE, ZIP, Bounded, contents, decoded, everything, is_packed, member
+from .unpack import (
+    SEALED,
+    SQLITE,
+    ZIP,
+    Bounded,
+    contents,
+    decoded,
+    everything,
+    is_packed,
+    is_tar,
+    member,
+)
 from .values import MAX_LINE, Problem, Record, decode
 
 if TYPE_CHECKING:
@@ -71,6 +82,9 @@ class Source:
             return
         with self._open() as stream:
             lead = stream.read(LEAD)
+            if is_tar(lead):
+                yield Record(Evidence(self.name, 0, 0, self.size), problem="archive of files")
+                return
             body = lead.removeprefix(MARK).lstrip()
             if body[:1] == b"[" and self._is_array(body, len(lead) < LEAD):
                 yield from self._document(Cutter(stream, lead), array=True)
@@ -97,6 +111,8 @@ class Source:
         """The first lines, for telling what a text log is; fewer where they are long."""
         with self._open() as stream:
             data = stream.read(HEAD_BYTES)
+        if is_tar(data):
+            return ()
         found = tuple(islice(self._lines(io.BytesIO(data)), FIRST_LINES))
         # a log may be one line of 100 MB
         return found if len(data) < HEAD_BYTES else tuple(one for one in found if one.whole)

@@ -117,9 +117,9 @@ class Unpacked(io.RawIOBase):
             return 0
         try:
             data = self.reader.read1(len(buffer))
-        except damaged():
-            if self.strict or not self.count:
-                raise UnreadableInput(f"{self.name}: damaged compression") from None
+        except damaged() as error:
+            if self.strict or not self.count or not _is_the_end(error):
+                raise Unreachable(f"{self.name}: {DAMAGED}") from None
             data = b""
         self.ended = not data
         self.count += len(data)
@@ -133,6 +133,21 @@ class Unpacked(io.RawIOBase):
         for one in (self.reader, *self.beneath):
             one.close()
         super().close()
+
+
+DAMAGED = "damaged compression"
+
+
+def _is_the_end(error: Exception) -> bool:
+    """Whether a stream was cut off, or has other bytes behind it; else its own are wrong."""
+    import gzip
+
+    import zstandard
+
+    is_behind = isinstance(error, (gzip.BadGzipFile, zstandard.ZstdError)) and any(
+        words in str(error) for words in ("Not a gzipped", "Unknown frame descriptor")
+    )
+    return isinstance(error, EOFError) or is_behind
 
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -155,13 +170,16 @@ def decoded(stream: Bounded, name: str, strict: bool = False) -> BinaryIO:
         return io.BufferedReader(unpacked, CHUNK)
     if magic == ZSTD:
         if strict and not _is_whole(stream):
-            raise UnreadableInput(f"{name}: damaged compression")
+            raise Unreachable(f"{name}: {DAMAGED}")
         import zstandard
 
         raw = io.BufferedReader(stream)
         inner = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
         unpacked = Unpacked(inner, stream.size, name, stream, strict=strict)
-        return io.BufferedReader(unpacked, CHUNK)
+        found = io.BufferedReader(unpacked, CHUNK)
+        if not found.peek(1) and not _is_whole(stream):  # cut off within its first block
+            raise Unreachable(f"{name}: {DAMAGED}")
+        return found
     return _narrow(stream, magic)
 
 
@@ -194,6 +212,8 @@ RLE = 1
 """The kind of a zstd block that is one byte, repeated."""
 SEALED = (b"PK\x03\x04", b"PK\x05\x06", b"\xfd7zXZ\0", b"BZh", b"7z\xbc\xaf\x27\x1c", b"Rar!")
 """How archives and packed files begin in which nothing can be read here."""
+TAR = slice(257, 262), b"ustar"
+"""Where a tar archive says that it is one."""
 PACKED = "packed in a way that is not read here; unpack it first"
 
 
@@ -210,7 +230,13 @@ def text_in(data: bytes, name: str) -> bytes:
 
 def is_sealed(data: bytes) -> bool:
     """Whether bytes are packed, and no text that can be looked at."""
-    return data.startswith((GZIP, ZSTD, *SEALED))
+    return data.startswith((GZIP, ZSTD, *SEALED)) or is_tar(data)
+
+
+def is_tar(data: bytes) -> bool:
+    """Whether bytes begin a tar archive, also one that was packed."""
+    place, mark = TAR
+    return data[place] == mark
 
 
 def _narrow(stream: Any, magic: bytes) -> BinaryIO:
@@ -263,7 +289,7 @@ def everything(stream: Bounded, name: str) -> list[tuple[zipfile.ZipInfo, bool]]
     try:
         listed = [one for one in _table(stream, name) if not one.is_dir()]
     except damaged():
-        raise UnreadableInput(f"{name}: damaged compression") from None
+        raise Unreachable(f"{name}: {DAMAGED}") from None
     _refuse_a_bomb(listed, name)
     return [(one, _is_plain(one)) for one in listed]
 
@@ -292,7 +318,7 @@ def member(stream: Bounded, info: zipfile.ZipInfo, name: str, strict: bool = Fal
         held = zipfile.ZipFile(stream)
         inner = held.open(info)
     except damaged():
-        raise UnreadableInput(f"{name}: damaged compression") from None
+        raise Unreachable(f"{name}: {DAMAGED}") from None
     unpacked = Unpacked(inner, info.compress_size, name, held, stream, strict=strict)
     packed = io.BufferedReader(unpacked, CHUNK)
     return _narrow(packed, packed.peek(4)[:4])

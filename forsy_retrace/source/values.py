@@ -2,6 +2,7 @@
 
 import json
 import re
+from math import isinf
 from typing import Any, Literal
 
 import msgspec
@@ -57,10 +58,27 @@ def decode(data: bytes, here: Evidence) -> Record:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         pass
     try:
-        value = json.loads(data.decode("utf-8", "replace"), parse_constant=str, strict=False)
+        text = data.decode("utf-8", "replace")
+        value = json.loads(
+            text, parse_constant=str, parse_int=_integer, parse_float=_number, strict=False
+        )
     except (ValueError, RecursionError):
         return _logged(data, here)
     return Record(here, _clean(value), repaired=True)
+
+
+def _integer(text: str) -> int | str:
+    """The number; its own digits where Python makes none of so many."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def _number(text: str) -> float | str:
+    """The number; its own digits where it is beyond what a float holds."""
+    value = float(text)
+    return text if isinf(value) else value
 
 
 def _logged(data: bytes, here: Evidence) -> Record:
@@ -95,6 +113,4 @@ def _clean(value: Any) -> Any:
             return [_clean(item) for item in value]
         case dict():
             return {_clean(key): _clean(item) for key, item in value.items()}
-        case float() if value != value or value in (float("inf"), float("-inf")):
-            return str(value)
     return value

@@ -1,10 +1,12 @@
 """Whether every record gave an event, and every event stands on a record."""
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from forsy_retrace.document import account, fates
 from forsy_retrace.events import Event, Skipped
+from forsy_retrace.sdk import named
 from forsy_retrace.source import Line, Record, Source
 from forsy_retrace.trace import Trace
 
@@ -17,6 +19,8 @@ def lost(events: tuple[Event, ...], sources: tuple[Source, ...]) -> str:
         spans.setdefault(here.file, {}).setdefault((here.start, here.end), set()).add(here.line)
         if isinstance(event, Skipped) and not event.reason.strip():
             return f"line {here.line} of {here.file} is left out without a reason."
+    if why := _quoted(events, sources):
+        return why
     for index, source in enumerate(sources):
         held = spans.pop(source.name, {})
         if index == 0 or held or _is_log(source):
@@ -24,6 +28,39 @@ def lost(events: tuple[Event, ...], sources: tuple[Source, ...]) -> str:
             if why:
                 return why
     return f"an event names {next(iter(spans))}, which is no file of this log." if spans else ""
+
+
+def _quoted(events: tuple[Event, ...], sources: tuple[Source, ...]) -> str:
+    """The first record that a reason for leaving it out quotes beyond a name; empty if none."""
+    reasons: dict[tuple[str, int, int], list[str]] = {}
+    for event in events:
+        if isinstance(event, Skipped) and " " in event.reason:
+            reasons.setdefault(event.origin.evidence.record, []).append(event.reason)
+    for source in sources if reasons else ():
+        for record in source.records():
+            told = " ".join(reasons.get(record.here.record, ()))
+            if told and any(text in told for text in _texts(record.value)):
+                line, name = record.here.line, source.name
+                return f"the reason for leaving out line {line} of {name} quotes it; see named()."
+    return ""
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts of a value that are no plain name: `named()` lets in those."""
+    match value:
+        case str():
+            if len(value) >= SHORTEST and not named(value):
+                yield value
+        case dict():
+            for item in value.values():
+                yield from _texts(item)
+        case list():
+            for item in value:
+                yield from _texts(item)
+
+
+SHORTEST = 16
+"""Letters of a text that no reason has by chance."""
 
 
 def records_of(source: Source, events: tuple[Event, ...]) -> list[Record]:

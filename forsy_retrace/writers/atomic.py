@@ -5,6 +5,7 @@ import errno
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from forsy_retrace.patterns import later
 
 GENERATOR = "forsy-retrace"
 ARTIFACTS = "artifacts"
-FILES = frozenset(("README.md", "evidence.jsonl", "manifest.json", "trace.json"))
+MANIFEST = "manifest.json"
+FILES = frozenset(("README.md", "evidence.jsonl", MANIFEST, "trace.json"))
 """What a trace folder holds, beside its artifacts."""
 NOBODYS = (".DS_Store", "Thumbs.db", "desktop.ini")
 """What file managers leave in each folder that they show."""
@@ -33,7 +35,7 @@ def whole(data: Data) -> bytes:
 
 def is_ours(folder: Path) -> bool:
     """Whether a folder is a trace folder that this tool wrote, and holds nothing else."""
-    return is_made_by_us(folder / "manifest.json") and not _holds_more(folder)
+    return is_made_by_us(folder / MANIFEST) and not _holds_more(folder)
 
 
 def is_made_by_us(path: Path) -> bool:
@@ -43,7 +45,7 @@ def is_made_by_us(path: Path) -> bool:
 
 def trace_in(folder: Path) -> str:
     """The id of the trace that lies in a folder; empty where none does."""
-    return str(_told(folder / "manifest.json").get("trace_id", ""))
+    return str(_told(folder / MANIFEST).get("trace_id", ""))
 
 
 def _told(path: Path) -> dict[str, Any]:
@@ -78,7 +80,11 @@ def check_kind(target: Path) -> None:
 def check_target(folder: Path) -> None:
     """Refuses a target that holds anything but a trace of ours."""
     check_kind(folder)
-    if folder.is_dir() and any(folder.iterdir()) and not is_ours(folder):
+    try:
+        is_taken = folder.is_dir() and any(folder.iterdir()) and not is_ours(folder)
+    except OSError as error:
+        raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
+    if is_taken:
         raise Occupied("the target folder holds files that are not ours; name another")
 
 
@@ -138,18 +144,18 @@ def _lock(handle: int, shared: bool) -> None:
 
 
 def write_whole(folder: Path, files: Mapping[str, Data]) -> None:
-    """Puts a folder of files in the place of `folder`, in one rename; raises what a part raises."""
+    """Puts a folder of files in the place of `folder`, in one rename; raises what a part raises.
+
+    One that can't be moved, or in which somebody stands, is filled.
+    """
+    if _stays(folder):
+        _fill(folder, files)
+        return
     sweep(folder)
     fresh, old = beside(folder, "new"), beside(folder, "old")
     try:
-        fresh.mkdir(mode=0o700)
-        for name, data in files.items():
-            path = fresh / name
-            path.parent.mkdir(exist_ok=True)
-            _write(path, data)
-        for inner in {(fresh / name).parent for name in files} | {fresh}:
-            _sync(inner)
-        fresh.chmod(0o755)
+        _make(fresh, files)
+        _admit(fresh, folder)
         if folder.exists():
             folder.rename(old)
         fresh.rename(folder)
@@ -161,6 +167,57 @@ def write_whole(folder: Path, files: Mapping[str, Data]) -> None:
             old.rename(folder)
         shutil.rmtree(fresh, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _make(fresh: Path, files: Mapping[str, Data]) -> None:
+    """A folder with these files, all of them on the disk; nobody else may look into it yet."""
+    fresh.mkdir(mode=0o700)
+    for name, data in files.items():
+        path = fresh / name
+        path.parent.mkdir(exist_ok=True)
+        _write(path, data)
+    for inner in {(fresh / name).parent for name in files} | {fresh}:
+        _sync(inner)
+
+
+def _admit(fresh: Path, folder: Path) -> None:
+    """Lets in whom the folder lets in that goes, or else whom the user lets into new ones."""
+    if folder.exists():
+        before = folder.stat()
+        with contextlib.suppress(OSError, AttributeError):
+            os.chown(fresh, before.st_uid, before.st_gid)
+        fresh.chmod(stat.S_IMODE(before.st_mode))
+        return
+    mask = os.umask(0o077)
+    os.umask(mask)
+    fresh.chmod(0o777 & ~mask | stat.S_IMODE(fresh.stat().st_mode) & stat.S_ISGID)
+
+
+def _stays(folder: Path) -> bool:
+    """Whether a folder is where the process stands, or holds a disk of its own."""
+    try:
+        return folder.is_dir() and (os.path.ismount(folder) or os.path.samefile(folder, "."))
+    except OSError:
+        return False
+
+
+def _fill(folder: Path, files: Mapping[str, Data]) -> None:
+    """Puts files into a folder once all are written; whoever finds the manifest finds all."""
+    fresh = folder / ".forsy-new"
+    try:
+        shutil.rmtree(fresh, ignore_errors=True)
+        _make(fresh, files)
+        (folder / MANIFEST).unlink(missing_ok=True)
+        for old in FILES:
+            (folder / old).unlink(missing_ok=True)
+        shutil.rmtree(folder / ARTIFACTS, ignore_errors=True)
+        for name in sorted({name.split("/")[0] for name in files}, key=MANIFEST.__eq__):
+            (fresh / name).rename(folder / name)
+        _sync(folder)
+    except OSError as error:
+        raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
 
 
 def write_file(target: Path, finished: Path) -> None:
