@@ -152,11 +152,13 @@ def cues_of(text: str, context: Context) -> Cues:
         label=label is not None
         and (words <= 30 or label.end(1) - label.start() > 3 or _is_pick(said, label[1], context))
         and lists(context.last_words, label[1]),
+        lettered=LETTERED.match(said) is not None,
         place="place" in found and words <= 12 and _has_options(context.last_words),
         title=context.asked and words <= 10 and _is_title(said, context.last_words),
         praises=praise <= 60 and _words(said[:praise]) <= 3,
         yes_but=opens in ("yes", "praise") and EXCEPTS.search(said[:60]) is not None,
         thanks=THANKED.search(BYE.sub("", said[-60:])) is not None,
+        why_not=WHY_NOT.search(said) is not None,
         greets=GREETING.fullmatch(said) is not None,
         plain=found.get("praise", "good") == "good" or THANKS.match(found["praise"]) is not None,
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
@@ -280,8 +282,8 @@ LABEL = later(
     r"(?:[.,):;]|\s+(?:-|but|is|and|please|then|seems)|\s*$)"
 )
 """The label of an option at the head of a message."""
-
-
+LETTERED = later(r"(?i)(?:option )?[a-f](?:,? please\b|[.,;:)!])")
+"""A letter that stands for an option, whatever is asked behind it."""
 ASKED = later(
     r"(?:什么|怎么|怎样|如何|为什么|哪[个些里]|多少)[^。！]{0,30}$|[吗嘛呢]\s*$"
     r"|(?:ます|です|ません|でしょう|した|んだ|ん)か[。\s]*$"
@@ -336,6 +338,11 @@ SUITS = later(
 """How words end that ask whether what they show is as it should be, not how it is with something."""
 
 
+WHY_NOT = later(
+    r"(?i)\bwhy (?:(?:is|are|does|do|did|was|were|wo|ca)n'?t (?!we\b|you\b|i\b|u\b)\w"
+    r"|(?:is|are|does|do|did) (?:it|this|that|they|these|those|(?:the|my|our) \w+(?: \w+)?) not\b)"
+)
+"""How a question asks why something is not so."""
 LEAVE = later(
     r"(?i)\b(?:want|like|need) me to\b|\b(?:shall|should|may|can) (?:i|we)\b(?! (?:help|do for you))"
     r"|\bif you(?:'d| would)? (?:like|want|wish|prefer),? i (?:can|could)\b"

@@ -64,6 +64,10 @@ class Cues(NamedTuple):
     """It accepts in a word and goes on with a `but`."""
     thanks: bool
     """It ends in thanks."""
+    lettered: bool
+    """It opens with a letter as with an option's: `B please, …`."""
+    why_not: bool
+    """It asks why something is not so, and nobody why they do not do it."""
     greets: bool
     """It is a greeting and no more."""
     plain: bool
@@ -272,7 +276,7 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.worked and c.label and not c.question and ADDS.search(c.rest) is not None),
     Rule("picks-a-label", "selection", None, 0.91,
          "It opens with the label of an option that the agent's last words listed, or is one alone that words not yet answered did.",
-         lambda c, x, via: x.worked and c.label and (x.asked or not c.question)),
+         lambda c, x, via: x.worked and c.label and (x.asked or c.lettered or not c.question)),
     Rule("accepts-what-was-shown", "approval", "approval", 0.91,
          "A yes and no more, where the agent asked whether what it showed is as it should be.",
          lambda c, x, via: x.asked and c.suits and c.opens in ("yes", "permit", "praise")
@@ -397,6 +401,9 @@ RULES: tuple[Rule, ...] = (
          "After work that changed something, it tells how that fails, or has words about what was printed of it.",
          lambda c, x, via: (x.acted or (x.built and c.printed)) and "symptom" in c.found and not x.asked
          and not c.question and c.opens not in ("request", "praise")),
+    Rule("asks-why-not", "correction", "correction", 0.66,
+         "After work that changed something, it asks why that does not do or show what it should.",
+         lambda c, x, via: x.acted and c.why_not and not x.asked),
     Rule("asks-again", "correction", "correction", 0.7,
          "After work that changed something, a few words that want the same once more.",
          lambda c, x, via: x.acted and c.opens == "again" and not x.cut and not x.asked
