@@ -29,7 +29,7 @@ from .rule import SURE, Rule
 from .tools import AGENT_TOOLS
 from .variants import Lines, branch_of, variants
 from .words.cited import numbers_named
-from .words.messages import answers, says_yes
+from .words.messages import answers, finds_fault, says_yes
 
 REACTS = Rule(
     "reacts-to", "A message reacts to the call that it rejects or answers, else to the last words."
@@ -350,6 +350,8 @@ class _Linker:
             step = put(step, {"retry_of": retry}, retry_of=again.step)
             if self.steps[again.step].success is False:
                 kind = "retry_after_failure"
+            elif kind in WEAK and self._corrected_since(step, again.step):
+                kind = "correction_response"
         kind = self._under(step, lane, kind, notes)
         if check is not None and check.edits:
             notes.append(checks(check, step))
@@ -363,6 +365,12 @@ class _Linker:
         beside = tuple(dict.fromkeys(filter(None, map(self._brought_in, given))))
         ground = msgspec.structs.replace(ground, evidence=beside)
         return _caused(step, causes, kind or "other", " ".join(notes), ground)
+
+    def _corrected_since(self, step: Step, before: int) -> bool:
+        """Whether a step does again, in the turn of a correction, what it found fault with."""
+        since = (self.steps[number] for number in range(step.step - 1, before, -1))
+        words = next((one for one in since if one.action == "user_message"), None)
+        return self.steps[before].operation in WORK and words is not None and finds_fault(words)
 
     def _brought_in(self, source: Source) -> Evidence | None:
         """Where a value stands that came beside its step's result, which does not show it."""
@@ -418,6 +426,7 @@ class _Linker:
         return _caused(step, causes, kind or "other", note, ground)
 
 
+WORK = ("edit", "write", "plan")
 WEAK = ("parallel_work", "dependency_on_tool_result", "dependency_on_multiple_prior_steps")
 """Types that say less of a call than that it works on a plan."""
 

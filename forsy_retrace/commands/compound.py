@@ -259,9 +259,11 @@ def _inline(steps: list[Step]) -> Iterator[tuple[str, str]]:
 def _poured(steps: list[Step]) -> Iterator[Poured]:
     """What `cat` puts into files from here-documents, and what `echo` or `printf` says into them.
 
-    Nothing before it can stop it.
+    Nothing before it can stop it, or the line does not work where something did.
     """
     reached, strict, may_stop = True, False, False
+    last = _chained(steps)
+    before = ""
     for at, (part, known) in enumerate(steps):
         if part.depth:
             continue
@@ -272,13 +274,24 @@ def _poured(steps: list[Step]) -> Iterator[Poured]:
         is_poured = part.literal and known.done.words == ("cat",)
         text = part.body or "" if is_poured else _said(known.done.words)
         pours = into and text is not None and not part.block
-        if pours and reached:
-            yield Poured(at, text or "", may_stop)
+        if pours and (reached or (at >= last and before == "&&")):
+            yield Poured(at, text or "", may_stop, not reached)
+        before = part.after
         strict = strict or _stops_at_errors(known.done.words)
         ready = pours or known.done.words[:1] in (*_MOVES, *_READIES)
         may_stop = may_stop or (strict and not ready)
         goes_on = reached and ready
         reached = goes_on if part.after == "&&" else part.after not in ("||", "|")
+
+
+def _chained(steps: list[Step]) -> int:
+    """From which command on each runs only if the one before it worked, to the end of the line."""
+    at = len(steps) - 1
+    if steps[at][0].after:
+        return len(steps)
+    while at and (steps[at - 1][0].after == "&&" or steps[at - 1][0].depth):
+        at -= 1
+    return at
 
 
 def _stops_at_errors(words: Sequence[str]) -> bool:

@@ -63,6 +63,8 @@ class Poured(msgspec.Struct, frozen=True, gc=False):
     text: str
     may_stop: bool = False
     """Behind `set -e` something before it may have stopped the line."""
+    if_worked: bool = False
+    """Something before it may have failed; the line's exit status tells whether it did."""
 
 
 class Command(msgspec.Struct, frozen=True):

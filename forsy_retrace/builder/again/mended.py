@@ -195,10 +195,19 @@ def end_of_a_line(old: Attempt, new: Attempt) -> bool:
     return bool(before) and len(asked) > 1 and asked == _asked(work[0]) and not old.run.check
 
 
+ASKS_FOR_A_COMMIT = "fix conflicts and then commit the result"
+
+
 def gone_on_with(old: Attempt, new: Attempt) -> bool:
-    """What Git had stopped at, mostly a conflict, gone on with: `git rebase --continue`."""
+    """What Git had stopped at, mostly a conflict, gone on with: `git rebase --continue`.
+
+    A merge goes on by the commit that it asks for.
+    """
     if old.run is None or new.run is None or old.step.success is not False:
         return False
+    commits = new.step.success and any(one.name == "git commit" for one in new.run.simples)
+    if commits and ASKS_FOR_A_COMMIT in old.step.printed:
+        return True
     on = {
         one.name for one in new.run.simples if "--continue" in one.words and one.words[0] == "git"
     }

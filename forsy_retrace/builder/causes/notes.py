@@ -16,6 +16,8 @@ def came_from(source: Source, step: Step) -> str:
     return f"{said} {told}."
 
 
+LONGEST = 120
+"""Letters of a value that a note quotes."""
 HERE = later(r"^(?:\.{1,2}/)+")
 """How a path begins that starts at a folder of its own: another step may start elsewhere."""
 
@@ -30,7 +32,7 @@ def _quoted(value: str, step: Step) -> str:
             first -= 1
         if not said[first - 1 : first].isalnum():  # else the end of a longer path
             value = HERE.sub("", said[first:at]) + value
-    return f"`{value[:120]}`"
+    return f"`{value}`" if len(value) <= LONGEST else f"`{value[:LONGEST]}…`"
 
 
 def attempts(step: Step, before: Step) -> str:

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from forsy_retrace.commands import Command
+from forsy_retrace.commands import MOVES, REMOVES, Command
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import derived
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, put
 
 from ..outcome import never_ran
@@ -19,6 +20,7 @@ from .paths import absolute, base_of, shown
 from .ranges import read_in_parts
 from .replaced import leaves_as_it_is
 from .repository import committed, pushed, told_by_git, torn
+from .said import said
 from .scratch import EDITS
 
 
@@ -31,6 +33,8 @@ class Sight(NamedTuple):
     """What the call asked to write or replace, where it may have done no more to that file."""
     page: Page | None
     """The page that the actor's browser showed before."""
+    known: frozenset[str]
+    """The files, of those touched, that stood there before by what the log shows."""
 
 
 class Rule(NamedTuple):
@@ -41,12 +45,17 @@ class Rule(NamedTuple):
     tell: Callable[[Step, Sight], str | None]
 
 
-def changed(step: Step, touched: list[Touch], page: Page | None = None) -> Step:
+def changed(
+    step: Step,
+    touched: list[Touch],
+    page: Page | None = None,
+    known: frozenset[str] = frozenset(),
+) -> Step:
     """What the log proves changed; null where it shows nothing."""
     assert step.origin is not None
     if (step.call is None or step.result is None) and step.via != "interrupted":
         return step
-    sight = _sight(step, touched, page)
+    sight = _sight(step, touched, page, known)
     for rule in RULES:
         if (text := rule.tell(step, sight)) is not None:
             shown_by = step.told if step.success is False and step.told else step.result
@@ -55,13 +64,13 @@ def changed(step: Step, touched: list[Touch], page: Page | None = None) -> Step:
     return step
 
 
-def _sight(step: Step, touched: list[Touch], page: Page | None) -> Sight:
+def _sight(step: Step, touched: list[Touch], page: Page | None, known: frozenset[str]) -> Sight:
     run = step.run
     asked = [t for t in touched if t.kind in ("edit", "write") and (t.added or t.removed)]
     if run is not None:  # it may do more to a file than it shows
         unseen = {t.path for t in touched if t.kind != "read" and t not in asked}
         asked = [t for t in asked if t.path not in unseen]
-    return Sight(touched, run, asked, page)
+    return Sight(touched, run, asked, page, known)
 
 
 def _plan_accepted(step: Step, _: Sight) -> str | None:
@@ -110,6 +119,30 @@ def _arguments(step: Step, sight: Sight) -> str | None:
         return None
     said = [_patched(touch, step) for touch in sight.asked]
     return " ".join([*said, *_by_git(step, sight)])
+
+
+def _removed(step: Step, sight: Sight) -> str | None:
+    """What a command was told to take away, where nothing was left unsaid had it not been there."""
+    gone = [touch.path for touch in sight.touched if touch.kind in ("removed", "folder removed")]
+    simples = sight.run.simples if sight.run is not None and gone and step.success else ()
+    if not simples or any(one.name in MOVES for one in simples):
+        return None
+    if FORGIVES.search(step.input or "") or COMPLAINS.search(step.printed):
+        return None
+    words = (word for one in simples if one.name in REMOVES for word in one.words[1:])
+    if any(map(FORCE.match, words)) and not sight.known.issuperset(gone):
+        return None
+    names = [shown(path, step.cwd) for path in dict.fromkeys(gone)]
+    told = " and ".join(names) if len(names) <= MOST_GONE else f"{len(names)} files"
+    said = f"{told} {'was' if len(names) == 1 else 'were'} removed."
+    return " ".join([said, *_by_git(step, sight)])
+
+
+FORGIVES = later(r"2>|\|\|")
+"""What hides or forgives that a file was not there."""
+FORCE = later(r"-[a-zA-Z]*f|--force\b")
+COMPLAINS = later(r"(?m)^(?:rm|rmdir|unlink): |cannot remove|No such file")
+MOST_GONE = 3
 
 
 def _git_line(step: Step, sight: Sight) -> str | None:
@@ -174,7 +207,17 @@ RULES = (
         "What the call asked to replace or write, where it worked.",
         _arguments,
     ),
+    Rule(
+        "removed",
+        "Files that a command removed which complains where one is not there, or that were known to be.",
+        _removed,
+    ),
     Rule("git-line", "Git's own lines for what it did, here and at the other side.", _git_line),
+    Rule(
+        "tool-line",
+        "What a package manager, a fixer, a tracker or the harness says in a line of its own that it did.",
+        lambda step, _: said(step),
+    ),
     Rule("failed", "A call that failed; the log shows no change.", _failed),
     Rule(
         "page-shown", "The page that a browser shows behind a call which did more than look.", _page

@@ -84,6 +84,16 @@ LINES = (
         "The stash entry {0} was dropped.",
     ),
     Line(
+        ("git init",),
+        later(r"(?m)^Initialized empty Git repository in (\S[^\n]*?)\r?$"),
+        "A Git repository was made in {0}.",
+    ),
+    Line(
+        ("git clone",),
+        later(r"(?m)^Cloning into '([^'\n]+)'\.\.\.(?![\s\S]*^(?:fatal|error): )"),
+        "A repository was cloned into {0}.",
+    ),
+    Line(
         ("git branch",),
         later(r"(?m)^Deleted branch (\S+) \(was ([0-9a-f]{7,40})\)"),
         "The branch {0}, which was at {1}, was deleted.",

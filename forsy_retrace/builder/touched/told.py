@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from forsy_retrace.commands import MOVES
+from forsy_retrace.commands import MOVES, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Touch, Trace
 
@@ -107,6 +107,16 @@ LISTED = later(
 """How `git status` and `git diff` name a file that differs from what was committed."""
 
 
+def _lists_changes(simple: Simple) -> bool:
+    """Whether a command of Git shows what differs from what was committed, not two commits."""
+    if simple.name == "git status":
+        return True
+    words = simple.words[2 : simple.words.index("--") if "--" in simple.words else None]
+    revisions = [word for word in words if word[:1] != "-" and "/" not in word]
+    is_between = any(".." in word for word in words) or len(revisions) > 1
+    return simple.name == "git diff" and not is_between
+
+
 class Named(NamedTuple):
     """A file that Git listed as changed: in which step, as it named it, and from its folder."""
 
@@ -124,7 +134,7 @@ def listed_as_changed(trace: Trace) -> dict[str, list[Named]]:
     found: dict[str, list[Named]] = {}
     for step in trace.steps:
         run = step.run if step.success else None
-        if run is not None and any(one.name in ("git status", "git diff") for one in run.simples):
+        if run is not None and any(map(_lists_changes, run.simples)):
             for listed in LISTED.finditer(step.printed):
                 name = listed[listed.lastgroup or 0].strip()
                 named = Named(step.step, name, absolute(name, base_of(step)))

@@ -81,7 +81,8 @@ def _poured_before(step: Step, run: Command, named: Iterable[Named]) -> Iterator
     """
     if step.output is None or NO_SYNTAX.match(step.printed):
         return
-    before = {one.at for one in run.poured if one.at + 1 < len(run.simples) and not one.may_stop}
+    sure = (one for one in run.poured if not (one.may_stop or one.if_worked))
+    before = {one.at for one in sure if one.at + 1 < len(run.simples)}
     complaints = " ".join(found[0] for found in NOT_WRITTEN.finditer(step.printed))
     for one in named:
         if one[0] in before and posixpath.basename(one[1]) not in complaints:
@@ -114,7 +115,7 @@ def _of_call(step: Step) -> Iterator[Touch]:
 
 def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[Touch]:
     """What a shell's line did: by the harness's record, and by its commands where that is silent."""
-    poured = {one.at: one.text for one in run.poured}
+    poured = {one.at: one.text for one in run.poured if step.success or not one.if_worked}
     named = list(_named(step, run))
     if step.success is False and not run.fixes:
         kept, before = _kept(step, run, named), set(_poured_before(step, run, named))

@@ -1,0 +1,66 @@
+"""What tools other than Git say in lines of their own that they did: quoted, and nothing more."""
+
+from collections.abc import Callable
+from re import Pattern
+from typing import NamedTuple
+
+from forsy_retrace.commands import REWRITES, Simple
+from forsy_retrace.patterns import later
+from forsy_retrace.trace import Step
+
+from ..outputs.printed import bare_output
+
+
+class Line(NamedTuple):
+    """A line by which some commands say that they did something."""
+
+    is_of: Callable[[Simple], bool]
+    pattern: Pattern[str]
+
+
+LINES = (
+    Line(  # npm, pnpm, Go, pip, Cargo, uv
+        lambda one: one.operation == "install",
+        later(
+            r"(?m)^(?:(?:added|removed|changed) [1-9]\d* packages?\b|go: (?:added|upgraded|downgraded|removed) \S"
+            r"|Successfully (?:un)?installed |\s+Adding \S+ v\S+ to |(?:Uni|I)nstalled [1-9]\d* packages? in ).*"
+        ),
+    ),
+    Line(  # Biome, Black, Ruff, standard
+        lambda one: one.role in REWRITES,
+        later(
+            r"(?m)^(?:(?:Checked \d+ files? in \S+ )?Fixed [1-9]\d* (?:files?|errors?)\b|[1-9]\d* files? reformatted\b|reformatted \S"
+            r"|Found \d+ errors? \([1-9]\d* fixed\b).*"
+        ),
+    ),
+    Line(
+        lambda one: one.words[:2] == ("npm", "version"),
+        later(r"(?m)^v\d+\.\d+\.\d+\S*\s*\Z"),
+    ),
+    Line(
+        lambda one: one.words[:1] == ("bd",),
+        later(r"(?m)^✓ (?:Added|Closed|Created|Updated) .*"),
+    ),
+)
+STOPPED = later(r"Successfully (?:killed|stopped) (?:shell|task): \w+")
+"""How Claude Code says that it ended what ran in the background."""
+STOPS = ("KillBash", "KillShell", "TaskStop")
+MOST_SAID = 3
+LONGEST = 200
+
+
+def said(step: Step) -> str | None:
+    """`The output says “go: added github.com/shop/till v1.2.0”.`"""
+    if step.success is False:
+        return None
+    patterns = [STOPPED] if step.like in STOPS else []
+    for one in step.run.simples if step.run is not None else ():
+        patterns += [row.pattern for row in LINES if row.is_of(one)]
+    if not patterns:
+        return None
+    text = bare_output(step)
+    lines = [found[0].strip() for one in dict.fromkeys(patterns) for found in one.finditer(text)]
+    told = [f"“{line}”" for line in dict.fromkeys(lines) if len(line) <= LONGEST]
+    more = f" and {len(told) - MOST_SAID} more lines" if len(told) > MOST_SAID + 1 else ""
+    shown = told[:MOST_SAID] if more else told
+    return f"The output says {', '.join(shown)}{more}." if told else None
