@@ -38,6 +38,8 @@ NOT_WRONG = later(
 """What turns a word of blame into its opposite."""
 NO_MORE = later(r"(?i)\s*(?:(?:nicht mehr|any ?more|no more)\b|ない|ません|なく)")
 """The same behind it."""
+NOT_ONLY = later(r"(?i) (?:just|only|merely)\b")
+"""What tells behind a `not` that something is so, and more."""
 NAMES = later(r"[\u4e00-\u9fff]{1,12}を")
 """A noun that a Japanese verb before it only tells apart."""
 SUPPOSED = later(
@@ -217,7 +219,8 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
         is_denied = NOT_WRONG.search(before) or NO_MORE.match(said, end)
         is_noun = kind in ("undo", "back") and NOUNS.search(before)
         names = kind == "symptom" and NAMES.match(said, end)
-        if is_denied or is_noun or names:
+        is_more = phrase.endswith(" not") and NOT_ONLY.match(said, end)
+        if is_denied or is_noun or names or is_more:
             return None
         return "correct" if kind == "still" and TO_COME.match(said, end) else kind
     is_own = start < 6 and phrase.startswith(("that", "it"))  # `no that's fine` denies nothing
