@@ -13,6 +13,7 @@ from forsy_retrace.evidence import Vote
 from forsy_retrace.trace import Check, Step
 
 from ..outcome import never_ran
+from ..outputs.found import STILL_RUNS
 from ..outputs.printed import unread
 from ..touched.fixers import Stash, around_its_check
 from ..touched.replaced import lines_put, replacements
@@ -127,8 +128,10 @@ def _in_mind(old: Attempt, new: Attempt) -> bool:
 
 
 def _hides(new: Attempt) -> bool:
-    """Whether the log hides how a check went."""
-    return new.check is not None and new.check.passed is None
+    """Whether the log hides how a check went; one that still runs shows it later."""
+    ground = new.step.grounds.get("success")
+    still_runs = ground is not None and ground.rule == STILL_RUNS
+    return new.check is not None and new.check.passed is None and not still_runs
 
 
 def _rules(old: Attempt, new: Attempt) -> list[Rule]:

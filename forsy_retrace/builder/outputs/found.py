@@ -23,6 +23,8 @@ LISTS = frozenset(
 """Commands that print what there is, and complain where they fail."""
 COMPARES = frozenset(["diff", "cmp", "git diff"])
 """Commands that exit 1 and print what differs."""
+STILL_RUNS = "checks-still-run"
+"""The rule of a list of CI's checks that have not all ended."""
 NOTHING = later(
     r"\s*(?:\(no output\))?\s*(?:Exit code 1|(?:Command|Process) exited with code 1\.?"
     r"|failed in sandbox .{1,80}, exit code: 1, stdout: , stderr:)?\s*"
@@ -96,7 +98,7 @@ NO_FAILURE: tuple[NoFailure, ...] = (
     NoFailure("search-without-match", 0.9, _found_nothing),
     NoFailure("last-search-without-match", 0.85, _found_no_more),
     NoFailure("differences-shown", 0.85, _showed_differences),
-    NoFailure("checks-still-run", 0.9, _showed_running_checks),
+    NoFailure(STILL_RUNS, 0.9, _showed_running_checks),
 )
 
 
