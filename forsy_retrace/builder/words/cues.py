@@ -152,7 +152,12 @@ def cues_of(text: str, context: Context) -> Cues:
         question=question,
         rest=said[len(found.get(opens, "")) :],
         label=label is not None
-        and (words <= 30 or label.end(1) - label.start() > 3 or _is_pick(said, label[1], context))
+        and (
+            words <= 30
+            or label.end(1) - label.start() > 3
+            or LETTERED.match(said) is not None
+            or _is_pick(said, label[1], context)
+        )
         and lists(context.last_words, label[1]),
         lettered=LETTERED.match(said) is not None,
         place="place" in found and words <= 12 and _has_options(context.last_words),
@@ -250,7 +255,7 @@ def _opens(said: str, spans: Mapping[str, Span]) -> str:
         return "no"
     if opens == "yes" and MOVES_ON.match(said):
         return ""
-    return "but" if not opens and re.match(r"(?i)but\b", said) else opens
+    return "but" if not opens and BUT.match(said) else opens
 
 
 def _drop_what_only_seems(said: str, spans: dict[str, Span], opens: str, question: bool) -> None:
@@ -273,6 +278,7 @@ def _drop_what_only_seems(said: str, spans: dict[str, Span], opens: str, questio
         del spans["praise"]
 
 
+BUT = later(r"(?i)(?:(?:ah+|oh|uh+|um+|hm+|well|ok(?:ay)?)\W+)?but\b")
 LATE_NO = later(
     r"(?i)(?:ok(?:ay)?|uh+|um+|hm+|ah+|well|sorry)[.,! ]+(?:uh+[.,! ]+)?no\b(?! (?:problem|worries))"
 )
@@ -280,7 +286,8 @@ LATE_NO = later(
 MOVES_ON = later(r"(?i)(?:ok(?:ay)?|right|yeah)[.,! ]+(?:so|now|next)\b")
 """A yes that only leads over to what comes next."""
 LABEL = later(
-    r"(?i)(?:(?:let'?s )?(?:go|do|use|take|start|implement|apply|address|fix)(?: (?:for|with))? "
+    r"(?i)(?:(?:let'?s )?(?:go|do|use|take|start|implement|apply|address|fix"
+    r"|examine|discuss|tackle|try|look)(?: (?:for|with|at))? "
     r"|i(?:'d)? (?:think|prefer|like|choose|say|go with) )?(?:option |number |#)?([a-f]|\d{1,2})"
     r"(?:[.,):;]|\s+(?:-|but|is|and|please|then|seems)|\s*$)"
 )

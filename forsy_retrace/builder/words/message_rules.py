@@ -167,13 +167,32 @@ def _views(cues: Cues) -> bool:
     return meant or VIEW.match(cues.rest) is not None
 
 
+def _steers(cues: Cues) -> bool:
+    """Whether words say how the work shall be: what it needs, or may not, or by which means."""
+    is_told = bool({"constrain", "forbid", "prefer"} & set(cues.found))
+    whole = cues.found.get(cues.opens, "") + cues.rest
+    says = (SETS.match(whole), SETS.match(cues.rest), VIEW.match(whole), NEEDS.search(whole))
+    return is_told or any(says)
+
+
+def _answers_points(said: str, listed: str) -> bool:
+    """Whether the lines of an answer are labelled as two or more of the points that were listed."""
+    own = {
+        label for label in POINTS.findall(said) if re.search(rf"(?m)^[\s>*-]*{label}[.)]", listed)
+    }
+    return len(own) > 1
+
+
 def _thanks(cues: Cues) -> bool:
     return cues.thanks and cues.words <= 25 and not {"report", "constrain"} & set(cues.found)
 
 
 WISH = later(r"(?i)\W*(?:can|could) (?:we|you)\b")
 """What makes an ask of words that open with a doubt: `hm, can we …`."""
-ADDS = later(r"(?i)^.{0,30}\b(?:but|just make sure|as long as|provided|except|only)\b")
+ADDS = later(
+    r"(?i)^.{0,30}\b(?:but|(?:just )?make sure|ensure|as long as|provided|except|only)\b"
+    r"|(?:^|[.;,:)!]\s)please (?:use|keep|don't|add|make|name|call)\b"
+)
 """How words go on that pick an option with a condition."""
 VIEW = later(
     r"(?i)(?![^\n]*\?)(?!.{0,20}\bi['’]d like)\W*(?:(?:so|well|ok|okay|hm+|yeah)\b\W*)?(?:i (?:think|want|don['’]?t want|would|feel|guess|prefer|believe|like)\b"
@@ -197,6 +216,25 @@ REVIEW = later(
     r"[^.?!\n]{0,60}[:\n]\s*\S"
 )
 """How words begin that hand on what a reviewer said: `PR feedback:` and what follows."""
+NEEDS = later(
+    r"(?i)\b(?:should|must|needs? to|ha(?:s|ve) to|ought to|(?:we|i) (?:also |really )?(?:want|need))\b"
+)
+"""How words say what has to be."""
+SETS = later(
+    r"(?i)\W*(?:please )?(?:(?:and|but|also|then|plus|use|keep|leave|put|take|only|just|don't|do not)\b"
+    r"|\w+ (?:it|them|that|this|those|these)\b"
+    r"|my (?:bet|concern|guess|idea|opinion|point|preference|suggestion|take|worry)\b)"
+)
+"""How an order begins that adds to the work under way, or says how it is to be done; or a view of it."""
+ANOTHER = later(r"(?i)\W*(?:(?:how|what) )?about (?!the rest\b|it\b|(?:that|this)\W*$)")
+"""How another way is proposed."""
+POINTS = later(r"(?m)^\s*(\d{1,2})[.)]\s")
+"""The labels of the lines of an answer."""
+HANDS_OVER = later(
+    r"(?i)\W*(?:(?:this|that|here)(?:['\u2019]s| is) )?(?:the |my )?(?:\w+ ){0,3}"
+    r"(?:console|logs?|output|trace(?:back)?|transcript)\s*:[ \t]*\n"
+)
+"""How words begin below which stands what was printed: `this is the console:`."""
 HOW = later(r"(?i)\s+(?!(?:please|now|then|thanks|all)\b)\w")
 """What tells how, or where, behind a `do it`."""
 PASTED = "pastes-a-failure"
@@ -233,6 +271,10 @@ RULES: tuple[Rule, ...] = (
     Rule("offered-option", "selection", None, 0.95,
          "An answer in a dialog that is one of the options offered.",
          lambda c, x, via: x.answer and "option" in c.found),
+    Rule("dialog-answer-that-steers", "answer_to_agent_question", "new_instruction", 0.91,
+         "An answer in a dialog in the user's own words, which says how the work shall be and asks nothing.",
+         lambda c, x, via: x.answer and not c.question
+         and (bool({"constrain", "prefer", "correct"} & set(c.found)) or NEEDS.search(c.rest) is not None)),
     Rule("dialog-answer", "answer_to_agent_question", None, 0.9,
          "An answer in a dialog in the user's own words.",
          lambda c, x, via: x.answer),
@@ -318,6 +360,12 @@ RULES: tuple[Rule, ...] = (
     Rule("answers-with-a-view", "answer_to_agent_question", "new_instruction", 0.66,
          "Behind the agent's question or offer it opens with what the user thinks or wants, at any length.",
          lambda c, x, via: (x.asked or x.offered) and _views(c) and not _wrong(c, x)),
+    Rule("proposes-another", "answer_to_agent_question", "new_instruction", 0.64,
+         "Behind the agent's question or offer it proposes another way: `how about …`.",
+         lambda c, x, via: (x.asked or x.offered) and ANOTHER.match(c.rest) is not None and not _wrong(c, x)),
+    Rule("answers-point-by-point", "answer_to_agent_question", "new_instruction", 0.68,
+         "Behind the agent's question it answers two or more of the listed points by their labels.",
+         lambda c, x, via: x.asked and _answers_points(c.rest, x.last_words)),
     Rule("settles-with-lets", "answer_to_agent_question", None, 0.65,
          "Behind the agent's question or offer it opens with `let's`, at any length.",
          lambda c, x, via: (x.asked or x.offered) and c.opens == "request"
@@ -346,7 +394,7 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.worked and not x.cut and c.opens == "forbid" and via == "queued"),
     Rule("doubts", "correction", "correction", 0.8,
          "It doubts the work: `are you sure`, or a yes with a question mark alone.",
-         lambda c, x, via: x.worked and (c.found.get("correct") == "are you sure"
+         lambda c, x, via: x.worked and (c.found.get("correct") in ("are you sure", "are we sure")
          or (c.opens == "yes" and c.question and c.words <= 2))),
     Rule("yes-but", "correction", "correction", 0.79,
          "A word of acceptance, then a but, over work that changed something.",
@@ -354,6 +402,10 @@ RULES: tuple[Rule, ...] = (
     Rule("says-it-is-wrong", "correction", "correction", 0.78,
          "It says that something done is wrong, missing or to be undone.",
          lambda c, x, via: _wrong(c, x) and not (c.opens == "request" and c.question and "back" not in c.found)),
+    Rule("wants-after-a-cut", "new_constraint", "new_instruction", 0.62,
+         "After an interrupt, and no mere few words, it opens with what its author wants.",
+         lambda c, x, via: x.cut and not x.rejected and not c.question and c.words > 8
+         and (c.found.get("request") == "i want" if c.opens == "request" else VIEW.match(c.rest) is not None)),
     Rule("names-another-cause", "correction", "correction", 0.82,
          "It opens with what the cause is, and what it is not: `the issue is X, not Y`.",
          lambda c, x, via: x.worked and OTHER_CAUSE.match(c.rest) is not None),
@@ -391,9 +443,12 @@ RULES: tuple[Rule, ...] = (
          "It narrows the work after a cut: `only …`, `just …`, an ask and `but don't …`.",
          lambda c, x, via: x.cut and _narrows(c) and not c.question),
     Rule("adds-in-mid-turn", "new_constraint", "new_instruction", 0.68,
-         "A statement that came in the middle of a turn steers the work under way.",
+         "Words in the middle of a turn that say how the work under way shall be.",
          lambda c, x, via: x.under_way and not c.question and "correct" not in c.found
-         and not _informs(c, x)),
+         and not _informs(c, x) and _steers(c)),
+    Rule("hands-over", "status_update", None, 0.75,
+         "It hands over what was printed: `this is the console:` and what follows.",
+         lambda c, x, via: x.worked and HANDS_OVER.match(c.rest) is not None and not c.question),
     Rule(PASTED, "status_update", None, 0.74,
          "After work that changed something, all of it is what was printed of a failure: it reports, and judges nothing.",
          lambda c, x, via: (x.acted or x.built) and c.wordless and not x.asked and not c.question),
@@ -412,6 +467,10 @@ RULES: tuple[Rule, ...] = (
          "A doubt put as a question.",
          lambda c, x, via: x.worked and c.question and c.opens in ("unsure", "but")
          and not WISH.match(c.rest)),
+    Rule("tells-how-it-fails-and-asks", "direct_request", "correction", 0.65,
+         "After work that changed something, it tells how that fails, and asks about it.",
+         lambda c, x, via: x.acted and "symptom" in c.found and not x.asked
+         and (c.question or "request" in c.found)),
     Rule("tells-what-happened", "status_update", "other", 0.62,
          "It tells what happened or was done or, in the middle of a turn, what is so, and asks for nothing.",
          lambda c, x, via: x.worked and _informs(c, x)),
