@@ -10,13 +10,14 @@ from ..tools import PLAN_EXITS
 from ..touched.edits import edits_of
 from ..touched.paths import absolute, base_of
 from ..touched.replayed import CHANGES
+from ..touched.scratch import scratch
 from ..variants import beside, left, thumbs
 from ..words.claims import said_to_pass
 from ..words.messages import finds_fault
 from .goal import accepts
 from .heard import Heard, over, tells
 from .meant import meant
-from .named import cited, reported
+from .named import cited, pages, reported
 from .plans import plans_written
 from .repeated import answers, commits
 from .whole import given, held
@@ -34,8 +35,10 @@ class Hindsight:
         self.held = held(trace)
         self.reported = reported(trace, heard)
         self.touched = edits_of(trace)
+        self.is_scratch = scratch(trace)
         self.opened = _opened(trace, self.touched)
         self.cited = cited(trace, heard, self.touched)
+        self.pages = pages(trace, heard)
         self.commits = commits(trace, heard)
         self.claimed = _claimed(trace, heard)
         self.retried = _retried(trace)

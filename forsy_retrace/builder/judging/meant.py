@@ -83,6 +83,19 @@ AS_EXPECTED = later(
 """How an agent says of a failure that it was to come."""
 
 
+TO_SHOW_A_FAILURE = later(
+    r"(?i)\b(?:check|see|test|verify|confirm|view) (?:that )?(?:the |its )?"
+    r"(?:readable |clean |clear |new )?(?:failure|error) (?:output|path)\b"
+)
+"""How an agent says that a run is to show how the program tells of a failure."""
+LOOKS_GOOD = later(
+    r"(?i)\A\W*(?:this|that|it|(?:the |this )?(?:new )?(?:output|error(?: message)?|message|usage))"
+    r"(?: now)? (?:looks|reads|is|works) (?:good|great|right|correct|fine|perfect|as (?:expected|intended))\b"
+    r"(?![^.\n]{0,80}\b(?:but|however|except|though)\b)"
+)
+"""How an agent says of what a run printed, an error too, that it is as it should be."""
+
+
 def meant(trace: Trace) -> frozenset[int]:
     """The steps whose failure was the point."""
     worked = _first_work(trace)
@@ -94,7 +107,12 @@ def meant(trace: Trace) -> frozenset[int]:
             words = said.get(step.actor, "")
             is_bug = is_run and _shows_the_bug(words)
             check = trace.checks.get(step.step)
-            if is_bug or (check and (_is_to_fail(step) or _failed_as_expected(check, words))):
+            is_meant = check is not None and (
+                _is_to_fail(step)
+                or _failed_as_expected(check, words)
+                or (check.kind == "run" and _shows_a_failure(step, words))
+            )
+            if is_bug or is_meant:
                 found.add(step.step)
         said[step.actor] = step.reasoning or (step.output or "" if step.action == "output" else "")
     showed = (*_showed_the_error(trace, worked), *_reproduced(trace, worked))
@@ -159,6 +177,12 @@ def _is_to_fail(step: Step) -> bool:
     if _never_began(step):
         return bool(NONE_LEFT.search(step.printed) and LEFT_OUT.search(said))
     return TO_FAIL.search(said) is not None
+
+
+def _shows_a_failure(step: Step, said: str) -> bool:
+    """Whether a program was run to see what it prints where something is wrong."""
+    is_told = TO_SHOW_A_FAILURE.search(_said_before(step)) is not None
+    return is_told or LOOKS_GOOD.match(said) is not None
 
 
 def _failed_as_expected(check: Check, said: str) -> bool:

@@ -35,6 +35,31 @@ def cited(trace: Trace, heard: Heard, touched: dict[int, list[Touch]]) -> dict[i
     return found
 
 
+def pages(trace: Trace, heard: Heard) -> dict[int, int]:
+    """Reads of a page to the first later answer of their turn, or report, that gives its address."""
+    opened: dict[str, dict[str, int]] = {}
+    found: dict[int, int] = {}
+    turn = 0
+    for step in over(trace):
+        if step.turn != turn:
+            opened, turn = {}, step.turn
+        for actor in heard.by(step) if tells(step) and opened else ():
+            said = {word.rstrip("/.") for word in ADDRESS.findall(step.output or "")}
+            for address in said & opened.get(actor, {}).keys():
+                found.setdefault(opened[actor][address], step.step)
+        sent = step.call.input if step.call else None
+        if step.operation == "read" and step.success and step.output and isinstance(sent, dict):
+            address = sent.get("url")
+            if isinstance(address, str) and len(address) > SHORTEST_ADDRESS:
+                opened.setdefault(step.actor, {})[address.rstrip("/.")] = step.step
+    return found
+
+
+ADDRESS = later(r"https?://[^\s<>\"'`)\]]+")
+SHORTEST_ADDRESS = 12
+"""Letters that the address of a page has at least."""
+
+
 def _showed(read: Touch, line: int, trace: Trace) -> bool:
     """Whether a read that worked put that line before its actor."""
     step = trace.steps[read.step - 1]

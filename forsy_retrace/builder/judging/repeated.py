@@ -56,13 +56,19 @@ PLAIN = later(r"[a-z]+(?:-[a-z]+)+|[A-Za-z]+")
 """A word of common use, as `user-facing`, or a name that a library gave, as `defineConfig`."""
 
 
+NAME = later(r"[a-z]+(?:_[a-z]+)+|[A-Za-z]+\.[a-z]{1,4}")
+"""A name in small letters that any code may have, `final_space`, or a file's without its folder."""
+
+
 def _is_far(trace: Trace, shown: int, said: Step) -> bool:
     return said.turn - trace.steps[shown - 1].turn >= FAR
 
 
 def _is_a_word(values: list[str]) -> bool:
-    """Whether one word is all that an answer shares with an output."""
-    return len(values) == 1 and PLAIN.fullmatch(values[0]) is not None
+    """Whether one word, or a name or two, is all that an answer shares with an output."""
+    if len(values) == 1 and PLAIN.fullmatch(values[0]):
+        return True
+    return len(values) <= 2 and all(map(NAME.fullmatch, values))
 
 
 HASH = later(r"(?<![\w/-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])")
@@ -101,7 +107,11 @@ GIT = frozenset(["git", "gh", "glab", "hub", "jj"])
 
 
 def _hashes(text: str | None) -> set[str]:
-    return {name[:7] for name in HASH.findall(text[:BRIEF])} if text else set()
+    """The names of commits at the beginning of a text, and at its end: a hook may print a lot."""
+    ends = text or ""
+    if len(ends) > 2 * BRIEF:
+        ends = f"{ends[:BRIEF]}\n{ends[-BRIEF:]}"
+    return {name[:7] for name in HASH.findall(ends)}
 
 
 MAX_TEXT = 200_000

@@ -16,6 +16,7 @@ from ..outcome import never_ran
 from ..outputs.failures import first_error, stopped
 from ..outputs.verdicts import speaks_of_failure
 from ..touched.edits import put_back_by
+from ..touched.fixers import around_its_check
 from ..touched.replaced import only_takes_out, takes_back, takes_out_most_of
 from ..touched.scratch import EDITS
 from ..variants import branch_of
@@ -333,10 +334,22 @@ def _told_of_a_pass(step: Step, later: Hindsight) -> Told | None:
 def _check_passed_over_it(step: Step, later: Hindsight) -> Told | None:
     over = later.passed(step.step, len(later.trace.steps) + 1)
     if over is None:
-        return None
+        checks = _checks_its_own(step, later)
+        return Told("Its own check passed over what it had written.") if checks else None
     if over.kind == "read-back":
         return Told(f"Step {over.step} read it back.", (over.step,))
     return Told(f"The check in step {over.step} passed over it.", (over.step,))
+
+
+def _checks_its_own(step: Step, later: Hindsight) -> bool:
+    """Whether a line put something into a file of the work, and its own check then passed."""
+    check = later.trace.checks.get(step.step)
+    if check is None or not check.passed or step.run is None:
+        return False
+    before, _ = around_its_check(step.run)
+    wrote = any(one.writes or one.rule == "inline-program" for one in before)
+    edits = (touch for touch in later.touched.get(step.step, ()) if touch.kind in ("edit", "write"))
+    return wrote and not all(later.is_scratch(touch.path) for touch in edits)
 
 
 def _accepted(step: Step, later: Hindsight) -> Told | None:
@@ -394,6 +407,13 @@ def _cited(step: Step, later: Hindsight) -> Told | None:
     if number is None or _is_launched(step):
         return None
     return Told(f"The words of step {number} name a line that it showed.", (number,))
+
+
+def _page(step: Step, later: Hindsight) -> Told | None:
+    number = later.pages.get(step.step)
+    if number is None:
+        return None
+    return Told(f"The words of step {number} give the address of the page that it read.", (number,))
 
 
 def _opened(step: Step, later: Hindsight) -> Told | None:
@@ -518,6 +538,12 @@ GOOD = (
         "+1: a later answer or report names a line (`total.py:120`) that this read was the last to show, and no edit has moved the file's lines since.",
         0.8,
         _cited,
+    ),
+    Rule(
+        "page-cited",
+        "+1: the answer of its turn, or the report of its subagent, gives the address of the page that it read.",
+        0.7,
+        _page,
     ),
 )
 """The first that holds decides; the others that do are kept as votes."""
