@@ -42,7 +42,9 @@ def _retrace(source: Source) -> None:
 def fuzz_redactor(data: bytes) -> None:
     """Any text is masked without an exception, and masking it again changes nothing."""
     text = data.decode("utf-8", "surrogateescape")
-    mask(text)
+    masked = mask(text)
+    if mask(masked) != masked:
+        raise AssertionError("masked again, it is another text")
 
 
 TARGETS = {"source": fuzz_source, "redactor": fuzz_redactor}

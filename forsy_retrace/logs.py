@@ -18,6 +18,8 @@ RUNTIME = "OpenClaw's record of its runs; read the session's own .jsonl beside i
 """A `.trajectory.jsonl`: its prompts and answers stand in the session, the calls only there."""
 
 EMPTY = "empty"
+BLANK = 1 << 16
+"""First bytes of a file that are blanks and zeros alone where a crash left nothing of it."""
 NO_STREAM = "; a log is read from a file, not from standard input"
 UNKNOWN = "no adapter knows"
 NO_TEXT = f"and {UNKNOWN} its text; name one that `forsy-retrace adapters` lists"
@@ -100,7 +102,7 @@ def unasked(asked: tuple[str, ...]) -> str:
 def why_not(source: Source, adapter: str, hint: str = "") -> str:
     """The reason, in one line, why the adapter does not read a log, and what else may."""
     head = source.head
-    if not head:
+    if not head or not b"".join(source.spans([(0, BLANK)])).strip(b"\0 \t\r\n"):
         return f"{source.name}: {EMPTY}"
     if source.size < 1024 and (source.text(1024) or "").startswith(LFS):
         return f"{source.name}: a Git LFS pointer; fetch the log itself with git lfs pull"

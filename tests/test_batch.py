@@ -470,7 +470,7 @@ def test_a_log_that_could_not_be_read_now_loses_no_trace(
     assert (again.converted, again.failed) == (1, ())
 
 
-@pytest.mark.parametrize("spoilt", [b"", b"\x1f\x8b\x08nothing", b"BZh91AY"])
+@pytest.mark.parametrize("spoilt", [b"", b"\x1f\x8b\x08nothing", b"BZh91AY&SY", b"\0" * 400])
 def test_a_log_of_which_nothing_can_be_read_any_more_loses_no_trace(
     spoilt: bytes, logs: Path, tmp_path: Path
 ) -> None:

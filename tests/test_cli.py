@@ -294,6 +294,47 @@ def test_the_working_directory_is_filled_and_not_replaced(here: Path) -> None:
     assert names(here.parent) == ["here"]
 
 
+@pytest.mark.parametrize("at", range(1, 6))
+@pytest.mark.parametrize("function", ["replace", "rename", "unlink"])
+def test_a_run_that_fills_a_folder_and_is_stopped_is_ended_by_the_next(
+    function: str, at: int, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("claude-code", UNKNOWN, "-o", ".", "-q").exit_code == 0
+    honest, count = getattr(Path, function), 0
+
+    def stopped(path: Path, *words: Any, **more: Any) -> Any:
+        nonlocal count
+        if path.is_relative_to(here):
+            count += 1
+            if count == at:
+                raise KeyboardInterrupt
+        return honest(path, *words, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, function, stopped)
+        run("claude-code", LOG, "-o", ".", "-q")
+    if (here / "manifest.json").exists():
+        assert run("validate", ".").exit_code == 0
+    assert run("claude-code", LOG, "-o", ".", "-q").exit_code == 0
+    assert run("validate", ".").exit_code == 0
+    assert names(here) == ["README.md", "evidence.jsonl", "manifest.json", "trace.json"]
+
+
+def test_what_a_killed_run_left_of_its_first_trace_bars_no_other(here: Path) -> None:
+    (here / "traces").mkdir()
+    (here / "traces" / ".2026-01-01-a-trace.new").mkdir()
+    (here / "traces" / ".2026-01-01-a-trace.lock").touch()
+    assert run("claude-code", TWO_RUNS, "-o", "traces", "-q").exit_code == 0
+
+
+def test_the_working_directory_that_another_run_moved_away_is_no_target(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / ".trace.old").mkdir()
+    monkeypatch.chdir(here / ".trace.old")
+    assert "another run is writing" in refused(75, "claude-code", LOG, "-o", ".")
+
+
 def test_a_folder_with_a_disk_of_its_own_is_filled(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -703,6 +703,24 @@ def test_outputs_of_very_many_blank_lines_take_linear_time(tmp_path: Path) -> No
     quickly(6, lambda: run("claude-code", written(tmp_path, log.bytes()), "-o", tmp_path / "out"))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("npm install", "start" + "\n" * 150_000 + "x"),
+        ("npm version patch", "v1.1." + "1" * 150_000 + " x"),
+        ("git clone https://example.com/a", "Cloning into 'a'...\n" * 10_000),
+        ("gh run view 1 --json conclusion", "{" + '"conclusion": "a",' * 10_000),
+    ],
+)
+def test_a_long_output_of_a_tool_that_tells_what_it_did_takes_little_time(
+    command: str, output: str, tmp_path: Path
+) -> None:
+    log = small()
+    log.calls("Bash", {"command": command}, output)
+    quickly(3, lambda: run("claude-code", written(tmp_path, log.bytes()), "-o", tmp_path / "out"))
+
+
 @pytest.mark.parametrize("end", [" ", "\\ "])
 def test_a_command_that_ends_in_very_many_blanks_takes_linear_time(end: str) -> None:
     (part,) = quickly(1, lambda: split(f"rm a{end}" + " " * 60_000) or [])

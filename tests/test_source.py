@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.errors import Unreachable, UnreadableInput
-from forsy_retrace.source import Record, Source, cut, discover, is_regular, reread
+from forsy_retrace.source import Record, Source, cut, discover, is_regular, reread, text_in
 
 A, B, C = b'{"a":1}', b'{"b":"}{]["}', b'{"c":["\\\\",{"d":null}]}'
 VALUES: list[Any] = [{"a": 1}, {"b": "}{]["}, {"c": ["\\", {"d": None}]}]
@@ -417,6 +417,36 @@ def test_a_zstd_file_that_is_cut_within_its_first_block_is_not_empty(tmp_path: P
     with pytest.raises(Unreachable, match="damaged"):
         read(tmp_path, data[: len(data) // 2])
     assert read(tmp_path, zstandard.compress(b"")) == []
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [gzip.compress(B + b"\n")[:9], zstandard.compress(B + b"\n")[:9]],
+    ids=["gzip", "zstd"],
+)
+def test_a_further_part_that_is_cut_is_told(behind: bytes, tmp_path: Path) -> None:
+    pack = gzip.compress if behind[:1] == b"\x1f" else zstandard.compress
+    found = read(tmp_path, pack((A + b"\n") * 9) + behind)
+    assert problems(found) == ["unreadable: cut off"]
+    assert len(found) == 10
+
+
+def test_a_frame_of_zstd_that_holds_no_text_is_passed_over(tmp_path: Path) -> None:
+    skipped = b"\x5e\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"note"
+    packed = zstandard.compress(A + b"\n")
+    for data in (skipped + packed, packed + skipped, packed + skipped + packed):
+        assert set(map(str, values(read(tmp_path, data)))) == {str(VALUES[0])}
+        assert text_in(data, "a").startswith(A)
+
+
+def test_a_packed_text_may_be_wide(tmp_path: Path) -> None:
+    wide = (A + b"\n" + B + b"\n").decode().encode("utf-16")
+    assert values(read(tmp_path, gzip.compress(wide))) == VALUES[:2]
+
+
+@pytest.mark.parametrize("word", [b"BZhello", b"Rar! what", b'{"a":"%bustar"}' % (b"x" * 251)])
+def test_a_text_that_begins_like_an_archive_is_none(word: bytes, tmp_path: Path) -> None:
+    assert text_in(word + b" " * 600, "a").startswith(word)
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])

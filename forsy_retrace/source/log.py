@@ -24,6 +24,7 @@ from .unpack import (
     SQLITE,
     ZIP,
     Bounded,
+    Unpacked,
     contents,
     decoded,
     everything,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 LEAD = 1 << 16
 """Bytes from which the layout of a file is told."""
+CUT_OFF: Problem = "unreadable: cut off"
 HEAD = 40
 HEAD_BYTES = 1 << 20
 FIRST_LINES = 400
@@ -81,25 +83,35 @@ class Source:
             yield Record(Evidence(self.name, 0, 0, self.size), problem="archive of files")
             return
         with self._open() as stream:
-            lead = stream.read(LEAD)
-            if is_tar(lead):
-                yield Record(Evidence(self.name, 0, 0, self.size), problem="archive of files")
-                return
-            body = lead.removeprefix(MARK).lstrip()
-            if body[:1] == b"[" and self._is_array(body, len(lead) < LEAD):
-                yield from self._document(Cutter(stream, lead), array=True)
-            elif body[:1] == b"{" and self._are_values(body):
-                yield from self._document(Cutter(stream, lead), array=False)
-            elif found := assigned(body, lead):
-                yield from self._script(stream, lead, found)
-            else:
-                read = self._sent if body.startswith(FIELDS) else self._line
-                for line, start, end, data, whole in lines(stream, lead, MAX_LINE):
-                    if end - start > MAX_LINE:
-                        here = Evidence(self.name, line, start, end)
-                        yield Record(here, problem="unreadable: line too long")
-                    else:
-                        yield from read(line, start, data, whole)
+            last = Record(Evidence(self.name, 0, 0, 0))
+            for record in self._records(stream):
+                yield (last := record)
+            packed = getattr(stream, "raw", None)
+            if isinstance(packed, Unpacked) and packed.is_cut and last.problem != CUT_OFF:
+                start = min(last.here.end, packed.count - 1)
+                here = Evidence(self.name, last.here.line, start, packed.count)
+                yield Record(here, problem=CUT_OFF)
+
+    def _records(self, stream: BinaryIO) -> Iterator[Record]:
+        lead = stream.read(LEAD)
+        if is_tar(lead):
+            yield Record(Evidence(self.name, 0, 0, self.size), problem="archive of files")
+            return
+        body = lead.removeprefix(MARK).lstrip()
+        if body[:1] == b"[" and self._is_array(body, len(lead) < LEAD):
+            yield from self._document(Cutter(stream, lead), array=True)
+        elif body[:1] == b"{" and self._are_values(body):
+            yield from self._document(Cutter(stream, lead), array=False)
+        elif found := assigned(body, lead):
+            yield from self._script(stream, lead, found)
+        else:
+            read = self._sent if body.startswith(FIELDS) else self._line
+            for line, start, end, data, whole in lines(stream, lead, MAX_LINE):
+                if end - start > MAX_LINE:
+                    here = Evidence(self.name, line, start, end)
+                    yield Record(here, problem="unreadable: line too long")
+                else:
+                    yield from read(line, start, data, whole)
 
     def lines(self) -> Iterator[Line]:
         """Every physical line of a text log, blank ones too."""

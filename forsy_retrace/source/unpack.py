@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import stat
 import struct
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -102,12 +103,20 @@ class Unpacked(io.RawIOBase):
     """What a packed stream holds, as far as it is whole and sane; `strict` wants it whole."""
 
     def __init__(
-        self, reader: Any, packed: int, name: str, *beneath: Any, strict: bool = False
+        self,
+        reader: Any,
+        packed: int,
+        name: str,
+        *beneath: Any,
+        strict: bool = False,
+        is_whole: Callable[[Any], bool] | None = None,
     ) -> None:
         self.reader, self.packed, self.name, self.beneath = reader, packed, name, beneath
-        self.strict = strict
+        self.strict, self.is_whole = strict, is_whole
         self.count = 0
         self.ended = False
+        self.is_cut = False
+        """It ended before its end, as far as that was met."""
 
     def readable(self) -> bool:
         return True
@@ -120,8 +129,10 @@ class Unpacked(io.RawIOBase):
         except damaged() as error:
             if self.strict or not self.count or not _is_the_end(error):
                 raise Unreachable(f"{self.name}: {DAMAGED}") from None
-            data = b""
+            data, self.is_cut = b"", True
         self.ended = not data
+        if self.ended and self.is_whole is not None:
+            self.is_cut = not self.is_whole(self.beneath[0])
         self.count += len(data)
         past = self.count > FREE and self.count > self.packed * MAX_RATIO
         if past or self.count > MAX_UNPACKED:
@@ -151,11 +162,14 @@ def _is_the_end(error: Exception) -> bool:
 
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+SKIPPED = later(rb"[\x50-\x5f]\x2a\x4d\x18")
+"""How a frame of zstd begins that holds no text, but what a tool put there for itself."""
 
 
 def is_packed(magic: bytes) -> bool:
     """Whether a file's first bytes are those of packed or wide text."""
-    return magic.startswith((GZIP, ZSTD)) or _wide_encoding(magic[:4]) != ""
+    is_skipped = SKIPPED.match(magic) is not None
+    return magic.startswith((GZIP, ZSTD)) or is_skipped or _wide_encoding(magic[:4]) != ""
 
 
 def decoded(stream: Bounded, name: str, strict: bool = False) -> BinaryIO:
@@ -167,19 +181,20 @@ def decoded(stream: Bounded, name: str, strict: bool = False) -> BinaryIO:
 
         inner: Any = gzip.GzipFile(fileobj=io.BufferedReader(stream))
         unpacked = Unpacked(inner, stream.size, name, stream, strict=strict)
-        return io.BufferedReader(unpacked, CHUNK)
-    if magic == ZSTD:
+        found = io.BufferedReader(unpacked, CHUNK)
+        return _narrow(found, found.peek(4)[:4])
+    if magic == ZSTD or SKIPPED.match(magic):
         if strict and not _is_whole(stream):
             raise Unreachable(f"{name}: {DAMAGED}")
         import zstandard
 
         raw = io.BufferedReader(stream)
         inner = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-        unpacked = Unpacked(inner, stream.size, name, stream, strict=strict)
+        unpacked = Unpacked(inner, stream.size, name, stream, strict=strict, is_whole=_is_whole)
         found = io.BufferedReader(unpacked, CHUNK)
-        if not found.peek(1) and not _is_whole(stream):  # cut off within its first block
+        if not found.peek(1) and unpacked.is_cut:  # within its first block
             raise Unreachable(f"{name}: {DAMAGED}")
-        return found
+        return _narrow(found, found.peek(4)[:4])
     return _narrow(stream, magic)
 
 
@@ -191,6 +206,9 @@ def _is_whole(stream: Bounded) -> bool:
     while at < size:
         stream.seek(at)
         head = stream.read(18)
+        if SKIPPED.match(head):
+            at += 8 + int.from_bytes(head[4:8], "little")
+            continue
         try:
             frame = zstandard.get_frame_parameters(head)
             at += zstandard.frame_header_size(head)
@@ -210,10 +228,14 @@ def _is_whole(stream: Bounded) -> bool:
 
 RLE = 1
 """The kind of a zstd block that is one byte, repeated."""
-SEALED = (b"PK\x03\x04", b"PK\x05\x06", b"\xfd7zXZ\0", b"BZh", b"7z\xbc\xaf\x27\x1c", b"Rar!")
+SEALED = (
+    *(b"PK\x03\x04", b"PK\x05\x06", b"\xfd7zXZ\0", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07"),
+    *(b"BZh%d1AY&SY" % level for level in range(1, 10)),
+)
 """How archives and packed files begin in which nothing can be read here."""
-TAR = slice(257, 262), b"ustar"
-"""Where a tar archive says that it is one."""
+TAR_HEAD = 512
+TAR_SUM = slice(148, 156)
+"""Where the head of a tar archive has the sum of its bytes, in octal."""
 PACKED = "packed in a way that is not read here; unpack it first"
 
 
@@ -234,9 +256,11 @@ def is_sealed(data: bytes) -> bool:
 
 
 def is_tar(data: bytes) -> bool:
-    """Whether bytes begin a tar archive, also one that was packed."""
-    place, mark = TAR
-    return data[place] == mark
+    """Whether bytes begin a tar archive, also one that was packed: its head has a sum of itself."""
+    told = data[TAR_SUM].strip(b" \0")
+    if len(data) < TAR_HEAD or not told or told.translate(None, b"01234567"):
+        return False
+    return sum(data[:TAR_HEAD]) - sum(data[TAR_SUM]) + 8 * ord(" ") == int(told, 8)
 
 
 def _narrow(stream: Any, magic: bytes) -> BinaryIO:

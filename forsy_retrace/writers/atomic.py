@@ -20,6 +20,8 @@ ARTIFACTS = "artifacts"
 MANIFEST = "manifest.json"
 FILES = frozenset(("README.md", "evidence.jsonl", MANIFEST, "trace.json"))
 """What a trace folder holds, beside its artifacts."""
+FRESH, FULL = ".forsy-new", ".forsy-full"
+"""What a folder that is filled holds meanwhile: files that are being written, and all of them."""
 NOBODYS = (".DS_Store", "Thumbs.db", "desktop.ini")
 """What file managers leave in each folder that they show."""
 ARTIFACT = later(r"[0-9a-f]{16}\.[a-z0-9]{1,8}")
@@ -60,11 +62,16 @@ def _told(path: Path) -> dict[str, Any]:
 def _holds_more(folder: Path) -> bool:
     """Whether somebody put files of their own into a trace folder."""
     artifacts = folder / ARTIFACTS
-    if set(os.listdir(folder)) - {*FILES, ARTIFACTS, *NOBODYS}:
+    if set(os.listdir(folder)) - {*FILES, ARTIFACTS, FRESH, FULL, *NOBODYS}:
         return True
     if not artifacts.is_dir():
         return os.path.lexists(artifacts)
     return not all(map(ARTIFACT.fullmatch, {*os.listdir(artifacts)} - {*NOBODYS}))
+
+
+def _is_being_filled(folder: Path) -> bool:
+    """Whether a run fills a folder now, or was killed while it did."""
+    return any((folder / name).is_dir() for name in (FRESH, FULL))
 
 
 def check_kind(target: Path) -> None:
@@ -82,6 +89,7 @@ def check_target(folder: Path) -> None:
     check_kind(folder)
     try:
         is_taken = folder.is_dir() and any(folder.iterdir()) and not is_ours(folder)
+        is_taken = is_taken and not (_is_being_filled(folder) and not _holds_more(folder))
     except OSError as error:
         raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
     if is_taken:
@@ -202,22 +210,39 @@ def _stays(folder: Path) -> bool:
 
 
 def _fill(folder: Path, files: Mapping[str, Data]) -> None:
-    """Puts files into a folder once all are written; whoever finds the manifest finds all."""
-    fresh = folder / ".forsy-new"
+    """Puts files into a folder: all are written first; `mend` puts them in place, now or later."""
+    fresh = folder / FRESH
     try:
         shutil.rmtree(fresh, ignore_errors=True)
         _make(fresh, files)
-        (folder / MANIFEST).unlink(missing_ok=True)
-        for old in FILES:
-            (folder / old).unlink(missing_ok=True)
-        shutil.rmtree(folder / ARTIFACTS, ignore_errors=True)
-        for name in sorted({name.split("/")[0] for name in files}, key=MANIFEST.__eq__):
-            (fresh / name).rename(folder / name)
-        _sync(folder)
+        (fresh / ARTIFACTS).mkdir(exist_ok=True)  # also where the old ones have to go
+        fresh.rename(folder / FULL)
+        mend(folder)
     except OSError as error:
         raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def mend(folder: Path) -> None:
+    """Ends what a run began in a folder that it fills; whoever finds its manifest finds all.
+
+    For the holder of the lock.
+    """
+    full = folder / FULL
+    if full.is_dir():
+        left = sorted(os.listdir(full), key=MANIFEST.__eq__)
+        if MANIFEST in left:
+            (folder / MANIFEST).unlink(missing_ok=True)
+        for name in left:
+            if name == ARTIFACTS:
+                shutil.rmtree(folder / ARTIFACTS, ignore_errors=True)
+            (full / name).replace(folder / name)
+        full.rmdir()
+        with contextlib.suppress(OSError):
+            (folder / ARTIFACTS).rmdir()  # where it holds nothing
+        _sync(folder)
+    shutil.rmtree(folder / FRESH, ignore_errors=True)
 
 
 def write_file(target: Path, finished: Path) -> None:
@@ -279,8 +304,20 @@ def beside(target: Path, what: str) -> Path:
 
 
 def with_a_name(target: Path) -> Path:
-    """The same folder by a name of its own: `.` and `..` have none."""
-    return target if target.name not in ("", "..") else target.resolve()
+    """The same folder by a name of its own: `.` and `..` have none.
+
+    Raises Locked where another run has just moved the working directory away.
+    """
+    if target.name not in ("", ".."):
+        return target
+    named = target.resolve()
+    if LEFT.fullmatch(named.name):
+        raise Locked("another run is writing this target; wait for it to end")
+    return named
+
+
+LEFT = later(r"\.(?P<name>.+)\.(?:new|old|lock)")
+"""What lies beside a trace folder while it is written."""
 
 
 def _write(path: Path, data: Data) -> None:

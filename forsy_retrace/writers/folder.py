@@ -23,6 +23,7 @@ from forsy_retrace.writers.atomic import (
     Data,
     check_target,
     locked,
+    mend,
     trace_in,
     with_a_name,
     write_whole,
@@ -66,6 +67,7 @@ def put_folder(folder: Path, files: Mapping[str, Data]) -> str:
     """
     target = with_a_name(folder)
     with locked(target):
+        mend(target)
         check_target(target)
         before = trace_in(target)
         write_whole(target, files)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from forsy_retrace.errors import DiskTrouble, RetraceError
-from forsy_retrace.patterns import later
 from forsy_retrace.source import file_system, is_remote
 from forsy_retrace.writers.atomic import (
     FILES,
+    LEFT,
     Data,
     check_kind,
     delete_file,
@@ -24,8 +24,6 @@ from forsy_retrace.writers.atomic import (
 from forsy_retrace.writers.folder import put_folder
 
 MANIFEST = "manifest.json"
-LEFT = later(r"\.(?P<name>.+)\.(?:new|old|lock)")
-"""What lies beside a trace folder while it is written."""
 
 
 class Place(Protocol):
@@ -199,11 +197,14 @@ class Remote(Place):
 
 
 def is_shelf(target: Path) -> bool:
-    """A folder that holds trace folders of ours, and nothing else."""
+    """A folder that holds trace folders of ours, and nothing else; or what is left of the first."""
     if not target.is_dir() or is_ours(target):
         return False
-    inner = [path for path in target.iterdir() if not path.name.startswith(".")]
-    return bool(inner) and all(path.is_dir() and is_ours(path) for path in inner)
+    held = list(target.iterdir())
+    inner = [path for path in held if not path.name.startswith(".")]
+    if not inner:
+        return bool(held) and all(LEFT.fullmatch(path.name) for path in held)
+    return all(path.is_dir() and is_ours(path) for path in inner)
 
 
 def check_shelf(target: Path) -> None:

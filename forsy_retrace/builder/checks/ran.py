@@ -63,7 +63,7 @@ def concluded(text: str, run: Command) -> bool | None:
 
     Or all checks of a request, behind a filter that lets by those that failed: `grep -E 'pass|fail'`.
     """
-    found = CONCLUSION.fullmatch(text)
+    found = CONCLUSION.fullmatch(text) if text.count('"conclusion"') == 1 else None
     if found is not None:
         return ENDS.get(found[1])
     behind = [" ".join(one.words) for one in run.simples[run.place + 1 :]]

@@ -42,6 +42,8 @@ class Line(NamedTuple):
     commands: tuple[str, ...]
     pattern: Pattern[str]
     sentence: str
+    unless: Pattern[str] | None = None
+    """What the output then may not hold."""
 
 
 LINES = (
@@ -90,8 +92,9 @@ LINES = (
     ),
     Line(
         ("git clone",),
-        later(r"(?m)^Cloning into '([^'\n]+)'\.\.\.(?![\s\S]*^(?:fatal|error): )"),
+        later(r"(?m)^Cloning into '([^'\n]+)'\.\.\."),
         "A repository was cloned into {0}.",
+        later(r"(?m)^(?:fatal|error): "),
     ),
     Line(
         ("git branch",),
@@ -107,7 +110,8 @@ def told_by_git(step: Step, run: Command) -> Iterator[str]:
     text = bare_output(step) if "git" in run.programs else ""
     if not names.isdisjoint(FETCHES) and (refs := [refs for _, refs in _moved(text, "From")]):
         yield f"Fetched: {', '.join(refs)}."
-    rows = (row for row in LINES if not names.isdisjoint(row.commands))
+    rows = [row for row in LINES if not names.isdisjoint(row.commands)]
+    rows = [row for row in rows if row.unless is None or not row.unless.search(text)]
     found = sorted(
         (one.start(), row.sentence, one) for row in rows for one in row.pattern.finditer(text)
     )

@@ -23,7 +23,7 @@ LINES = (
         lambda one: one.operation == "install",
         later(
             r"(?m)^(?:(?:added|removed|changed) [1-9]\d* packages?\b|go: (?:added|upgraded|downgraded|removed) \S"
-            r"|Successfully (?:un)?installed |\s+Adding \S+ v\S+ to |(?:Uni|I)nstalled [1-9]\d* packages? in ).*"
+            r"|Successfully (?:un)?installed |[ \t]{1,20}Adding \S+ v\S+ to |(?:Uni|I)nstalled [1-9]\d* packages? in ).*"
         ),
     ),
     Line(  # Biome, Black, Ruff, standard
@@ -35,7 +35,7 @@ LINES = (
     ),
     Line(
         lambda one: one.words[:2] == ("npm", "version"),
-        later(r"(?m)^v\d+\.\d+\.\d+\S*\s*\Z"),
+        later(r"(?m)^v\d{1,9}\.\d{1,9}\.\d{1,9}(?!\d)\S{0,60}$"),
     ),
     Line(
         lambda one: one.words[:1] == ("bd",),
