@@ -111,9 +111,11 @@ def _terms(step: Step, run: Command | None) -> frozenset[str]:
     if run is None:
         match step.call.input:
             case {"pattern": str(pattern)} | {"query": str(pattern)}:
-                # Of a glob, the folders say where, only its last part what.
+                # Of a glob, the folders say where, only its last part what, unless that is an ending.
                 last = words_of(pattern.rpartition("/")[2])
-                return frozenset(last or [*words_of(pattern), *_places(pattern)])
+                if any(not word.startswith(".") for word in last):
+                    return frozenset(last)
+                return frozenset([*words_of(pattern), *_places(pattern)])
         return frozenset()
     place = set((step.cwd or "").replace("\\", "/").split("/"))
     words = [word for simple in searches_of(run) for word in wanted(simple)]

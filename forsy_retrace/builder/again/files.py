@@ -95,8 +95,20 @@ def same_path_by_another_tool(old: Attempt, new: Attempt) -> bool:
         return False
     if new.step.operation == "search" and new.order - old.order > SOON:
         return False
+    if IS_FOLDER.search((old.step.output or "")[:SAYS_SO]) and _looks_for_more(new):
+        return False
     failed = old.step.success is False
     return failed and old.step.tool != new.step.tool and bool(old.paths & new.paths)
+
+
+IS_FOLDER = later(r"EISDIR|(?i:is a directory)")
+"""How a tool that reads files says that a path is a folder's."""
+
+
+def _looks_for_more(new: Attempt) -> bool:
+    """Whether a lookup is for something in its folders, and not for all that these hold."""
+    places = {part for path in new.paths for part in path.split("/")}
+    return bool(new.patterns) or any(term.removeprefix("/") not in places for term in new.terms)
 
 
 def looked_for_by_name(old: Attempt, new: Attempt) -> bool:

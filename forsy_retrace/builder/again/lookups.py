@@ -66,8 +66,25 @@ def looks_for_the_same(old: Attempt, new: Attempt) -> bool:
     if not old.terms or not new.terms or (_are_apart(old, new) and not old.terms <= new.terms):
         return False
     shared = old.terms & new.terms
+    if not shared:
+        by_tools = old.run is None and new.run is None
+        shared = _held(old.terms, new.terms, LONG_FOR_A_TOOL if by_tools else LONG)
     least = HALF if _is_in_words(old) and _is_in_words(new) else 0.3
     return any(len(term) >= TELLING for term in shared) and len(shared) >= least * len(old.terms)
+
+
+def _held(old: frozenset[str], new: frozenset[str], least: int) -> frozenset[str]:
+    """The longer words of one lookup that hold one of another, or stand in one."""
+    among = [word for word in new if len(word) >= least]
+    return frozenset(
+        word for word in old if len(word) >= least and any(word in x or x in word for x in among)
+    )
+
+
+LONG = 12
+"""Letters of a word that stands in another for the same thing: `PromptSubmit`."""
+LONG_FOR_A_TOOL = 7
+"""The same of two searches by the harness's own tools, which look for nothing but what they name."""
 
 
 def _are_apart(old: Attempt, new: Attempt) -> bool:
@@ -163,7 +180,7 @@ ESCAPED = later(r"\\(\W)")
 def _alternatives(one: Attempt) -> set[str]:
     """What the patterns of a search stand for."""
     if one.run is None:
-        return set()
+        return {part.strip("() ") for pattern in one.patterns for part in pattern.split("|")}
     return {
         part.strip()
         for simple in searches_of(one.run)

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from forsy_retrace.commands import Command
 from forsy_retrace.evidence import Vote
 from forsy_retrace.trace import Check, Step
 
 from ..outcome import never_ran
-from ..outputs.found import STILL_RUNS
+from ..outputs.found import SEARCHES, STILL_RUNS
 from ..outputs.printed import unread
 from ..touched.fixers import Stash, around_its_check
 from ..touched.replaced import lines_put, replacements
@@ -206,10 +207,15 @@ def came_back_empty(step: Step) -> bool:
     With a `!` before it, nothing was to be found.
     """
     run = step.run
-    if run is not None and (run.main in SHOW_STATE or run.negated):
+    if run is not None and (run.negated or (run.main in SHOW_STATE and not _is_searched(run))):
         return False
     missed = unread(step)
     return step.output is not None and missed.is_all and not missed.commands
+
+
+def _is_searched(run: Command) -> bool:
+    """Whether what Git shows of a commit is only searched."""
+    return run.main == "git show" and any(one.name in SEARCHES for one in run.simples)
 
 
 SHOW_STATE = frozenset(["git status", "git diff", "git log", "git show", "git stash list"])

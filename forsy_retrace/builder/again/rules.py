@@ -127,6 +127,22 @@ def _title(step: Step) -> str:
     return ""
 
 
+def _asked_again(old: Attempt, new: Attempt) -> bool:
+    """A question that the user turned down, asked again under the same heading."""
+    if not never_ran(old.step) or not old.step.operation == new.step.operation == "ask_user":
+        return False
+    return not _headings(old.step).isdisjoint(_headings(new.step))
+
+
+def _headings(step: Step) -> set[str]:
+    """What a dialog's questions are headed with."""
+    match step.call.input if step.call else None:
+        case {"questions": [*questions]}:
+            heads = (one.get("header") for one in questions if isinstance(one, dict))
+            return {head.strip().lower() for head in heads if isinstance(head, str)} - {""}
+    return set()
+
+
 def _same_url(old: Attempt, new: Attempt) -> bool:
     """The same page, by whatever tool."""
     return old.url is not None and old.url == new.url
@@ -155,6 +171,7 @@ RULES: tuple[Rule, ...] = (
     Rule("query-with-one-thing-changed", 0.75, one_thing_changed, "another tool", SOON),
     Rule("one-argument-changed-after-failure", 0.75, one_argument_changed, "another tool", SOON),
     Rule("arguments-mended", 0.85, arguments_mended, within=AT_ONCE),
+    Rule("asked-again", 0.85, _asked_again, "another tool"),
     Rule("handed-in-again", 0.85, _handed_in_again, after=frozenset(["finish"])),
     Rule("same-path-by-another-tool", 0.8, same_path_by_another_tool, after=READ),
     Rule("same-pattern-by-another-tool", 0.85, same_pattern_by_another_tool),
@@ -162,7 +179,7 @@ RULES: tuple[Rule, ...] = (
     Rule("same-name-elsewhere", 0.75, same_name_elsewhere, after=READ),
     Rule("same-words-looked-for", 0.7, looks_for_the_same, within=SOON),
     Rule("searched-more-widely", 0.8, searched_more_widely, "shell lines"),
-    Rule("shares-an-alternative", 0.7, shares_an_alternative, "shell lines", SOON),
+    Rule("shares-an-alternative", 0.7, shares_an_alternative, within=SOON),
     Rule("looked-for-by-a-program", 0.75, looked_for_by_a_program, "shell lines", SOON),
     Rule("same-object-after-nothing", 0.75, same_object, "shell lines", AT_ONCE),
     Rule("asked-rightly-after-misuse", 0.75, asked_rightly, "shell lines", AT_ONCE),
