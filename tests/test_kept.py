@@ -239,6 +239,7 @@ MAKERS = {
     ("redaction/rules.py", "bounded"),
     ("redaction/rules.py", "expression"),
     ("redaction/strength.py", "_words"),
+    ("redaction/views.py", "_splitter"),
 }
 """Functions that make patterns of the package's own tables."""
 

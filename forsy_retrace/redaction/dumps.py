@@ -10,7 +10,7 @@ from typing import NamedTuple
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction.views import View
 
-BEGINS = (b"\n0000", b"\t0000", b"\x920000", b" 0000")
+BEGIN = later(rb"0000(?<![^\n\t\x92 ]0000)")
 """How a line of a dump begins that shows the first bytes of a file, or some soon behind them."""
 MARGIN = rb"(?m)^(?:[ \t]{0,8}[0-9]{1,7}(?:\xe2\x86\x92|\t|: ?)|[ \t]{0,40})"
 CANONICAL = rb"[0-9a-fA-F]{8,16} {2,3}((?:[0-9a-fA-F]{2} {1,2}){1,16}) {0,50}\|?([ -~]{0,32}?)\|?"
@@ -76,7 +76,7 @@ class Dump(View):
 
 def dumps(data: bytes, under: View | None = None) -> list[Dump]:
     """The dumps in a text, or in a view of one: lines that follow one another."""
-    if not (data.startswith(b"0000") or any(begin in data for begin in BEGINS)):
+    if b"0000" not in data or not BEGIN.search(data):
         return []
     found: list[Dump] = []
     held: list[Line] = []

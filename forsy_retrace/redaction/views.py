@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import accumulate
 
 from forsy_retrace.patterns import later
@@ -31,13 +31,11 @@ BRANCHES = (
     rb"<(?:wbr|/span>(?:\r?\n)?<span[^<>\n]{0,80})>",
 )
 """The escapes, by the byte with which they begin: only so does `re` skip to the next place."""
-BY_FIRST = tuple(
-    (first, later(branch))
-    for first, branch in zip(b"\\%&\x1b[\xe2\xef\xc2<", BRANCHES, strict=True)
-)
-ESCAPE = later(b"|".join((*BRANCHES, rb"<(/?pre|br ?/?)>")))
-# Splits a text: what stands before an escape, the escape, what stands behind it …
-ESCAPES = later(b"(" + re.sub(rb"\((?!\?)", b"(?:", ESCAPE.pattern) + b")")
+FIRSTS = b"\\%&\x1b[\xe2\xef\xc2<"
+BY_FIRST = tuple((first, later(branch)) for first, branch in zip(FIRSTS, BRANCHES, strict=True))
+MARKUP = rb"<(/?pre|br ?/?)>"
+"""What else is taken out of a text that has escapes."""
+ESCAPE = later(b"|".join((*BRANCHES, MARKUP)))
 
 BARE = {quote: later(quote + rb"(?<=[^\\]" + quote + rb")") for quote in (b'"', b"'")}
 OPENS = later(rb"[\"'](?<![^\s:,\[({=][\"'])")
@@ -110,8 +108,22 @@ def resolve(data: bytes, under: View | None = None) -> View | None:
     for first, branch in BY_FIRST:
         if first in data and branch.search(data):
             data = _with_whole_lines(data)
-            return View(b"".join(_resolved(ESCAPES.split(data))), partial(_apart, data), under)
+            return View(b"".join(_resolved(_split(data))), partial(_apart, data), under)
     return None
+
+
+def _split(data: bytes) -> list[bytes]:
+    """What stands before the first escape, the escape, what stands behind it …"""
+    return _splitter(bytes(first for first in FIRSTS if first in data)).split(data)
+
+
+@cache
+def _splitter(firsts: bytes) -> re.Pattern[bytes]:
+    """Finds escapes that begin with one of these: `re` is the quicker, the fewer they are."""
+    branches = [branch for first, branch in zip(FIRSTS, BRANCHES, strict=True) if first in firsts]
+    if b"<" in firsts:
+        branches.append(MARKUP)
+    return later(b"(" + re.sub(rb"\((?!\?)", b"(?:", b"|".join(branches)) + b")")
 
 
 def _with_whole_lines(data: bytes) -> bytes:
@@ -151,7 +163,7 @@ def _text_around(data: bytes, floor: int, place: int) -> tuple[int, ...]:
 
 
 def _apart(data: bytes) -> Pieces:
-    pieces = ESCAPES.split(data)
+    pieces = _split(data)
     return pieces, _resolved(pieces)
 
 
