@@ -8,7 +8,7 @@ from forsy_retrace.evidence import Evidence
 from forsy_retrace.patterns import later
 
 from .cut import Cutter, Piece
-from .values import Record, decode
+from .values import NOT_JSON, Record, decode
 
 MARK = b"\xef\xbb\xbf"
 SCRIPT = later(rb"\b(?:var|let|const)\s+\w+\s*=\s*(?=[\[{])")
@@ -45,7 +45,7 @@ def glued(body: bytes, here: Evidence) -> Iterator[Record]:
     """Several values on one line (a lost newline), if nothing else stands between them."""
     for piece in Cutter(io.BytesIO(body)).values():
         if piece.text:
-            yield Record(here, problem="unreadable: not JSON")
+            yield Record(here, problem=NOT_JSON)
         elif piece.closed:
             place = Evidence(here.file, here.line, here.start + piece.start, here.start + piece.end)
             yield decode(piece.data or b"", place)

@@ -4,7 +4,7 @@ import io
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from glob import escape
 from itertools import islice
@@ -32,7 +32,7 @@ from .unpack import (
     is_tar,
     member,
 )
-from .values import MAX_LINE, Problem, Record, decode
+from .values import MAX_LINE, NOT_JSON, Problem, Record, decode
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
@@ -41,6 +41,8 @@ LEAD = 1 << 16
 """Bytes from which the layout of a file is told."""
 CUT_OFF: Problem = "unreadable: cut off"
 HEAD = 40
+FEWEST_LINES = 20
+"""Lines that are no JSON, from which on a text may be prose that quotes a record."""
 HEAD_BYTES = 1 << 20
 FIRST_LINES = 400
 COMMENT = b"//"
@@ -131,13 +133,22 @@ class Source:
 
     @cached_property
     def head(self) -> tuple[Record, ...]:
-        """The first 40 records, for telling what the log is; fewer where they are large."""
+        """The first 40 records, for telling what the log is; fewer where they are large.
+
+        Code and documents quote a record here and there: what they quote is left out.
+        """
+        found = self._first(HEAD)
+        if _is_prose(found) and _is_prose(self._first(FIRST_LINES)):
+            return tuple(record for record in found if record.problem)
+        return tuple(found)
+
+    def _first(self, count: int) -> list[Record]:
         found = []
-        for record in islice(self.records(), HEAD):
+        for record in islice(self.records(), count):
             found.append(record)
             if record.here.end > HEAD_BYTES:
                 break
-        return tuple(found)
+        return found
 
     @cached_property
     def size(self) -> int:
@@ -335,7 +346,7 @@ class Source:
             yield Record(here, problem="comment line")
             return
         record = decode(body, here)
-        if record.problem != "unreadable: not JSON":
+        if record.problem != NOT_JSON:
             yield record
             return
         bare = body.strip(b"\0 \t\r\n\v\f")
@@ -347,7 +358,7 @@ class Source:
             yield from values
         else:
             cut = not whole and body[:1] in b"{["
-            yield Record(here, problem="unreadable: cut off" if cut else "unreadable: not JSON")
+            yield Record(here, problem="unreadable: cut off" if cut else NOT_JSON)
 
     def _sent(self, line: int, start: int, data: bytes, whole: bool) -> Iterator[Record]:
         """A line of a stream as its server sent it: an event, or the frame around it."""
@@ -370,7 +381,7 @@ class Source:
             if body[first:last] == bare:
                 yield from self._line(here.line, place.start, bare, whole)
             elif first < last:
-                yield Record(place, problem="unreadable: not JSON")
+                yield Record(place, problem=NOT_JSON)
 
     def _document(self, cutter: Cutter, array: bool) -> Iterator[Record]:
         for piece in cutter.elements() if array else cutter.values():
@@ -399,7 +410,7 @@ class Source:
         if piece.data is None:
             return Record(here, problem=_unheld(piece))
         record = decode(piece.data, here)
-        if record.problem == "unreadable: not JSON" and not piece.closed and not piece.text:
+        if record.problem == NOT_JSON and not piece.closed and not piece.text:
             return Record(here, problem="unreadable: cut off")
         return record
 
@@ -457,4 +468,10 @@ def is_regular(path: Path) -> bool:
 
 
 def _unheld(piece: Piece) -> Problem:
-    return "unreadable: not JSON" if piece.text else "unreadable: line too long"
+    return NOT_JSON if piece.text else "unreadable: line too long"
+
+
+def _is_prose(records: Sequence[Record]) -> bool:
+    """Whether most lines of a text are no JSON."""
+    lines = sum(record.problem == NOT_JSON for record in records)
+    return lines >= FEWEST_LINES and lines > 3 * (len(records) - lines)

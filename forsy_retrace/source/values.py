@@ -37,6 +37,7 @@ Problem = Literal[
     "unreadable: line too long",
     "unreadable: unknown form",
 ]
+NOT_JSON: Problem = "unreadable: not JSON"
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
@@ -85,7 +86,7 @@ def _logged(data: bytes, here: Evidence) -> Record:
     """An object behind the prefix of a log, with the prefix's time as a field of it."""
     lead = PREFIX.match(data)
     if lead is None:
-        return Record(here, problem="unreadable: not JSON")
+        return Record(here, problem=NOT_JSON)
     found = decode(data[lead.end() :], here)
     if not isinstance(found.value, dict):
         return found
