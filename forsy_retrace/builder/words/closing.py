@@ -148,6 +148,23 @@ GIVE = later(
     r"|请您?先?(?:提供|告诉|指定|说明|上传|粘贴)"
 )
 """A sentence that asks the user for something, without a question mark."""
+SENDS = later(
+    r"(?im)(?:^|[.!?:]\s+)[\s*_>#•-]*(?:(?:now|first|next|so|then),? )?please (?:first |also )?(?:attach|choose|clarify"
+    r"|confirm|enter|give me|paste|provide|reply|select|send|share|specify|supply|tell me|upload)\b"
+)
+"""A sentence that asks the user for something, which may also be for somebody else."""
+REPLY = later(
+    r"(?im)(?:^|[.!?:]\s+)[\s*_>#•-]*(?:(?:now|first|next|so|then),? )?"
+    r"(?:(?:(?:if|when|once) [^.!?\n]{3,60}, )?reply(?: with)? [\"'“‘`]"
+    r"|(?:please )?tell me (?:exactly )?(?:how|what|when|where|which|who|your)\b(?![^\n]{0,200}\bi can\b))"
+)
+"""A sentence that asks for a reply, without a question mark."""
+LISTED_QUESTION = later(r"(?m)^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+\S[^\n]{0,300}[?？]")
+ANSWER = later(
+    r"(?i)\b(?:let me know|tell me|answer (?:these|this|the|my)|answers? to|your (?:preferences?|answers?|choices?)"
+    r"|confirm)\b"
+)
+"""What asks for the answers to questions above it."""
 YOURS = later(
     r"(?i)\b(?:your (?:call|choice)|up to you|you (?:decide|choose))\b|你(?:来)?决定|deine Entscheidung|tú decides"
 )
@@ -263,6 +280,15 @@ CLOSINGS: tuple[Closing, ...] = (
             " last paragraph asks the user for something.",
             lambda c: not c.turn.changed and LACKS.search(c.text[:OPENING]) is not None
             and GIVE.search(c.paragraph[-1200:]) is not None),
+    Closing("questions-in-a-list", True, 0.8,
+            "Questions stand in a list, and the last line, below them, asks for the answers.",
+            lambda c: ANSWER.search(c.last) is not None and not LISTED.match(c.last)
+            and LISTED_QUESTION.search(c.text[-2000:]) is not None),
+    Closing("asks-for-a-reply", True, 0.75,
+            "A sentence near its end asks for a reply: `Reply \"done\"`, `Tell me which …`; or, in a turn that"
+            " changed nothing, for something: `Please provide …`.",
+            lambda c: REPLY.search(c.text[-600:]) is not None
+            or (not c.turn.changed and SENDS.search(c.text[-600:]) is not None)),
     Closing("leaves-the-choice", True, 0.8,
             "The last line leaves the choice to the user, below a question with options to pick by.",
             lambda c: YOURS.search(c.last) is not None and len(NUMBERED.findall(c.text[-4000:])) > 1
