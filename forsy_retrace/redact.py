@@ -298,7 +298,10 @@ def _gather(value: Any, key: str, found: list[tuple[str, str]], shapes: Shapes) 
             for name, item in value.items():
                 if not _is_plain_name(name):
                     found.append((name, ""))
-                if item.__class__ not in WORDLESS:
+                if item.__class__ is str:  # most are: one call less for each
+                    if not _is_structural(name, item, shapes):
+                        found.append((item, name))
+                elif item.__class__ not in WORDLESS:
                     _gather(item, name, found, shapes)
         case list() | tuple():
             for item in value:

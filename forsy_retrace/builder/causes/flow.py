@@ -346,8 +346,8 @@ class Flow:
         """A line range from the last hit in it; a hit leads to a file's lines once.
 
         It leads to none that the actor had read before, and that stand as they did, unless it was
-        just received; nor after many calls of other things; nor to lines to which the user's last words led. Where the step's own thoughts
-        name lines of the range, only hits on those lead to it.
+        just received; nor after many calls of other things; nor to lines to which the user's last
+        words led. Where the step's own thoughts name lines of the range, only hits on those lead to it.
         """
         held, end = self.hits.get(path, []), last or first + FAR
         within = [
