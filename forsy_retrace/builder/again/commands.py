@@ -160,7 +160,13 @@ def _same_target(old: Attempt, new: Attempt) -> bool:
     a, b = targets(old.run), targets(new.run)
     if not a or not b or a & b or any(KEY.fullmatch(x) and x in new.run.normal for x in a):
         return True
+    if old.run.main in BY_NAME:
+        return False
     return any(are_alike(x, y, NEARLY) for x in islice(a, 8) for y in islice(b, 8))
+
+
+BY_NAME = frozenset(["git show"])
+"""Commands that are told what to show by a name that is much like that of the next thing."""
 
 
 KEY = later(r"\d{6,}")

@@ -74,11 +74,21 @@ def looks_for_the_same(old: Attempt, new: Attempt) -> bool:
 
 
 def _held(old: frozenset[str], new: frozenset[str], least: int) -> frozenset[str]:
-    """The longer words of one lookup that hold one of another, or stand in one."""
+    """The longer words of one lookup that hold one of another, or stand in one, as most of it."""
     among = [word for word in new if len(word) >= least]
     return frozenset(
-        word for word in old if len(word) >= least and any(word in x or x in word for x in among)
+        word
+        for word in old
+        if len(word) >= least and any(_is_most(*sorted((word, x), key=len)) for x in among)
     )
+
+
+def _is_most(short: str, long: str) -> bool:
+    return short in long and len(short) >= MOST * len(long)
+
+
+MOST = 0.4
+"""Which share of a longer word its shorter form is."""
 
 
 LONG = 12

@@ -14,7 +14,7 @@ from ..causes.wanted import last_part
 from ..outputs.begun import NO_PROGRAM
 from .attempts import LOOKS, NEARLY, SAYS_SO, Attempt, acts, operands
 from .commands import family, things, unsaid
-from .files import called
+from .files import called, since
 from .likeness import are_alike
 from .untold import is_mended
 
@@ -198,6 +198,12 @@ def end_of_a_line(old: Attempt, new: Attempt) -> bool:
 ASKS_FOR_A_COMMIT = "fix conflicts and then commit the result"
 
 
+ENDS_A_MERGE = later(
+    r"\bgit (?:-C \S+ )?(?:reset\b[^;&|]*--(?:hard|merge)|(?:checkout|switch)\b[^;&|]* (?:-f|--force)\b|\w+ --abort|rebase\b)"
+)
+"""What takes a conflict back: a commit behind it is another's."""
+
+
 def gone_on_with(old: Attempt, new: Attempt) -> bool:
     """What Git had stopped at, mostly a conflict, gone on with: `git rebase --continue`.
 
@@ -207,7 +213,7 @@ def gone_on_with(old: Attempt, new: Attempt) -> bool:
         return False
     commits = new.step.success and any(one.name == "git commit" for one in new.run.simples)
     if commits and ASKS_FOR_A_COMMIT in old.step.printed:
-        return True
+        return not any(one.run and ENDS_A_MERGE.search(one.run.normal) for one in since(old, new))
     on = {
         one.name for one in new.run.simples if "--continue" in one.words and one.words[0] == "git"
     }

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
+from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from ..outcome import never_ran
@@ -128,19 +129,45 @@ def _title(step: Step) -> str:
 
 
 def _asked_again(old: Attempt, new: Attempt) -> bool:
-    """A question that the user turned down, asked again under the same heading."""
+    """A question that the user turned down, asked again under the same heading, in some of its words."""
     if not never_ran(old.step) or not old.step.operation == new.step.operation == "ask_user":
         return False
-    return not _headings(old.step).isdisjoint(_headings(new.step))
+    if _headings(old.step).isdisjoint(_headings(new.step)):
+        return False
+    return not _words_of(old.step).isdisjoint(_words_of(new.step))
 
 
 def _headings(step: Step) -> set[str]:
     """What a dialog's questions are headed with."""
+    heads = (one.get("header") for one in _questions(step))
+    return {head.strip().lower() for head in heads if isinstance(head, str)} - {""}
+
+
+LONG_WORD = later(r"[^\W\d_]{4,}")
+ASKING = later(
+    r"about|does|from|have|into|like|other|shall|should|that|their|them|then|there|these|they|this|those|want|what"
+    r"|when|where|which|will|with|would|your"
+)
+"""Long words that any question has."""
+
+
+def _words_of(step: Step) -> set[str]:
+    """The long words of a dialog's questions and of the labels of their options."""
+    texts = []
+    for one in _questions(step):
+        options = one.get("options")
+        labels = options if isinstance(options, list) else ()
+        texts.append(one.get("question"))
+        texts += (label.get("label") for label in labels if isinstance(label, dict))
+    said = " ".join(text.lower() for text in texts if isinstance(text, str))
+    return {word for word in LONG_WORD.findall(said) if not ASKING.fullmatch(word)}
+
+
+def _questions(step: Step) -> list[dict[str, object]]:
     match step.call.input if step.call else None:
         case {"questions": [*questions]}:
-            heads = (one.get("header") for one in questions if isinstance(one, dict))
-            return {head.strip().lower() for head in heads if isinstance(head, str)} - {""}
-    return set()
+            return [one for one in questions if isinstance(one, dict)]
+    return []
 
 
 def _same_url(old: Attempt, new: Attempt) -> bool:
@@ -171,7 +198,7 @@ RULES: tuple[Rule, ...] = (
     Rule("query-with-one-thing-changed", 0.75, one_thing_changed, "another tool", SOON),
     Rule("one-argument-changed-after-failure", 0.75, one_argument_changed, "another tool", SOON),
     Rule("arguments-mended", 0.85, arguments_mended, within=AT_ONCE),
-    Rule("asked-again", 0.85, _asked_again, "another tool"),
+    Rule("asked-again", 0.85, _asked_again, "another tool", SOON),
     Rule("handed-in-again", 0.85, _handed_in_again, after=frozenset(["finish"])),
     Rule("same-path-by-another-tool", 0.8, same_path_by_another_tool, after=READ),
     Rule("same-pattern-by-another-tool", 0.85, same_pattern_by_another_tool),

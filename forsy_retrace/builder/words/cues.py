@@ -20,8 +20,13 @@ SENTENCE = later(
     rf"[.!?。！？]*(?:(?<=[.!?]){QUOTED}['\"”’)]+)?"
 )
 """A sentence with its marks and what closes behind them; one within a name or an address ends none."""
+RUNS = (
+    r"(?:npm|npx|pnpm|yarn|bun|make|just|go|cargo|pytest|python3?|uv|tox|docker|bash|sh|mix|bundle|gradle|mvn"
+    r"|dotnet|\./\S+|[\w.-]+/[\w./-]+@\S+)(?=\s)"
+)
+"""What a step of a workflow runs: a program, or an action by its name and version."""
 FENCES = later(
-    r"```.*?(?:```|\Z)|^Run [^\n]+\n(?:[^\n]*+\n){0,400}?[^\n]*Process completed with exit code \d+\.?",
+    rf"```.*?(?:```|\Z)|^Run {RUNS}[^\n]*[^\n.:,]\n(?:[^\n]*+\n){{0,400}}?[^\n]*Process completed with exit code \d+\.?",
     re.S | re.M,
 )
 """What was pasted and is known to be: between fences, or the log of a step of GitHub's workflows."""
@@ -40,6 +45,13 @@ NO_MORE = later(r"(?i)\s*(?:(?:nicht mehr|any ?more|no more)\b|ない|ません|
 """The same behind it."""
 NOT_ONLY = later(r"(?i) (?:just|only|merely)\b")
 """What tells behind a `not` that something is so, and more."""
+ORDERED = later(
+    r"(?i)(?:^|[.,;:!?\n]\s*|\b(?:please|and|to|so|then|just|but|also|next|now|that|which|who"
+    r"|(?:ignore|skip)(?: all| any| the| those)?)\s+)$"
+)
+"""What stands before a `don't show` that bans or tells which ones, and no fault."""
+GRACE = later(r"(?i) (?:gracefully|safely|as (?:it should|expected|intended)|on purpose)\b")
+"""What tells behind a failure that it is as it should be."""
 NAMES = later(r"[\u4e00-\u9fff]{1,12}を")
 """A noun that a Japanese verb before it only tells apart."""
 SUPPOSED = later(
@@ -61,6 +73,8 @@ EXCEPTS = later(
     r"(?i)\b(?:but|except|apart from|however|though|aber|außer|pero|excepto|mais|sauf|mas|exceto|но)\b|但|不过"
 )
 """What goes on behind a word of acceptance to say what is not accepted."""
+ASKS_ON = later(r"(?i),? (?:what|how|where|when|who|which|first|before|can|could)\b")
+"""How words go on behind a `but` that takes nothing back."""
 THANKS = later(
     r"(?i)(?:many )?(?:thanks|thank you|cheers|gracias|muchas gracias|danke|vielen dank|merci|obrigad[oa]"
     r"|спасибо|谢谢|ありがとう)$"
@@ -163,9 +177,10 @@ def cues_of(text: str, context: Context) -> Cues:
         place="place" in found and words <= 12 and _has_options(context.last_words),
         title=context.asked and words <= 10 and _is_title(said, context.last_words),
         praises=praise <= 60 and _words(said[:praise]) <= 3,
-        yes_but=opens in ("yes", "praise") and EXCEPTS.search(said[:60]) is not None,
+        yes_but=opens in ("yes", "praise") and _excepts(said[:90]),
         thanks=THANKED.search(BYE.sub("", said[-60:])) is not None,
         why_not=WHY_NOT.search(said) is not None,
+        told_first="symptom" in spans and not _asks_before(said, spans["symptom"][0]),
         greets=GREETING.fullmatch(said) is not None,
         plain=found.get("praise", "good") == "good" or THANKS.match(found["praise"]) is not None,
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
@@ -225,7 +240,8 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
         is_noun = kind in ("undo", "back") and NOUNS.search(before)
         names = kind == "symptom" and NAMES.match(said, end)
         is_more = phrase.endswith(" not") and NOT_ONLY.match(said, end)
-        if is_denied or is_noun or names or is_more:
+        is_meant = kind == "symptom" and (_is_ordered(phrase, before) or GRACE.match(said, end))
+        if is_denied or is_noun or names or is_more or is_meant:
             return None
         return "correct" if kind == "still" and TO_COME.match(said, end) else kind
     is_own = start < 6 and phrase.startswith(("that", "it"))  # `no that's fine` denies nothing
@@ -233,6 +249,28 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
         return "correct"  # `no thanks` declines, and blames nothing
     is_weak = start > 3 and phrase in WEAK and len(said) > 30
     return None if is_weak or GOES_ON.match(said, end) else kind
+
+
+def _excepts(said: str) -> bool:
+    """Whether a `but` stands in what follows a word of acceptance, and no mere ask behind it."""
+    found = EXCEPTS.search(said[:60])
+    return found is not None and ASKS_ON.match(said, found.end()) is None
+
+
+def _is_ordered(phrase: str, before: str) -> bool:
+    """Whether a symptom is one that the user orders, bans or sets aside: `don't show the total`."""
+    is_one = phrase.startswith(("do not", "don't", "dont")) or phrase == "tests failing"
+    return is_one and ORDERED.search(before) is not None
+
+
+def _asks_before(said: str, at: int) -> bool:
+    """Whether the sentence asks for something before what stands there."""
+    here = re.split(r"[.!?\n]", said[:at])[-1]
+    asked = phrases().first(here).get("request")
+    if asked is None or here[asked[0] :].lower().startswith("why"):
+        return False
+    polite = here[slice(*asked)].lower() in ("please", "can you", "could you", "let's", "lets")
+    return polite or OPENERS.fullmatch(here, 0, asked[0]) is not None
 
 
 def _is_aside(before: str) -> bool:
@@ -289,7 +327,7 @@ LABEL = later(
     r"(?i)(?:(?:let'?s )?(?:go|do|use|take|start|implement|apply|address|fix"
     r"|examine|discuss|tackle|try|look)(?: (?:for|with|at))? "
     r"|i(?:'d)? (?:think|prefer|like|choose|say|go with) )?(?:option |number |#)?([a-f]|\d{1,2})"
-    r"(?:[.,):;]|\s+(?:-|but|is|and|please|then|seems)|\s*$)"
+    r"(?:\.(?!\d)|[,):;]|\s+(?:-|but|is|and|please|then|seems)|\s*$)"
 )
 """The label of an option at the head of a message."""
 LETTERED = later(r"(?i)(?:option )?[a-f](?:,? please\b|[.,;:)!])")
@@ -348,9 +386,11 @@ SUITS = later(
 """How words end that ask whether what they show is as it should be, not how it is with something."""
 
 
+_IT = r"(?:it|this|that|they|these|those|(?:the|my|our) \w+(?: \w+)?)"
 WHY_NOT = later(
-    r"(?i)\bwhy (?:(?:is|are|does|do|did|was|were|wo|ca)n'?t (?!we\b|you\b|i\b|u\b)\w"
-    r"|(?:is|are|does|do|did) (?:it|this|that|they|these|those|(?:the|my|our) \w+(?: \w+)?) not\b)"
+    rf"(?i)\bwhy (?:(?:is|are|does|do)n'?t {_IT}|(?:is|are|does|do) {_IT} not) (?:\w+ )?(?:appl|appear|build|chang"
+    r"|compil|display|fir|load|match|open|pass|print|refresh|render|respond|run|sav|show|sort|start|trigger"
+    r"|updat|work)(?:y|ie[ds]|e?[ds]|ing|ping|ning)?\b"
 )
 """How a question asks why something is not so."""
 LEAVE = later(
@@ -391,6 +431,7 @@ STATES = later(
     r"(?is)(?!.*\b(?:should|must|needs?|want|ought)\b)(?:(?:and|btw|by the way|oh|so)\W+)?(?:"
     r"(?:my (?!bet|concern|guess|idea|opinion|point|preference|question|suggestion|take|worry)|our |there\b)"
     r"[^.,!?\n]{0,60}?(?:\b(?:is|are|has|have)\b|'s\b|'re\b)(?! to\b)"
+    r"|the \w+(?: \w+){0,2} (?:is|are|runs|lives|lies) (?:at\b|in\b|on\b|under\b|called|named|down\b|up\b|offline|[\d\"'`/])"
     r"|(?!(?:\w+ )?(?:what|which|that|who|only)\b)(?:(?:the|this|these|those) )?\w+(?: \w+)?"
     r" _?already_? (?:is|are|has|have|does|do|was|were|had|did)\b)"
 )

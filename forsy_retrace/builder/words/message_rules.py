@@ -68,6 +68,8 @@ class Cues(NamedTuple):
     """It opens with a letter as with an option's: `B please, …`."""
     why_not: bool
     """It asks why something is not so, and nobody why they do not do it."""
+    told_first: bool
+    """It tells how something fails before its sentence asks for anything."""
     greets: bool
     """It is a greeting and no more."""
     plain: bool
@@ -167,16 +169,25 @@ def _views(cues: Cues) -> bool:
     return meant or VIEW.match(cues.rest) is not None
 
 
+def _whole(cues: Cues) -> str:
+    """The words from the opening phrase on."""
+    return cues.found.get(cues.opens, "") + cues.rest
+
+
 def _steers(cues: Cues) -> bool:
     """Whether words say how the work shall be: what it needs, or may not, or by which means."""
+    if CHATS.match(whole := _whole(cues)):
+        return False
     is_told = bool({"constrain", "forbid", "prefer"} & set(cues.found))
-    whole = cues.found.get(cues.opens, "") + cues.rest
     says = (SETS.match(whole), SETS.match(cues.rest), VIEW.match(whole), NEEDS.search(whole))
     return is_told or any(says)
 
 
 def _answers_points(said: str, listed: str) -> bool:
     """Whether the lines of an answer are labelled as two or more of the points that were listed."""
+    above = said[: first.start()] if (first := POINTS.search(said)) else ""
+    if ASIDE.search(above):
+        return False
     own = {
         label for label in POINTS.findall(said) if re.search(rf"(?m)^[\s>*-]*{label}[.)]", listed)
     }
@@ -200,6 +211,11 @@ VIEW = later(
     r"|(?:both|neither|probably|maybe|ideally)\b)"
 )
 """How words begin that say what their author thinks, or would have."""
+IDLE = later(
+    r"(?i)\W*(?:i feel|i['\u2019]?d like an?|i would like an?|i want to (?:know|understand|see|ask)|i (?:think|guess) (?:i|my|we)\b"
+    r"|(?:maybe|probably) i\b)"
+)
+"""How words begin that tell of their author, or want to be told something: they set nothing."""
 STEPS_IN = later(
     r"(?i)(?:\s+(?:a|one)?\s*(?:bit|sec|second|moment|minute))?[\s,.:;!–-]*"
     r"(?:i['’]?ll|i will|let me (?!see|know)|i['’]?m going to|i (?:just |already )?(?:fixed|did|changed|solved|found))\b"
@@ -220,21 +236,47 @@ NEEDS = later(
     r"(?i)\b(?:should|must|needs? to|ha(?:s|ve) to|ought to|(?:we|i) (?:also |really )?(?:want|need))\b"
 )
 """How words say what has to be."""
+_CLAUSE = r"(?:^|[.,;:!\n-]\s*|\b(?:and|but|so|then|that|think|thinking|guess|say) )"
+REQUIRES = later(
+    rf"(?i){_CLAUSE}(?:it|this|that|they|we|i|you|(?:the|each|all) [\w -]{{1,40}}) "
+    r"(?:should|must|_?needs?_? to|ha(?:s|ve) to|ought to|(?:also |really )?(?:want|need))\b"
+    rf"|{_CLAUSE}(?:please )?(?:make sure|(?:don['\u2019]?t|do not) (?!know|care|mind|think|have\b)|keep (?:it|this|them)|avoid|ensure"
+    r"|only use|never|remember to|note that|no need to|also (?:add|use|keep|make|do|have))\b"
+    r"|\bbut (?:please )?(?:keep|use)\b"
+)
+"""How a clause of an answer says how the work shall be: `the total must …`, `but keep …`; not
+`I don't know what it should be`."""
 SETS = later(
     r"(?i)\W*(?:please )?(?:(?:and|but|also|then|plus|use|keep|leave|put|take|only|just|don't|do not)\b"
     r"|\w+ (?:it|them|that|this|those|these)\b"
     r"|my (?:bet|concern|guess|idea|opinion|point|preference|suggestion|take|worry)\b)"
 )
 """How an order begins that adds to the work under way, or says how it is to be done; or a view of it."""
-ANOTHER = later(r"(?i)\W*(?:(?:how|what) )?about (?!the rest\b|it\b|(?:that|this)\W*$)")
+CHATS = later(
+    r"(?i)\W*(?:take your time|keep it up|just checking|leave it to me|forget it|then i\b|looks like)"
+)
+"""How words begin that set nothing for the work."""
+ANOTHER = later(
+    r"(?i)\W*(?:how about|what about(?= (?:an?|if|just|using|we|with|\w+ing)\b)) (?!the rest\b|it\b|you\b|(?:that|this)\W*$)"
+    r"(?![^\n]*[,.?!] (?:and |so )?(?:is|are|was|were|does|did|has|have|which|who|why|when)\b[^\n]*\?)"
+)
 """How another way is proposed."""
+ASIDE = later(
+    r"(?i)\b(?:aside|ignore|forget|instead|in this order|other (?:work|things?|tasks?) (?:first|that))\b"
+)
+"""What above a list of points says that they answer nothing."""
 POINTS = later(r"(?m)^\s*(\d{1,2})[.)]\s")
 """The labels of the lines of an answer."""
 HANDS_OVER = later(
-    r"(?i)\W*(?:(?:this|that|here)(?:['\u2019]s| is) )?(?:the |my )?(?:\w+ ){0,3}"
+    r"(?i)\W*(?:(?:this|that|here)(?:['\u2019]s| is) (?:the |my )?(?:\w+ ){0,3}|(?:the|my|our) (?:\w+ ){0,3}"
+    r"|(?:(?:browser|server|client|error|build|test|full|raw|ci)(?:['\u2019]s)? ){0,2})"
     r"(?:console|logs?|output|trace(?:back)?|transcript)\s*:[ \t]*\n"
 )
 """How words begin below which stands what was printed: `this is the console:`."""
+ASKED_BELOW = later(
+    r"(?is)\n[ \t]*\n[^\n]{0,40}\b(?:please|can you|could you|fix|let['\u2019]?s)\b[^\n]*\Z"
+)
+"""A last paragraph that asks for something."""
 HOW = later(r"(?i)\s+(?!(?:please|now|then|thanks|all)\b)\w")
 """What tells how, or where, behind a `do it`."""
 PASTED = "pastes-a-failure"
@@ -274,7 +316,7 @@ RULES: tuple[Rule, ...] = (
     Rule("dialog-answer-that-steers", "answer_to_agent_question", "new_instruction", 0.91,
          "An answer in a dialog in the user's own words, which says how the work shall be and asks nothing.",
          lambda c, x, via: x.answer and not c.question
-         and (bool({"constrain", "prefer", "correct"} & set(c.found)) or NEEDS.search(c.rest) is not None)),
+         and ("prefer" in c.found or REQUIRES.search(_whole(c)) is not None)),
     Rule("dialog-answer", "answer_to_agent_question", None, 0.9,
          "An answer in a dialog in the user's own words.",
          lambda c, x, via: x.answer),
@@ -362,7 +404,7 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: (x.asked or x.offered) and _views(c) and not _wrong(c, x)),
     Rule("proposes-another", "answer_to_agent_question", "new_instruction", 0.64,
          "Behind the agent's question or offer it proposes another way: `how about …`.",
-         lambda c, x, via: (x.asked or x.offered) and ANOTHER.match(c.rest) is not None and not _wrong(c, x)),
+         lambda c, x, via: (x.asked or x.offered) and ANOTHER.match(_whole(c)) is not None and not _wrong(c, x)),
     Rule("answers-point-by-point", "answer_to_agent_question", "new_instruction", 0.68,
          "Behind the agent's question it answers two or more of the listed points by their labels.",
          lambda c, x, via: x.asked and _answers_points(c.rest, x.last_words)),
@@ -394,7 +436,7 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.worked and not x.cut and c.opens == "forbid" and via == "queued"),
     Rule("doubts", "correction", "correction", 0.8,
          "It doubts the work: `are you sure`, or a yes with a question mark alone.",
-         lambda c, x, via: x.worked and (c.found.get("correct") in ("are you sure", "are we sure")
+         lambda c, x, via: x.worked and (c.found.get("correct", "").startswith(("are you sure", "are we sure"))
          or (c.opens == "yes" and c.question and c.words <= 2))),
     Rule("yes-but", "correction", "correction", 0.79,
          "A word of acceptance, then a but, over work that changed something.",
@@ -405,6 +447,7 @@ RULES: tuple[Rule, ...] = (
     Rule("wants-after-a-cut", "new_constraint", "new_instruction", 0.62,
          "After an interrupt, and no mere few words, it opens with what its author wants.",
          lambda c, x, via: x.cut and not x.rejected and not c.question and c.words > 8
+         and not {"permit", "praise", "again"} & set(c.found) and IDLE.match(_whole(c)) is None
          and (c.found.get("request") == "i want" if c.opens == "request" else VIEW.match(c.rest) is not None)),
     Rule("names-another-cause", "correction", "correction", 0.82,
          "It opens with what the cause is, and what it is not: `the issue is X, not Y`.",
@@ -426,7 +469,7 @@ RULES: tuple[Rule, ...] = (
          and "correct" not in c.found and not x.asked),
     Rule("explains", "clarification", "clarification", 0.74,
          "It opens with an explanation of an earlier ask.",
-         lambda c, x, via: x.worked and c.opens == "clarify"
+         lambda c, x, via: x.worked and c.opens == "clarify" and not (c.question and c.words <= 15)
          and not ((x.asked or x.offered) and _views(c))),
     Rule("accepts-and-asks-on", "direct_request", "approval", 0.72,
          "Praise somewhere in it, and a question.",
@@ -448,7 +491,8 @@ RULES: tuple[Rule, ...] = (
          and not _informs(c, x) and _steers(c)),
     Rule("hands-over", "status_update", None, 0.75,
          "It hands over what was printed: `this is the console:` and what follows.",
-         lambda c, x, via: x.worked and HANDS_OVER.match(c.rest) is not None and not c.question),
+         lambda c, x, via: x.worked and HANDS_OVER.match(c.rest) is not None and not c.question
+         and c.opens != "request" and ASKED_BELOW.search(c.rest) is None),
     Rule(PASTED, "status_update", None, 0.74,
          "After work that changed something, all of it is what was printed of a failure: it reports, and judges nothing.",
          lambda c, x, via: (x.acted or x.built) and c.wordless and not x.asked and not c.question),
@@ -469,7 +513,7 @@ RULES: tuple[Rule, ...] = (
          and not WISH.match(c.rest)),
     Rule("tells-how-it-fails-and-asks", "direct_request", "correction", 0.65,
          "After work that changed something, it tells how that fails, and asks about it.",
-         lambda c, x, via: x.acted and "symptom" in c.found and not x.asked
+         lambda c, x, via: x.acted and c.told_first and "next" not in c.found and not x.asked
          and (c.question or "request" in c.found)),
     Rule("tells-what-happened", "status_update", "other", 0.62,
          "It tells what happened or was done or, in the middle of a turn, what is so, and asks for nothing.",

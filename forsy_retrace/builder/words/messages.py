@@ -120,7 +120,7 @@ def _passage(text: str, kind: str, cues: Cues) -> str | None:
                 short = whole if len(whole) <= LONGEST else None
                 return next((words for words in own if phrase in plain(words)), short)
     told = (sentence[0].strip() for sentence in SENTENCE.finditer(stripped))
-    sentences = [sentence for sentence in told if not OPENERS.fullmatch(sentence)]
+    sentences = [one for one in told if not OPENERS.fullmatch(one) and not A_LABEL.fullmatch(one)]
     if kind == "new_instruction" and len(sentences) > 1 and _only_praises(sentences[0], cues):
         return sentences[1]
     if kind == "correction" and len(sentences) > MANY:
@@ -130,6 +130,8 @@ def _passage(text: str, kind: str, cues: Cues) -> str | None:
     return sentences[0] if sentences else stripped[:200]
 
 
+A_LABEL = later(r"(?i)\W*(?:option )?(?:[a-h]|\d{1,2})\W*")
+"""The label of an option and no more."""
 WANTS = later(
     r"(?i)\b(?:should|must|instead|rather than|(?<!no )needs? to|ought to)\b|\bnot\b|n['\u2019]t\b"
 )
