@@ -22,7 +22,7 @@ from .touched.paths import absolute, base_of, shown
 from .touched.programs import paths_put
 from .touched.replaced import before_of, whole
 from .touched.rewriters import Rewriters, by_git
-from .touched.scratch import EDITS
+from .touched.scratch import EDITS, TAKEN_AWAY
 from .touched.touches import touches
 from .variants import Lines
 
@@ -48,7 +48,7 @@ def files(trace: Trace) -> Trace:
             outside = contents.take(touched, step)
             page = looks.pages.get(step.actor)
             step = _observed(step, touched, looks, received.before(step), outside)
-            known = frozenset(t.path for t in touched if (t.actor, t.path) in looks.files)
+            known = frozenset(touch.path for touch in touched if looks.stands(touch))
             step = changed(step, touched, page[0] if page else None, known)
             received.take(step)
         lines.end(step)
@@ -67,6 +67,11 @@ class _Looks:
         self.places: dict[str, tuple[str | None, str | None]] = {}
         self.pages: dict[str, tuple[Page, int]] = {}
         """The page that was shown last, and the step that showed it."""
+
+    def stands(self, touch: Touch) -> bool:
+        """Whether the actor knows of a file, and of nothing that took it away."""
+        known = self.files.get((touch.actor, touch.path))
+        return known is not None and (known.edit is None or known.edit.kind not in TAKEN_AWAY)
 
     def take(self, step: Step, touched: Iterable[Touch]) -> None:
         if (page := page_of(step)) is not None:

@@ -201,6 +201,8 @@ def _judged(steps: list[Step], shell: str) -> Command:
         inline=tuple(_inline(steps)),
         negated=steps[at][0].block == "not",
         place=at,
+        unsure=tuple(_unsure(steps)),
+        bound=_chained(steps),
         behind_cd=_behind_cd(steps),
     )
 
@@ -282,6 +284,18 @@ def _poured(steps: list[Step]) -> Iterator[Poured]:
         may_stop = may_stop or (strict and not ready)
         goes_on = reached and ready
         reached = goes_on if part.after == "&&" else part.after not in ("||", "|")
+
+
+def _unsure(steps: list[Step]) -> Iterator[int]:
+    """The commands that the line may have left out."""
+    last, reached = _chained(steps), True
+    for at, (part, known) in enumerate(steps):
+        if part.depth:
+            continue
+        if part.block or part.after == "&" or not (reached or at >= last):
+            yield at
+        ready = known.done.words[:1] in (*_MOVES, *_READIES)
+        reached = reached and ready if part.after == "&&" else part.after != "||"
 
 
 def _chained(steps: list[Step]) -> int:

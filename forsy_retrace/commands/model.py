@@ -102,6 +102,11 @@ class Command(msgspec.Struct, frozen=True):
     """A `!` before the command that the line is for: what comes to nothing is what was wanted."""
     place: int = 0
     """Where the command that the line is for stands among its commands."""
+    unsure: tuple[int, ...] = ()
+    """The commands that may not have run, or not have worked, although the line did and nothing
+    that they print says so: behind a `&&` or in a block of which the exit status does not tell."""
+    bound: int = 0
+    """From which command on each has worked where the line has: a chain of `&&` to its end."""
     behind_cd: int = 0
     """How many of its commands, from a leading `cd` on, come to nothing where that fails."""
 

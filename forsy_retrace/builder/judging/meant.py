@@ -88,10 +88,14 @@ TO_SHOW_A_FAILURE = later(
     r"(?:readable |clean |clear |new )?(?:failure|error) (?:output|path)\b"
 )
 """How an agent says that a run is to show how the program tells of a failure."""
+CRASHED = later(
+    r"(?m)^Traceback |^panic: |Segmentation fault|^\w+(?:Error|Exception): |^\s+at \S+ \("
+)
+"""How a program ends that tells of no failure itself."""
 LOOKS_GOOD = later(
     r"(?i)\A\W*(?:this|that|it|(?:the |this )?(?:new )?(?:output|error(?: message)?|message|usage))"
     r"(?: now)? (?:looks|reads|is|works) (?:good|great|right|correct|fine|perfect|as (?:expected|intended))\b"
-    r"(?![^.\n]{0,80}\b(?:but|however|except|though)\b)"
+    r"(?![^\n]{0,200}\b(?:but|however|except|though|until|only|unless|apart|fails?|crash\w*|fix\w*)\b)"
 )
 """How an agent says of what a run printed, an error too, that it is as it should be."""
 
@@ -181,6 +185,8 @@ def _is_to_fail(step: Step) -> bool:
 
 def _shows_a_failure(step: Step, said: str) -> bool:
     """Whether a program was run to see what it prints where something is wrong."""
+    if CRASHED.search(step.printed):
+        return False
     is_told = TO_SHOW_A_FAILURE.search(_said_before(step)) is not None
     return is_told or LOOKS_GOOD.match(said) is not None
 

@@ -44,7 +44,8 @@ def pages(trace: Trace, heard: Heard) -> dict[int, int]:
         if step.turn != turn:
             opened, turn = {}, step.turn
         for actor in heard.by(step) if tells(step) and opened else ():
-            said = {word.rstrip("/.") for word in ADDRESS.findall(step.output or "")}
+            clauses = (one for one in CLAUSES.split(step.output or "") if not DENIES.search(one))
+            said = {word.rstrip("/.") for one in clauses for word in ADDRESS.findall(one)}
             for address in said & opened.get(actor, {}).keys():
                 found.setdefault(opened[actor][address], step.step)
         sent = step.call.input if step.call else None
@@ -55,6 +56,9 @@ def pages(trace: Trace, heard: Heard) -> dict[int, int]:
     return found
 
 
+DENIES = later(r"(?i)\b(?:not|no|nothing|none|without|cannot|failed|unable)\b|n['’]t\b")
+"""A clause that tells what a page has not."""
+CLAUSES = later(r"[,;\n]|[.!?] ")
 ADDRESS = later(r"https?://[^\s<>\"'`)\]]+")
 SHORTEST_ADDRESS = 12
 """Letters that the address of a page has at least."""

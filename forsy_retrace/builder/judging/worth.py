@@ -341,10 +341,16 @@ def _check_passed_over_it(step: Step, later: Hindsight) -> Told | None:
     return Told(f"The check in step {over.step} passed over it.", (over.step,))
 
 
+UNDONE = later(
+    r"(?m)^(?:awk|cat|cp|mv|node|patch|perl|python3?|ruby|sed|tee|(?:ba|z)?sh): |^Traceback "
+)
+"""How what writes says that it did not."""
+
+
 def _checks_its_own(step: Step, later: Hindsight) -> bool:
     """Whether a line put something into a file of the work, and its own check then passed."""
     check = later.trace.checks.get(step.step)
-    if check is None or not check.passed or step.run is None:
+    if check is None or not check.passed or step.run is None or UNDONE.search(step.printed):
         return False
     before, _ = around_its_check(step.run)
     wrote = any(one.writes or one.rule == "inline-program" for one in before)

@@ -74,11 +74,17 @@ def answer(step: Step) -> str | None:
     if text[:1] in ("{", "["):
         return _of_object(text)
     *before, last = text.splitlines() or [""]
+    if any(map(REFUSES.search, before)):
+        return None
     if len(last) <= LONGEST and ADDRESS.fullmatch(last) and len(before) <= MOST_BEFORE:
         return f"The answer names {last}."
     return f"The answer says “{last}”." if last and not before and len(last) <= LONGEST else None
 
 
+REFUSES = later(
+    r"(?i)\balready exists\b|^\W*(?:error|fatal|failed)\b|\b(?:unauthorized|forbidden|log in|denied)\b"
+)
+"""How a line above an address says that nothing was made there."""
 ADDRESS = later(r"[a-z][a-z0-9+.-]{1,20}://\S+")
 MOST_BEFORE = 5
 """Lines that may stand before the address of what was made: warnings, what is under way."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from forsy_retrace.commands import MOVES, REMOVES, Command
-from forsy_retrace.events import SHELL
+from forsy_retrace.events import SHELL, ToolResult
 from forsy_retrace.evidence import derived
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, put
@@ -58,10 +58,16 @@ def changed(
     sight = _sight(step, touched, page, known)
     for rule in RULES:
         if (text := rule.tell(step, sight)) is not None:
-            shown_by = step.told if step.success is False and step.told else step.result
-            here = shown_by.origin if step.result and shown_by else step.origin
+            here = _shown_by(step).origin if step.result else step.origin
             return put(step, {"state_change": derived(rule.name, here.evidence)}, state_change=text)
     return step
+
+
+def _shown_by(step: Step) -> ToolResult:
+    """What shows how a call ended: the later output of one that had only begun, or its result."""
+    assert step.result is not None
+    ended_later = step.success is False or step.result.outcome == "launched"
+    return step.result.end or step.result if ended_later else step.result
 
 
 def _sight(step: Step, touched: list[Touch], page: Page | None, known: frozenset[str]) -> Sight:
@@ -129,7 +135,10 @@ def _removed(step: Step, sight: Sight) -> str | None:
         return None
     if FORGIVES.search(step.input or "") or COMPLAINS.search(step.printed):
         return None
-    words = (word for one in simples if one.name in REMOVES for word in one.words[1:])
+    removing = {at: one for at, one in enumerate(simples) if one.name in REMOVES}
+    words = {word for one in removing.values() for word in one.words[1:]}
+    if not (sight.run and removing.keys().isdisjoint(sight.run.unsure)):
+        return None
     if any(map(FORCE.match, words)) and not sight.known.issuperset(gone):
         return None
     names = [shown(path, step.cwd) for path in dict.fromkeys(gone)]
@@ -138,10 +147,10 @@ def _removed(step: Step, sight: Sight) -> str | None:
     return " ".join([said, *_by_git(step, sight)])
 
 
-FORGIVES = later(r"2>|\|\|")
+FORGIVES = later(r"2>|&>|\|\|")
 """What hides or forgives that a file was not there."""
 FORCE = later(r"-[a-zA-Z]*f|--force\b")
-COMPLAINS = later(r"(?m)^(?:rm|rmdir|unlink): |cannot remove|No such file")
+COMPLAINS = later(r"(?m)^(?:rm|rmdir|unlink|sudo|fatal|error): |cannot remove|No such file")
 MOST_GONE = 3
 
 

@@ -44,6 +44,8 @@ class Line(NamedTuple):
     sentence: str
     unless: Pattern[str] | None = None
     """What the output then may not hold."""
+    is_bound: bool = False
+    """It says what was begun: the line's exit status has to say that it was done."""
 
 
 LINES = (
@@ -94,7 +96,8 @@ LINES = (
         ("git clone",),
         later(r"(?m)^Cloning into '([^'\n]+)'\.\.\."),
         "A repository was cloned into {0}.",
-        later(r"(?m)^(?:fatal|error): "),
+        later(r"(?m)^(?:fatal|error|\w+@\S+): |Permission denied|Killed|Terminated"),
+        is_bound=True,
     ),
     Line(
         ("git branch",),
@@ -110,7 +113,9 @@ def told_by_git(step: Step, run: Command) -> Iterator[str]:
     text = bare_output(step) if "git" in run.programs else ""
     if not names.isdisjoint(FETCHES) and (refs := [refs for _, refs in _moved(text, "From")]):
         yield f"Fetched: {', '.join(refs)}."
+    bound = {one.name for one in run.simples[run.bound :]} if step.success else set[str]()
     rows = [row for row in LINES if not names.isdisjoint(row.commands)]
+    rows = [row for row in rows if not (row.is_bound and bound.isdisjoint(row.commands))]
     rows = [row for row in rows if row.unless is None or not row.unless.search(text)]
     found = sorted(
         (one.start(), row.sentence, one) for row in rows for one in row.pattern.finditer(text)

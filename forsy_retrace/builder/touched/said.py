@@ -16,11 +16,15 @@ class Line(NamedTuple):
 
     is_of: Callable[[Simple], bool]
     pattern: Pattern[str]
+    beside: Callable[[Simple], bool] = lambda one: True
+    """What may stand beside them: what else prints such lines may not."""
 
 
+CHANGES_AN_ISSUE = ("add", "close", "create", "delete", "dep", "reopen", "update")
+QUIET = ("git add", "git commit", "git push", "npm publish")
 LINES = (
     Line(  # npm, pnpm, Go, pip, Cargo, uv
-        lambda one: one.operation == "install",
+        lambda one: one.operation == "install" and "--dry-run" not in one.words,
         later(
             r"(?m)^(?:(?:added|removed|changed) [1-9]\d* packages?\b|go: (?:added|upgraded|downgraded|removed) \S"
             r"|Successfully (?:un)?installed |[ \t]{1,20}Adding \S+ v\S+ to |(?:Uni|I)nstalled [1-9]\d* packages? in ).*"
@@ -34,12 +38,16 @@ LINES = (
         ),
     ),
     Line(
-        lambda one: one.words[:2] == ("npm", "version"),
+        lambda one: one.words[:2] == ("npm", "version") and len(one.words) > 2,
         later(r"(?m)^v\d{1,9}\.\d{1,9}\.\d{1,9}(?!\d)\S{0,60}$"),
+        lambda one: one.role == "prep" or one.name in QUIET,
     ),
     Line(
-        lambda one: one.words[:1] == ("bd",),
+        lambda one: (
+            one.words[:1] == ("bd",) and one.words[1:2] != () and one.words[1] in CHANGES_AN_ISSUE
+        ),
         later(r"(?m)^✓ (?:Added|Closed|Created|Updated) .*"),
+        lambda one: one.role == "prep" or one.words[:1] == ("bd",),
     ),
 )
 STOPPED = later(r"Successfully (?:killed|stopped) (?:shell|task): \w+")
@@ -54,8 +62,11 @@ def said(step: Step) -> str | None:
     if step.success is False:
         return None
     patterns = [STOPPED] if step.like in STOPS else []
-    for one in step.run.simples if step.run is not None else ():
-        patterns += [row.pattern for row in LINES if row.is_of(one)]
+    simples = step.run.simples if step.run is not None else ()
+    for row in LINES:
+        own = [one for one in simples if row.is_of(one)]
+        if own and all(row.beside(one) for one in simples if one not in own):
+            patterns.append(row.pattern)
     if not patterns:
         return None
     text = bare_output(step)
@@ -63,4 +74,6 @@ def said(step: Step) -> str | None:
     told = [f"“{line}”" for line in dict.fromkeys(lines) if len(line) <= LONGEST]
     more = f" and {len(told) - MOST_SAID} more lines" if len(told) > MOST_SAID + 1 else ""
     shown = told[:MOST_SAID] if more else told
-    return f"The output says {', '.join(shown)}{more}." if told else None
+    began = step.result is not None and step.result.outcome == "launched"
+    which = "Its later output" if began else "The output"
+    return f"{which} says {', '.join(shown)}{more}." if told else None

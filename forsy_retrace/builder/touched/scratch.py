@@ -8,6 +8,8 @@ from forsy_retrace.trace import Trace
 
 from .paths import absolute
 
+TAKEN_AWAY = ("delete", "removed", "folder removed")
+"""What a touch did to a file that is there no more."""
 EDITS = ("edit", "write", "delete")
 SCRATCH = later(r"^(?:/private)?/(?:tmp|var/folders)/|[/\\]AppData[/\\]Local[/\\]Temp[/\\]")
 """Where scratch files lie: writing one is no edit of the work."""
