@@ -42,7 +42,9 @@ ROWS: tuple[Row, ...] = (
         later(
             # What would be done if things were otherwise is no option.
             r"(?i)\A(?!.*\bif (?:this|it|that|there|they|i|we) (?:were|was|had)\b)"
-            r".*\b(?:i|we) (?:could|might)(?: also)?\b.{3,200}\b(?:but|however|(?<!even )though)\b"
+            r".*\b(?:i|we) (?:could|might)(?: also)?\b.{3,200}(?<![.!?])\b(?:but|however|(?<!even )though)\b"
+            # One word more, or what comes first, speaks against nothing either.
+            r"(?! \w+[.!?]?\Z| first\b)"
             # What has to be heeded on the way speaks against nothing.
             r"(?!,? (?:(?:i|we) )?(?:must|need to|have to|should) (?:also |be careful|check|ensure|first|keep|make sure))"
         ),
@@ -56,6 +58,7 @@ ROWS: tuple[Row, ...] = (
             r"(?i)\b(?:i'll|i will|i'd|i should|i'm going to|we'll|we should|we keep|let's|let me|i think|i can)\b"
             r"[^.(]{0,160}\brather than (?:\w+ )?\w+ing\b"
             r"|\binstead of \w+ing\b[^.]{0,120}\bi (?:can|could|will)\b"
+            r"|\A\s*rather than \w+[^.,(]{0,120}, (?:i'll|i will|i'm going to|we'll|let's|let me)\b"
         ),
         0.65,
         and_done=True,
@@ -66,8 +69,11 @@ ROWS: tuple[Row, ...] = (
 SENTENCE = later(
     r"[^.!?\n]+(?:[.!?](?!['\"”’)]?(?:\s|$))[^.!?\n]*)*(?:[.!?](?:['\"”’)](?=\s|$))?)?", re.M
 )
-NAMED = later(r"`([^`\n]{2,80})`|\b([a-z]\w*[A-Z]\w*|\w+_\w+|\d{4,})\b")
-"""What a sentence calls by its name: code, an identifier, a long number."""
+NAMED = later(
+    r"`([^`\n]{2,80})`|(?<![\w/.])(/\w[\w./{}-]{0,200}[\w}])|(?<=\s)(-{1,2}[a-z][\w-]{0,60})(?=\s)"
+    r"|\b([a-z]\w*[A-Z]\w*|\w+_\w+|\d{4,})\b"
+)
+"""What a sentence calls by its name: code, a path, a flag, an identifier, a long number."""
 
 LEFT_OUT = "\n[…]\n"
 """What stands in a quote for the sentences between."""
@@ -124,10 +130,12 @@ def _is_taken(sentence: str, step: Step, ahead: Sequence[Step]) -> bool:
     """Whether one call of the turn, from the step's own on, sends all that a sentence names."""
     names = ["".join(name) for name in NAMED.findall(sentence)]
     return bool(names) and any(
-        all(name in sent for name in names)
+        all(re.search(rf"{re.escape(name)}(?!\w)", sent) for name in names)
         for sent in (
             f"{one.tool} {one.input}"
             for one in ahead
-            if one.call is not None and one.turn == step.turn and one.actor == step.actor
+            if (one.call is not None or one is step)
+            and one.turn == step.turn
+            and one.actor == step.actor
         )
     )

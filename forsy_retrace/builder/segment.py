@@ -45,6 +45,10 @@ RULES = (*CAME_AS.values(), BY_KIND, STOPPED)
 TURN_ENDS = "notice: background task ended"
 """A background task's end reaches the agent as a new turn, though nobody wrote it."""
 BLANK = "blank words"
+ANNOUNCES = later(
+    r"(?im)(?:^|[.!?]\s+)(?:now,? )?(?:let me|let['\u2019]s|i['\u2019]ll|i will|i['\u2019]m going to)\b[^.!?\n]{1,200}:\s*\Z"
+)
+"""What an agent says right before a call."""
 REPORT = "a subagent's report, repeated in the call that started it"
 
 
@@ -157,7 +161,7 @@ class _Segments:
         late: list[tuple[int, Step]] = []
         for actor in list(self.pending):
             count = len(self.steps)
-            self._flush(actor, ends=True, is_alone=is_alone)
+            self._flush(actor, ends=not self._announces(actor), is_alone=is_alone)
             place, turn = self.since.get(actor, (count, self.turn))
             if actor.startswith("subagent") and place < count:
                 words = self.steps[count:]
@@ -165,6 +169,11 @@ class _Segments:
                 place = self._behind(place, words[0]) if words else place
                 late += ((place, structs.replace(step, turn=turn)) for step in words)
         self._insert(sorted(late, key=lambda one: one[0]))
+
+    def _announces(self, actor: str) -> bool:
+        """Whether an actor's last words only say what it is about to do: the log breaks off there."""
+        said = [part for part in self.pending.get(actor, ()) if isinstance(part, Message)]
+        return bool(said) and ANNOUNCES.search(said[-1].text[-300:]) is not None
 
     def _behind(self, place: int, words: Step) -> int:
         """The place behind what others had begun to say before: it became a step later."""

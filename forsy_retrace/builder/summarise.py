@@ -400,11 +400,15 @@ def _facts(trace: Trace, told: Told) -> dict[str, Any]:
     return found
 
 
+SHORTEST = 8
+"""Characters of a first line that say by themselves what a task is."""
+
+
 def _title(trace: Trace) -> str:
     """The first line of the task, and the next where it only announces what follows."""
     lines = [line.strip() for line in trace.task.splitlines() if line.strip()] or ["Untitled"]
     line, below = lines[0], lines[1].lstrip("#-*> ") if len(lines) > 1 else ""
-    if line.endswith(":") and below[:1].isalnum():
+    if (line.endswith(":") or len(line) < SHORTEST) and below[:1].isalnum():
         line = f"{line} {below}"
     return line if len(line) <= 80 else line[:79].rstrip() + "…"
 
@@ -416,8 +420,9 @@ def _description(trace: Trace, shows: Shows) -> str:
     retries = sum(s.retry_of is not None for s in trace.steps)
     told = f"{failed} of the calls failed or never ran"
     attempt = "attempts" if retries == 1 else "attempt"
-    if calls and all(s.actor == SHELL and s.success is None for s in calls):
-        told, attempt = "The log does not tell of any call whether it worked", "may attempt"
+    if calls and all(s.success is None for s in calls):
+        told = "The log does not tell of any call whether it worked"
+        attempt = "may attempt" if all(s.actor == SHELL for s in calls) else attempt
     humans = [s for s in trace.steps if s.action == "user_message"]
     judged = sum(s.feedback_type is not None for s in humans)
     parts = [

@@ -187,7 +187,8 @@ VERBS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     (
         "reads",
         later(
-            r"(?i)(?:^|[_-])(?:get|read|fetch|view|show|describe|snapshot|inspect|screenshot|take_screenshot|console_messages|network_requests|status|tabs|docs)"
+            r"(?i)(?:^|[_-])(?:get|read|fetch|view|show|describe|snapshot|inspect|screenshot|take_screenshot"
+            r"|console_messages|network_requests|status|logs|tabs(?!_(?:close|create|new|open|select))|docs)"
         ),
         "read",
     ),
@@ -313,7 +314,13 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     if ACTION in tool:
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool.partition(ACTION)[2])
         return _by_verb(name, "api")
-    return _mcp(tool) if any(server_of(tool)) else _by_its_verb(tool)
+    if not any(server_of(tool)):
+        return _by_its_verb(tool)
+    kind = _mcp(tool)
+    match server_of(tool)[1], sent:
+        case "computer", {"action": str(act)} if act in SEES:
+            return kind._replace(operation="read", rule=SEES_SCREEN)
+    return kind
 
 
 def _by_its_verb(tool: str) -> Kind:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from forsy_retrace.sdk import Shows, a_log_of
+from forsy_retrace.trace import counted
 from forsy_retrace.version import VERSION
 
 Json = Mapping[str, Any]
@@ -69,7 +70,8 @@ def _limits(manifest: Json, shows: Shows) -> list[str]:
     shared = manifest.get("shared_prefix")
     if shared:
         lines.append(
-            f"- Its first {shared['records']} records were copied from an earlier session."
+            f"- Its first {counted(shared['records'], 'record')}"
+            f" {'was' if shared['records'] == 1 else 'were'} copied from an earlier session."
         )
     return lines or ["- None known."]
 

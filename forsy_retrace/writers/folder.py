@@ -208,15 +208,18 @@ def _manifest(
 def _counts(steps: Sequence[Json]) -> Json:
     """Calls, those that failed, errors beside them, and retries.
 
-    None, and not 0, of a history that tells no outcome.
+    None, and not 0, of what a log cannot tell that shows of no call how it ended: how many failed
+    and, of a history of commands, how many were attempts.
     """
     calls = [step for step in steps if step["tool"] is not None]
     failed = sum(step["success"] is False for step in calls)
     errors = sum(step["action"] == "error" for step in steps)
     retries = sum(step["retry_of"] is not None for step in steps)
     counts: dict[str, int | None] = {"failed": failed, "errors": errors, "retries": retries}
-    if calls and all(step["actor"] == SHELL and step["success"] is None for step in calls):
-        counts = {name: count or None for name, count in counts.items()}
+    if calls and all(step["success"] is None for step in calls):
+        is_history = all(step["actor"] == SHELL for step in calls)
+        for name in tuple(counts) if is_history else ("failed",):
+            counts[name] = counts[name] or None
     return {"calls": len(calls), **counts}
 
 

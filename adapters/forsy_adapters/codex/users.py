@@ -14,6 +14,7 @@ from .state import State
 from .survey import key
 from .units import Unit
 from .words import (
+    APPROVAL,
     CWD,
     NOBODYS,
     SHELL,
@@ -96,6 +97,8 @@ class Users:
                 yield from state.fact(unit, path, "cwd", found[1])
             if found := SHELL.search(text):
                 yield from state.fact(unit, path, "shell", found[1])
+            if found := APPROVAL.search(text):
+                yield from state.fact(unit, path, "permission_mode", found[1])
         elif why == "injected: instructions" and instructions(text):
             yield Fact(here, "memory", instructions(text))
         elif why == "notice: turn aborted" and not state.found.aborts:

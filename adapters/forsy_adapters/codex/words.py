@@ -55,6 +55,9 @@ REPLY = later(
 )
 PLAN = later(r"<proposed_plan>\s*\n(.*?)</proposed_plan>", re.S)
 CWD = later(r"(?:<cwd>\s*|^Current working directory: )([^<\n]{1,1000}?)\s*(?:</cwd>|$)", re.M)
+APPROVAL = later(
+    r"(?:<approval_policy>\s*|^Approval policy: )([a-z-]{1,40})\s*(?:</approval_policy>|$)", re.M
+)
 SHELL = later(r"<shell>\s*([^<\n]{1,100}?)\s*</shell>")
 WRAPPED = later(
     r"\A\s*(?:# AGENTS\.md instructions[^\n]*\n\s*)?"

@@ -127,6 +127,18 @@ class Window:
         return Change(self.path, "shown", shown=shown, start=self.first, total=total)
 
 
+OFFERED = later(r"(?m)^(\w{1,60}):\n  docstring: ")
+"""How the harness's prompt names a command of its own."""
+SHELL_TOO = "typical bash commands"
+"""What the prompt says of the shell."""
+
+
+def offered_in(prompt: str) -> list[str]:
+    """The commands that the harness's prompt names, and its shell."""
+    names = OFFERED.findall(prompt)
+    return [*dict.fromkeys(names), *(["shell"] if names and SHELL_TOO in prompt else [])]
+
+
 def flag_in(action: str) -> str:
     """The flag that a line hands in; empty where it hands in files, or is another."""
     try:

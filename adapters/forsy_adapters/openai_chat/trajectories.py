@@ -11,7 +11,7 @@ from .actions import acted, moved, observed
 from .chat import AGENT
 from .place import Json, Place, Told, opened, text_in
 from .speech import idea, said
-from .swe_agent import SweAgent, flag_in
+from .swe_agent import SweAgent, flag_in, offered_in
 
 
 def rest(history: list[Any], steps: Any, here: Place, end: Verdict) -> Iterator[Told]:
@@ -57,6 +57,12 @@ def named(history: list[Any], here: Place) -> Iterator[Told]:
     """Which harness made a log whose messages keep their actions apart."""
     if any(map(_acts, history)):
         yield Told(None, Fact(here.origin("system"), "harness", "SWE-agent"))
+        for index, message in enumerate(_dicts(history)):
+            if message.get("role") == "system" and (
+                names := offered_in(text_in(message, "content"))
+            ):
+                where = here.deeper(index, "content").origin("system")
+                yield Told(None, Fact(where, "tools", names))
 
 
 def place(steps: Any, here: Place) -> Iterator[Told]:
