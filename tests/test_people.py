@@ -52,6 +52,10 @@ def test_a_person_is_known_by_the_key_or_the_mail_beside_the_name(way: str) -> N
         "INSERT INTO shelves (id, name) VALUES (1,'Oak Shelf');",
         "INSERT INTO orders (name, total) VALUES ('Oak Shelf', 4) -- the email goes out later",
         '"reviewers": ["cart-team", "bot"]',
+        '"created_by": "Nightly Sync"',
+        '"participants": ["Web Browser", "Load Balancer"]',
+        "INSERT INTO shelves (name, phone, email) VALUES ('Oak Shelf', NULL, NULL);",
+        "/gpfs/home/software/bin and /scratch/home/modules/x",
         '"participants": 4',
     ],
 )

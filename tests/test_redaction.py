@@ -2947,6 +2947,15 @@ IN_ITS_PLACE = [
     "aws ssm put-parameter --name /x/db --value {held} --type SecureString",
     "wrangler secret put CART <<< '{held}'",
     "CREDS = ('beheer', '{held}')",
+    '"cookies":[{{"domain":"x","value":"{held}","name":"sid"}}]',
+    '"cookies":[{{"name":"prefs","value":"{{a}}","x":{{"y":1}}}},{{"name":"sid","value":"{held}"}}]',
+    "INSERT INTO users (id, pw) VALUES (make_id(), '{held}')",
+    "INSERT INTO users (note, pw) VALUES\n            ('two\nlines', 'x'),\n  ('a', '{held}');",
+    "INSERT INTO \"our users\" AS u (id, pw) VALUES\n-- all\n('7'::uuid, '{held}')",
+    "user,pw\n" + "beheer,x9!\n" * 200 + "beheer,{held}\n",
+    "vercel env add CART_TOKEN production <<< {held}",
+    "aws ssm put-parameter --name /x/db --value {held}",
+    "\nkey: {held}",
 ]
 
 
@@ -2961,6 +2970,10 @@ def test_only_a_semicolon_ends_a_value_of_a_connection_string(key: str) -> None:
     assert shown == f"Server=db;User Id=sa;{key}=[CREDENTIAL_1];Encrypt=True;"
     told = mask(f"Then {key}=kQ8mW2pLzR4 and go on; it is done")
     assert told.endswith("and go on; it is done")
+    first = mask(f"{key}=kQ8m W2pLzR!4;Server=db;User Id=sa;")
+    assert first == f"{key}=[CREDENTIAL_1];Server=db;User Id=sa;"
+    last = mask(f'x = "Server=db;User Id=sa;{key}=kQ8=m W2=pLzR!4"')
+    assert last == f'x = "Server=db;User Id=sa;{key}=[CREDENTIAL_1]"'
 
 
 @pytest.mark.parametrize(
@@ -2977,8 +2990,25 @@ def test_only_a_semicolon_ends_a_value_of_a_connection_string(key: str) -> None:
         '[bindings]\nkey = "CommandPaletteToggleShortcutAction"\n',
         'import { test, pw } from "playwright"\npw = page.locator("x")\n',
         '"cookies":[{"name":"theme","value":"dark"}]',
+        "\nkey: Linux-node-8f3a1c9e5b7d2f4a6c8e0b1d3f5a7c9e1b3d5f7a",
+        "Event:\nKey: reports/2024/q1/8f3a1c9e5b7d2f4a6c8e.csv",
+        "\nkey: 7f3a1c9e-5b7d-4f4a-8c8e-0b1d3f5a7c9e",
+        "vercel env add NODE_ENV production <<< production",
+        'gh secret set X && grep foo <<< "some text here"',
+        "aws ssm put-parameter --name /ami --value ami-0abc1234567890def --type String",
+        "PWM|pw=12ms|",
         "POINTS = ('beheer', 'kamer')",
     ],
 )
 def test_what_only_looks_like_the_name_of_a_secret_hides_nothing(text: str) -> None:
     assert mask(text) == text
+
+
+def test_a_list_of_bytes_is_read_as_the_text_that_it_spells() -> None:
+    chunk = list(f"DB_PASSWORD={HELD}\nCART=oak\n".encode())
+    shown = mask(f'{{"chunk": {chunk}, "next": 1}}')
+    assert shown.startswith('{"chunk": [68, 66, 95,')
+    assert "[CREDENTIAL_1]" in shown
+    assert ", ".join(map(str, HELD.encode()))[4:-4] not in shown
+    plain = f'{{"chunk": {list(b"nothing to hide in this")}, "sizes": {[300] * 20}}}'
+    assert mask(plain) == plain

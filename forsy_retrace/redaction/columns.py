@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,11 +13,10 @@ from forsy_retrace.redaction.strength import WEAK, judge, strength
 from forsy_retrace.redaction.values import Value
 
 if TYPE_CHECKING:
-    import re
-
     from forsy_retrace.redaction.scan import Rule, Scan
 
-ROWS = 50
+ROWS = 100_000
+"""Rows of one table: what lies in one that was read begins none."""
 WIDTH = 600
 BAR, THICK, DOUBLE = "│".encode(), "┃".encode(), "║".encode()
 BARS = (b"|", BAR)
@@ -35,17 +35,25 @@ MARKED_TEXT = later(
     rb"(?:\s{0,80}<(?!t[dhr])[a-z]{1,10}(?:\s[^<>]{0,200})?>){0,3}\s{0,80}([^<>\s][^<>\n]{0,600})"
 )
 
-INSERT = later(rb"\s{1,4}[\w.\"`\[\]-]{1,120}\s{0,4}\(([^()]{1,1000})\)\s{0,8}values?\s{0,8}(?=\()")
+INSERT = later(
+    rb"\s{1,4}(?:[\w.\"`\[\]-]{1,120}|\"[^\"\n]{1,60}\")(?:\s{1,4}as\s{1,4}\w{1,30})?"
+    rb"\s{0,4}\(([^()]{1,4000})\)\s{0,80}(?:overriding (?:system|user) value\s{1,80})?"
+    rb"values?\s{0,80}(?:--[^\n]{0,200}\n\s{0,80})?(?=\()"
+)
 COPY = later(rb"copy\s{1,4}[\w.\"]{1,120}\s{0,4}\(([^()]{1,1000})\)\s{1,4}$")
-TUPLE = later(rb"\s{0,8},?\s{0,8}\(")
+TUPLE = later(rb"\s{0,80},?\s{0,80}\(")
 CELL = later(
-    rb"\s{0,8}(?:[NEB]?'((?:[^'\\\n]|''|\\.){0,1000})'|\"([^\"\n]{0,1000})\"|([^,()'\"\n]{1,200}))"
-    rb"\s{0,8}([,)])"
+    rb"\s{0,80}(?:(?:[NEBX]|_[A-Za-z0-9]{2,12} ?)?'((?:[^'\\]|''|\\.){0,4000})'"
+    rb"(?:::[\w\[\]. ]{1,40})?|\"([^\"\n]{0,1000})\"|([^,()'\"\n]{1,200}"
+    rb"|[\w. ]{1,60}\((?:[^()'\"\n]|'[^'\n]{0,200}'){0,200}\)(?:::\w{1,20})?))"
+    rb"\s{0,80}([,)])",
+    re.DOTALL,
 )
 
 
 STATEMENTS = (
     *(b"insert into", b"insert ignore into", b"insert or replace into", b"insert or ignore into"),
+    *(b"insert or abort into", b"insert low_priority into", b"insert delayed into"),
     *(b"replace into", b"from stdin"),
 )
 """Behind these stand rows of a table of which the columns are named."""

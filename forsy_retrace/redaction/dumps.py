@@ -25,6 +25,11 @@ IN_HEX, IN_WORDS, IN_SIGNS = (1, 3, 5), 7, 8
 """The groups that hold bytes as such, as words whose second byte stands first, and as signs."""
 PAIR = later(rb"[0-9a-fA-F]{2}")
 CELL = later(rb" (  [!-~ ]| \\[0abtnvfr]|[0-7]{3})")
+LIST = later(rb"\[\s{0,8}((?:[0-9]{1,3},\s{0,8}){11,200000}[0-9]{1,3})\s{0,8}\]")
+"""Numbers that may be bytes."""
+PRINTED = bytes((*range(32, 127), *b"\n\r\t\x1b"))
+"""Bytes of texts; a list with many others is none."""
+FIGURE = later(rb"[0-9]{1,3}")
 ESCAPED = dict(zip(b"0abtnvfr", b"\0\a\b\t\n\v\f\r", strict=True))
 
 
@@ -75,10 +80,10 @@ class Dump(View):
 
 
 def dumps(data: bytes, under: View | None = None) -> list[Dump]:
-    """The dumps in a text, or in a view of one: lines that follow one another."""
+    """The dumps in a text, or in a view of one: lines that follow one another, lists of bytes."""
+    found = [Dump([line], under) for line in _lists(data)]
     if b"0000" not in data or not BEGIN.search(data):
-        return []
-    found: list[Dump] = []
+        return found
     held: list[Line] = []
     last = -1
     for match in LINE.finditer(data):
@@ -88,6 +93,17 @@ def dumps(data: bytes, under: View | None = None) -> list[Dump]:
         held.append(_line(match))
         last = match.end()
     return [*found, Dump(held, under)] if held else found
+
+
+def _lists(data: bytes) -> Iterator[Line]:
+    """The lists of numbers that are the bytes of a text, as Codex keeps what a command printed."""
+    for match in LIST.finditer(data):
+        begin = match.start(1)
+        figures = FIGURE.finditer(match[1])
+        cells = [(int(one[0]), begin + one.start(), begin + one.end()) for one in figures]
+        values = [value for value, _, _ in cells]
+        if max(values) < 256 and len(bytes(values).translate(None, PRINTED)) * 10 <= len(values):
+            yield Line([Byte(*cell) for cell in cells], 0)
 
 
 def _line(match: re.Match[bytes]) -> Line:

@@ -32,10 +32,13 @@ COOKIE_HEADER = later(
     rb"\\{0,8}[\"'`]?"
 )
 # A cookie as browsers and their drivers keep it, in JSON or a dictionary, and as curl does.
+COOKIE_NAME = later(rb"[\"']name[\"']\s{0,4}:\s{0,4}[\"']([^\"'\n]{1,80})[\"']")
+COOKIE_VALUE = later(rb"[\"']value[\"']\s{0,4}:\s{0,4}[\"']([^\"'\n]{1,4000})[\"']")
+TEXT = rb"\"(?:[^\"\\\n]|\\.){0,4000}\"|'(?:[^'\\\n]|\\.){0,4000}'"
 COOKIE_OBJECT = later(
-    rb"[\"']name[\"']\s{0,4}:\s{0,4}[\"']([^\"'\n]{1,80})[\"'](?:[^{}\"']{0,40}[\"'][^{}\"']{0,200}[\"']){0,12}?"
-    rb"[^{}\"']{0,40}[\"']value[\"']\s{0,4}:\s{0,4}[\"']([^\"'\n]{1,4000})[\"']"
+    rb"\{(?:[^{}\"']|" + TEXT + rb"|\{(?:[^{}\"']|" + TEXT + rb"){0,400}\}){0,2000}\}"
 )
+"""An object of JSON, with objects in it."""
 OBJECT = 4500
 COOKIE_LINE = later(
     rb"/[^\t\n]{0,200}\t(?:TRUE|FALSE)\t[0-9]{1,12}\t([^\t\n]{1,80})\t([^\s]{1,4000})"
@@ -202,14 +205,20 @@ def _cookies(scan: Scan, start: int, end: int) -> None:
 
 def _listed_cookies(scan: Scan, place: int) -> None:
     """The cookies of a list, as a browser's archive has them."""
-    for _ in range(60):
-        begin = NEXT_OBJECT.match(scan.data, place)
-        stop = scan.data.find(b"}", place, place + OBJECT) if begin else -1
-        if stop < 0:
+    while begin := NEXT_OBJECT.match(scan.data, place):
+        one = COOKIE_OBJECT.match(scan.data, begin.end() - 1)
+        if one is None:
             return
-        if pair := COOKIE_OBJECT.search(scan.data, place, stop):
-            _cookie(scan, pair)
-        place = scan.cookies = stop + 1
+        _cookie_of(scan, *one.span())
+        place = scan.cookies = one.end()
+
+
+def _cookie_of(scan: Scan, begin: int, end: int) -> None:
+    """The cookie that an object is, whichever of its members come first."""
+    name = COOKIE_NAME.search(scan.data, begin, end)
+    value = COOKIE_VALUE.search(scan.data, begin, end)
+    if name and value:
+        _cookie(scan, name[1], value.start(1), value[1])
 
 
 def cookie_pairs(scan: Scan, place: int) -> None:
@@ -223,7 +232,7 @@ def _cookie_pairs(scan: Scan, place: int, pattern: re.Pattern[bytes]) -> None:
     for _ in range(60):
         if pair := pattern.match(scan.data, place):
             place = scan.cookies = pair.end()
-            _cookie(scan, pair)
+            _cookie(scan, pair[1], pair.start(2), pair[2])
         elif flag := COOKIE_FLAG.match(scan.data, place):
             place = flag.end()
         else:
@@ -236,22 +245,21 @@ def _kept_cookie(scan: Scan, start: int, end: int) -> None:
     if start < scan.cookies or data[start - 1 : start] not in (b'"', b"'"):
         return
     begin = data.rfind(b"{", max(0, start - OBJECT), start)
-    stop = data.find(b"}", start, start + OBJECT)
-    if 0 <= begin < stop:
-        scan.cookies = stop
-        if pair := COOKIE_OBJECT.search(data, begin, stop):
-            _cookie(scan, pair)
+    one = COOKIE_OBJECT.match(data, begin) if begin >= 0 else None
+    if one and one.end() > start:
+        scan.cookies = one.end()
+        _cookie_of(scan, begin, one.end())
 
 
 def _cookie_line(scan: Scan, start: int, end: int) -> None:
     """A line of a file of cookies."""
     pair = COOKIE_LINE.match(scan.data, end)
     if pair:
-        _cookie(scan, pair)
+        _cookie(scan, pair[1], pair.start(2), pair[2])
 
 
-def _cookie(scan: Scan, pair: re.Match[bytes]) -> None:
-    name, value = pair[1].lower(), pair[2]
+def _cookie(scan: Scan, name: bytes, start: int, value: bytes) -> None:
+    name = name.lower()
     masked = values.MASKED.search(value)
     value = value[: masked.start()] if masked else value
     if COOKIE_PLAIN.match(name) or len(value) < 6 or shape.is_placeholder(value):
@@ -260,7 +268,7 @@ def _cookie(scan: Scan, pair: re.Match[bytes]) -> None:
     if shape.is_reference(value, quoted=True):
         return
     if shape.is_token(plain, 16) or (COOKIE_SECRET.search(name) and shape.is_token(plain, 8)):
-        scan.add(pair.start(2), pair.start(2) + len(value), "cookie")
+        scan.add(start, start + len(value), "cookie")
 
 
 def _userinfo(scan: Scan, start: int, end: int) -> None:

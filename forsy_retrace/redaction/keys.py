@@ -109,8 +109,18 @@ OF_A_CONNECTION = later(
     rb"(?:server|data source|user(?: id)?|uid|database|driver|host|initial catalog|dsn|provider)"
     rb" ?= ?[^;\n]{0,120};(?:[^;\n]{0,120};){0,6} ?$"
 )
-SPACED = later(rb"[ \t][^;\"'<>\n=]{1,60}(?=;(?: ?[A-Za-z][A-Za-z ]{1,30}=|\s|[\"'`]|$))")
+SPACED = later(rb"[ \t][^;\"'<>\n]{1,60}?(?=;(?: ?[A-Za-z][A-Za-z ]{1,30}=|\s|[\"'`]|$)|[\"'\n]|$)")
 """The rest of a value of such a string, in which only a semicolon ends one."""
+GOES_ON_AS_ONE = later(
+    rb"[^\n\"']{0,120}?;(?:[^;\n]{0,120};){0,6} ?"
+    rb"(?:server|data source|user(?: id)?|uid|database|driver|host|initial catalog|dsn|provider) ?="
+)
+"""The same of what stands behind a value."""
+STORED = later(
+    rb"[^\n]*[/:]|[0-9a-fA-F-]{16,80}$"
+    rb"|[A-Za-z][A-Za-z0-9]{0,20}(?:[-_.][A-Za-z0-9]{1,20}){0,6}[-_.][0-9a-f]{8,64}$"
+)
+"""What a store calls a thing: a path, digits, words with digits behind them."""
 CONNECTION = later(rb"; ?[A-Za-z][A-Za-z ]{1,30}=")
 BAR_BEGINS = b"\xe2\x94", b"\xe2\x95"
 COPULAS = ("是".encode(), "为".encode(), "は".encode())
@@ -285,10 +295,12 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
         secret = value._replace(start=account.end())
         if judge(scan, secret, PASSWORD, certain=False, rule="of-an-account"):
             return
-    if not _judge_whole(scan, value, level, certain=certain, rule="key-value"):
+    spaced = 0 if level != PASSWORD or value.quoted else _spaced(scan, left, value.end)
+    whole = data[value.start : spaced].replace(b" ", b"")
+    if spaced and is_secret(whole, level, quoted=True, certain=True):
+        scan.add(value.start, spaced, "key-value")
+    elif not _judge_whole(scan, value, level, certain=certain, rule="key-value"):
         _inside(scan, value, level)
-    elif level == PASSWORD and not value.quoted and (end := _spaced(scan, left, value.end)):
-        scan.add(value.start, end, "key-value")
     becomes = BECOMES.match(data, value.end) if value.quoted else None
     if becomes and (new := values.read(data, becomes.end())):
         judge(scan, new, level, certain=certain, rule="becomes")
@@ -297,7 +309,10 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
 def _spaced(scan: Scan, left: int, place: int) -> int:
     """Where a value with blanks ends in a connection string; 0 where it has none."""
     rest = SPACED.match(scan.data, place)
-    is_one = rest and OF_A_CONNECTION.search(scan.low, max(0, left - 300), left)
+    is_one = rest and (
+        OF_A_CONNECTION.search(scan.low, max(0, left - 300), left)
+        or GOES_ON_AS_ONE.match(scan.low, place)
+    )
     return rest.end() if rest and is_one else 0
 
 
@@ -325,8 +340,15 @@ def _compares(data: bytes, sign: bytes, value: values.Value) -> bool:
 
 
 def _tells_a_place(data: bytes, left: int, name: bytes, value: values.Value) -> bool:
-    """The id of a session, or the folder that a shell is in (`;PWD=` is ODBC's password)."""
-    if names_a_session(name, data[value.start : value.end]):
+    """The id of a session, what a store calls a thing, a shell's folder (`;PWD=` is ODBC's)."""
+    text = data[value.start : value.end]
+    if names_a_session(name, text):
+        return True
+    if (
+        name.lower() == b"key"
+        and data[left - 1 : left] in (b"", b"\n", b"\t")
+        and STORED.match(text)
+    ):
         return True
     is_folder = name in (b"PWD", b"OLDPWD") and FOLDER.match(data, value.start, value.end)
     return bool(is_folder) and data[left - 1 : left] != b";"

@@ -93,8 +93,18 @@ AFTER_KEY = later(
     rb"(?:\{" + MEMBERS + GAP + QUOTE + rb"(?i:display_?)?[nN]ame" + QUOTE + rb" ?: ?)?"
     rb"\\{0,3}[\"']?|>)" + TWO_NAMES + rb"(?:\\{0,3}[\"'<,;\r\n]| <|$|\\n)"
 )
-LIST = later(rb"(?:" + QUOTE + rb")?[ \t]{0,20}[:=][ \t]{0,20}\[")
-ITEM = later(rb"\s{0,40}" + QUOTE + TWO_NAMES + QUOTE + rb"\s{0,40},?")
+LIST = later(
+    rb"(?:" + QUOTE + rb")?[ \t]{0,20}(?:=>|[:=])[ \t]{0,20}(?:list\[\w{1,20}\] ?= ?)?[\[({]"
+)
+ITEM = later(
+    GAP
+    + (rb"(?:" + QUOTE + rb"(?:" + TWO_NAMES + rb"(?=\\{0,3}[\"' ]))?[^\"'\\\n\[\]]{0,80}" + QUOTE)
+    + (rb"|\w{1,20})" + GAP + rb",?")
+)
+"""One of a list: a name, which may go on, or something else, which is passed over."""
+LINES = later(rb":[ \t]{0,8}\r?(?=\n)")
+IN_LINES = later(rb"\n[ \t]{0,40}- {1,8}[\"']?(?:" + TWO_NAMES + rb"(?=[\"' \r\n]|$))?[^\n]{0,80}")
+"""One of a list in YAML."""
 OBJECT = 2000
 MEMBER_NAME = later(rb"\"name\"\s{0,4}:\s{0,4}\"" + TWO_NAMES + rb"\"")
 ORGANISATION = later(rb"\"Organization\"")
@@ -261,10 +271,12 @@ def _addressed(scan: Scan, start: int, end: int) -> None:
 
 def _listed(scan: Scan, start: int, end: int) -> None:
     """The names in a list of people."""
-    begin = LIST.match(scan.data, end)
+    begin, item = LIST.match(scan.data, end), ITEM
+    if begin is None:
+        begin, item = LINES.match(scan.data, end), IN_LINES
     place = begin.end() if begin else -1
-    while place >= 0 and (name := ITEM.match(scan.data, place)):
-        if is_person(name[1]):
+    while place >= 0 and (name := item.match(scan.data, place)):
+        if name[1] and is_person(name[1]):
             scan.add(*name.span(1), "name-key", PERSON)
         place = name.end()
 

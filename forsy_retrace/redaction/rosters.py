@@ -63,9 +63,11 @@ def _of_statement(scan: Scan, start: int, end: int) -> None:
     wanted = {at: _kinds()[name] for at, name in enumerate(heads) if name in _kinds()}
     if not wanted or rules.words("rosters", "telling").isdisjoint(heads):
         return
+    telling = [at for at, name in enumerate(heads) if name in rules.words("rosters", "telling")]
     for row in found:
+        tells = any(cell and TELLS.search(scan.data, *cell) for at in telling if (cell := row[at]))
         for at, (pattern, kind) in wanted.items():
-            if cell := row[at]:
+            if (cell := row[at]) and (tells or kind == PHONE):
                 _judge(scan, *cell, pattern, kind)
 
 

@@ -61,7 +61,7 @@ NAME_OF_CODE = later(
 )
 """How classes are called, with their modules; no machine makes such an end."""
 NUMBER = later(
-    rb"[-+]?[0-9][0-9_,.]{0,30}(?:[eE][-+]?[0-9]+|[kKMGTsmhdx%]|ms|px|em|rem)?$|0x[0-9a-fA-F]{1,16}$"
+    rb"[-+]?[0-9][0-9_,.]{0,30}(?:[eE][-+]?[0-9]+|[kKMGTsmhdx%]|[mun]s|px|em|rem|[mk]?[VAW]|[kMG]?Hz)?\|?$|0x[0-9a-fA-F]{1,16}$"
 )
 WILD = later(rb"[^\s()\[\]{}\"'`<>$]{8,400}")
 ESCAPES = later(rb"(?:\\\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|[nrt0])){1,80}")
@@ -209,10 +209,18 @@ def is_camel(value: bytes) -> bool:
     return len(words) > 1 and sum(map(len, words)) * 10 >= len(value) * 7
 
 
+RESOURCE = later(
+    rb"(?:ami|vpc|subnet|sgr?|i|eni|vol|snap|rtb|igw|nat|acl|eipalloc|lt|fs|pl)-[0-9a-f]{8}(?:[0-9a-f]{9})?"
+)
+"""What Amazon calls a machine, an image, a network."""
+
+
 def is_token(value: bytes, least: int = 8, *, hard: bool = False) -> bool:
     """A value that was made by a machine: digits and letters without the order of words."""
     value = value[:300]
     if len(value) < least or is_placeholder(value) or value.startswith(PUBLIC_KEY):
+        return False
+    if RESOURCE.fullmatch(value):
         return False
     kinds = set(value.translate(KIND))
     distinct = len(set(value))

@@ -20,8 +20,9 @@ ARTIFACTS = "artifacts"
 MANIFEST = "manifest.json"
 FILES = frozenset(("README.md", "evidence.jsonl", MANIFEST, "trace.json"))
 """What a trace folder holds, beside its artifacts."""
-FRESH, FULL = ".forsy-new", ".forsy-full"
-"""What a folder that is filled holds meanwhile: files that are being written, and all of them."""
+FRESH, FULL, LOCK = ".forsy-new", ".forsy-full", ".forsy-lock"
+"""What a folder that is filled holds meanwhile: files that are being written, all of them, and the
+lock where none can be made beside it."""
 NOBODYS = (".DS_Store", "Thumbs.db", "desktop.ini")
 """What file managers leave in each folder that they show."""
 ARTIFACT = later(r"[0-9a-f]{16}\.[a-z0-9]{1,8}")
@@ -62,9 +63,9 @@ def _told(path: Path) -> dict[str, Any]:
 def _holds_more(folder: Path) -> bool:
     """Whether somebody put files of their own into a trace folder."""
     artifacts = folder / ARTIFACTS
-    if set(os.listdir(folder)) - {*FILES, ARTIFACTS, FRESH, FULL, *NOBODYS}:
+    if set(os.listdir(folder)) - {*FILES, ARTIFACTS, FRESH, FULL, LOCK, *NOBODYS}:
         return True
-    if not artifacts.is_dir():
+    if artifacts.is_symlink() or not artifacts.is_dir():
         return os.path.lexists(artifacts)
     return not all(map(ARTIFACT.fullmatch, {*os.listdir(artifacts)} - {*NOBODYS}))
 
@@ -103,6 +104,8 @@ def locked(folder: Path, shared: bool = False) -> Iterator[None]:
     What writers share is there until one comes that does not: each may be the last.
     """
     lock = beside(folder, "lock")
+    if _stays(folder) and not os.access(folder.parent, os.W_OK):
+        lock = folder / LOCK
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         handle = _take(lock, shared)
@@ -156,10 +159,10 @@ def write_whole(folder: Path, files: Mapping[str, Data]) -> None:
 
     One that can't be moved, or in which somebody stands, is filled.
     """
+    sweep(folder)
     if _stays(folder):
         _fill(folder, files)
         return
-    sweep(folder)
     fresh, old = beside(folder, "new"), beside(folder, "old")
     try:
         _make(fresh, files)
@@ -217,7 +220,7 @@ def _fill(folder: Path, files: Mapping[str, Data]) -> None:
         _make(fresh, files)
         (fresh / ARTIFACTS).mkdir(exist_ok=True)  # also where the old ones have to go
         fresh.rename(folder / FULL)
-        mend(folder)
+        _put_in_place(folder)
     except OSError as error:
         raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
     finally:
@@ -229,20 +232,30 @@ def mend(folder: Path) -> None:
 
     For the holder of the lock.
     """
-    full = folder / FULL
-    if full.is_dir():
-        left = sorted(os.listdir(full), key=MANIFEST.__eq__)
-        if MANIFEST in left:
-            (folder / MANIFEST).unlink(missing_ok=True)
-        for name in left:
-            if name == ARTIFACTS:
-                shutil.rmtree(folder / ARTIFACTS, ignore_errors=True)
-            (full / name).replace(folder / name)
-        full.rmdir()
-        with contextlib.suppress(OSError):
-            (folder / ARTIFACTS).rmdir()  # where it holds nothing
-        _sync(folder)
+    try:
+        _put_in_place(folder)
+    except OSError as error:
+        raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
     shutil.rmtree(folder / FRESH, ignore_errors=True)
+
+
+def _put_in_place(folder: Path) -> None:
+    full, artifacts = folder / FULL, folder / ARTIFACTS
+    if not full.is_dir() or full.is_symlink() or _holds_more(folder):
+        return
+    left = sorted(os.listdir(full), key=MANIFEST.__eq__)
+    if artifacts.is_dir():
+        artifacts.chmod(0o700 | stat.S_IMODE(artifacts.stat().st_mode))
+    if MANIFEST in left:
+        (folder / MANIFEST).unlink(missing_ok=True)
+    for name in left:
+        if name == ARTIFACTS and artifacts.is_dir():
+            shutil.rmtree(artifacts)
+        (full / name).replace(folder / name)
+    full.rmdir()
+    with contextlib.suppress(OSError):
+        artifacts.rmdir()  # where it holds nothing
+    _sync(folder)
 
 
 def write_file(target: Path, finished: Path) -> None:
@@ -288,7 +301,18 @@ def sweep(folder: Path) -> None:
     if old.exists() and not folder.exists():
         old.rename(folder)
     for left in (fresh, old):
+        if not _is_left(left):
+            raise Occupied(
+                f"beside the target lies {left.name}, with files that are not ours; move it away"
+            )
         shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_left(path: Path) -> bool:
+    """Whether a folder beside a target is one that a run left there, or is not there."""
+    if not os.path.lexists(path):
+        return True
+    return path.is_dir() and not path.is_symlink() and not _holds_more(path)
 
 
 LONGEST = 200
@@ -311,8 +335,10 @@ def with_a_name(target: Path) -> Path:
     if target.name not in ("", ".."):
         return target
     named = target.resolve()
-    if LEFT.fullmatch(named.name):
-        raise Locked("another run is writing this target; wait for it to end")
+    left = LEFT.fullmatch(named.name)
+    lock = named.with_name(f".{left['name']}.lock") if left else named
+    if left and lock.is_file():
+        os.close(_take(lock, shared=False))
     return named
 
 
