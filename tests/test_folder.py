@@ -4,6 +4,7 @@ Children are forked, so that each may die at a chosen system call: an audit hook
 fsync count what touches the disk, and the one counted last is never made.
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -275,6 +276,70 @@ def test_the_leftovers_of_a_run_that_was_killed_are_swept(
     put(target, NEW)
     assert held(target) == NEW
     assert beside(target) == set()
+
+
+@pytest.mark.parametrize("name", [".trace.new", ".trace.old"])
+def test_a_folder_beside_the_target_that_is_the_users_is_not_swept(name: str, target: Path) -> None:
+    (target.parent / name).mkdir()
+    (target.parent / name / "mine.txt").write_bytes(b"mine")
+    with pytest.raises(RetraceError, match="files that are not ours"):
+        put(target, NEW)
+    assert (target.parent / name / "mine.txt").read_bytes() == b"mine"
+    assert held(target) is None
+
+
+@pytest.fixture
+def filled(target: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, which is filled, with a trace in it."""
+    target.mkdir()
+    monkeypatch.chdir(target)
+    put(target, OLD)
+    return target
+
+
+@pytest.mark.parametrize("name", [".forsy-full", "artifacts"])
+def test_a_link_in_a_folder_that_is_filled_is_not_followed(name: str, filled: Path) -> None:
+    victim = filled.parent / "victim"
+    victim.mkdir()
+    (victim / "precious.txt").write_bytes(b"precious")
+    if (filled / name).is_dir():
+        (filled / name).rename(filled.parent / "artifacts")
+    (filled / name).symlink_to(victim)
+    before = (filled / "manifest.json").read_bytes()
+    with contextlib.suppress(RetraceError):
+        atomic.mend(filled)
+        put(filled, NEW)
+    assert (victim / "precious.txt").read_bytes() == b"precious"
+    assert (filled / "manifest.json").read_bytes() in (before, NEW["manifest.json"])
+
+
+def test_artifacts_that_may_not_be_written_are_made_anew_in_a_folder_that_is_filled(
+    filled: Path,
+) -> None:
+    (filled / "artifacts").chmod(0o555)
+    put(filled, NEW)
+    assert held(filled) == NEW
+
+
+def test_what_a_killed_run_left_beside_a_folder_goes_when_that_is_filled(filled: Path) -> None:
+    (filled.parent / ".trace.new").mkdir()
+    put(filled, NEW)
+    assert beside(filled) == set()
+
+
+def test_a_folder_that_is_filled_is_locked_within_where_nothing_may_be_made_beside_it(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = os.access
+    monkeypatch.setattr(os, "access", lambda path, how: path != filled.parent and honest(path, how))
+    with locked(filled):
+        assert (filled / ".forsy-lock").exists()
+        assert beside(filled) == set()
+        with pytest.raises(Locked), locked(filled):
+            raise AssertionError
+        check_target(filled)
+        write_whole(filled, NEW)
+    assert held(filled) == NEW
 
 
 def test_a_shelf_is_never_listed_for_one_folder(

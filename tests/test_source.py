@@ -507,13 +507,13 @@ def test_the_head_is_the_first_40_records(tmp_path: Path) -> None:
 
 
 def test_a_text_that_quotes_a_record_is_no_log_of_records(tmp_path: Path) -> None:
-    quoted = written(tmp_path, b"A line of a document.\n" * 30 + A + b"\nAnd on.\n" * 9)
+    quoted = written(tmp_path, b"A document.\n" * 9 + A + b"\n" + b"A line of it.\n" * 30)
     assert values(list(quoted.head)) == []
     assert len(quoted.head) > 30
 
 
 def test_a_log_amid_the_words_of_a_program_is_one(tmp_path: Path) -> None:
-    for after in (b"\n".join([A] * 300), b"\n".join([A] * 12)):
+    for after in (b"\n".join([A] * 300), b"\n".join([A] * 4)):
         noisy = written(tmp_path, b"npm warn: still here\n" * 36 + after)
         assert values(list(noisy.head)) == [VALUES[0]] * 4
         (tmp_path / "log.jsonl").unlink()

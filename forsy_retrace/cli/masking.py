@@ -43,7 +43,7 @@ def _opened(file: str) -> AbstractContextManager[BinaryIO]:
         raise RetraceError(f"{Path(file).name}: no such file") from None
     except OSError as error:
         why = error.strerror or "cannot be opened"
-        raise UnreadableInput(f"{Path(file).name}: {why}") from None
+        raise UnreadableInput(f"{Path(file).name or file}: {why}") from None
 
 
 @main.command("scan", epilog="\b\nExample:\n  forsy-retrace scan ~/.claude/projects/my-app")

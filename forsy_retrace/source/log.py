@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from glob import escape
-from itertools import islice
+from itertools import dropwhile, islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -138,9 +138,14 @@ class Source:
         Code and documents quote a record here and there: what they quote is left out.
         """
         found = self._first(HEAD)
-        if _is_prose(found) and _is_prose(self._first(FIRST_LINES)):
+        if _lines(found) >= FEWEST_LINES and _is_prose(found) and self._goes_on_as_prose():
             return tuple(record for record in found if record.problem)
         return tuple(found)
+
+    def _goes_on_as_prose(self) -> bool:
+        """Whether most is prose from the first record on, too, not only what stands before it."""
+        found = self._first(FIRST_LINES)
+        return _is_prose(list(dropwhile(lambda record: record.problem == NOT_JSON, found)))
 
     def _first(self, count: int) -> list[Record]:
         found = []
@@ -473,5 +478,8 @@ def _unheld(piece: Piece) -> Problem:
 
 def _is_prose(records: Sequence[Record]) -> bool:
     """Whether most lines of a text are no JSON."""
-    lines = sum(record.problem == NOT_JSON for record in records)
-    return lines >= FEWEST_LINES and lines > 3 * (len(records) - lines)
+    return _lines(records) > 3 * (len(records) - _lines(records))
+
+
+def _lines(records: Iterable[Record]) -> int:
+    return sum(record.problem == NOT_JSON for record in records)

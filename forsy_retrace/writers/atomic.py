@@ -298,7 +298,7 @@ def sweep(folder: Path) -> None:
     it is never listed.
     """
     fresh, old = beside(folder, "new"), beside(folder, "old")
-    if old.exists() and not folder.exists():
+    if old.exists() and not folder.exists() and _is_left(old):
         old.rename(folder)
     for left in (fresh, old):
         if not _is_left(left):
