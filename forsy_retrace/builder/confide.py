@@ -86,13 +86,7 @@ class Told:
         self._weigh()
 
     def _main(self) -> str:
-        """The main agent's; of a log that is a subagent's alone, as its brief says, that one's.
-
-        So of a log in which only one subagent speaks, and nobody calls anything.
-        """
-        speaking = {_lane(step.actor) for step in self.trace.steps if step.action == "output"}
-        if not self.calls and len(speaking) == 1:
-            return speaking.pop()
+        """The main agent's; of a log that is a subagent's alone, as its brief says, that one's."""
         briefed = {_lane(fact.origin.actor) for fact in self.trace.session.facts("brief")}
         lanes = briefed & self.calls.keys()
         return lanes.pop() if len(lanes) == len(self.calls) == 1 else MAIN
