@@ -32,6 +32,7 @@ from .touched.told import (
     listed_as_changed,
     listed_before,
     put_back,
+    said_to_be_made,
     there_again,
 )
 from .touched.wholes import Held, shown_whole
@@ -53,6 +54,7 @@ MAX_DIFF = 200_000
 def artifacts(trace: Trace) -> Trace:
     """Each file that the log shows created, modified, deleted or read as evidence."""
     by_path = _by_path(trace)
+    said_to_be_made(by_path, trace)
     committed(by_path, trace)
     put_back(by_path, trace)
     listed_before(by_path, trace)

@@ -1,27 +1,30 @@
 """What the log proves that a step changed, or put before its actor: a table of named rules."""
 
+import posixpath
 from collections.abc import Callable
 from typing import NamedTuple
 
-from forsy_retrace.commands import MOVES, REMOVES, Command
+from forsy_retrace.commands import MOVES, REMOVES, Command, Simple
 from forsy_retrace.events import SHELL, ToolResult
 from forsy_retrace.evidence import derived
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, put
 
 from ..outcome import never_ran
+from ..outputs.begun import NO_SYNTAX
 from ..outputs.failures import CANCELLED
 from ..outputs.gaps import is_cut
 from ..outputs.printed import bare_output, shows_none, unread
 from ..reached.answered import Page, answer, page_changed, rows_changed, status_of
 from ..tools import PLAN_EXITS
-from .fixers import may_have_fixed
+from .fixers import BY_GIT, may_have_fixed
 from .paths import absolute, base_of, shown
 from .ranges import read_in_parts
 from .replaced import leaves_as_it_is
 from .repository import committed, pushed, told_by_git, torn
 from .said import said
 from .scratch import EDITS
+from .touches import NO_FILE
 
 
 class Sight(NamedTuple):
@@ -183,10 +186,58 @@ def _failed(step: Step, sight: Sight) -> str | None:
     wrote = any(touch.kind != "read" for touch in sight.touched)
     if sight.run is not None and (wrote or may_have_fixed(step, sight.run)):
         return None
+    if sight.run is not None and _went_on_behind_a_change(step, sight.run):
+        return None
     code = step.told.exit_code if step.told else None
     status = status_of(step)
     how = [f"exit code {code}"] * bool(code) + [f"status {status}"] * bool(status)
     return f"No change recorded: the call failed{' with ' * bool(how)}{' and '.join(how)}."
+
+
+def _went_on_behind_a_change(step: Step, run: Command) -> bool:
+    """Whether a command that changes something stood before another that may be what failed.
+
+    Not where the line never began, or opens with the complaint of the first of them.
+    """
+    text = bare_output(step).strip()
+    if NO_SYNTAX.match(text):
+        return False
+    started = (one for at, one in enumerate(run.simples) if not one.captured and _goes_on(run, at))
+    first = next(filter(_changes, started), None)
+    if first is None:
+        return False
+    program = first.words[0]
+    return not COMPLAINT_OF_GIT.match(text) if program == "git" else not _named_first(program, text)
+
+
+def _goes_on(run: Command, at: int) -> bool:
+    """Whether another command than a viewer stands behind one."""
+    return any(one.role != "view" and not one.captured for one in run.simples[at + 1 :])
+
+
+def _changes(one: Simple) -> bool:
+    """Whether a command changes something, where it works."""
+    if any(not NO_FILE.match(path) for path in one.writes):
+        return True
+    return one.name in BY_GIT or one.name in CHANGES_GIT or one.operation in ("install", "download")
+
+
+def _named_first(program: str, text: str) -> bool:
+    """Whether an output opens with a program's own complaint, or the shell's."""
+    return (
+        text.startswith(f"{posixpath.basename(program)}: ") or OF_THE_SHELL.match(text) is not None
+    )
+
+
+OF_THE_SHELL = later(
+    r"(?:ba|da|z)?sh: (?:line \d+: )?[^\n:]{1,200}: (?:No such file|Permission denied|Is a directory|Read-only)"
+)
+"""How the shell says that it could not put anything into a file."""
+COMPLAINT_OF_GIT = later(r"(?:fatal|error): |The following paths are ignored")
+CHANGES_GIT = frozenset(
+    f"git {name}" for name in ("add", "rm", "mv", "commit", "push", "fetch", "clone", "init")
+)
+"""What changes a repository, and no file of the work."""
 
 
 def _gained_context(step: Step, sight: Sight) -> str | None:

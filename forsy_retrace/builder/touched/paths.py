@@ -25,7 +25,9 @@ def absolute(path: str, cwd: str | None) -> str:
 def base_of(step: Step) -> str | None:
     """The folder in which a call's paths lie: where its line goes, else the working directory."""
     run = step.run
-    return absolute(run.cwd, step.cwd) if run is not None and run.cwd else step.cwd
+    if run is not None and run.cwd:
+        return absolute(run.cwd, step.cwd)
+    return step.cwd.replace("\\", "/") if step.cwd else step.cwd
 
 
 def shown(path: str, cwd: str | None) -> str:

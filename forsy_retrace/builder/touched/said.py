@@ -37,6 +37,10 @@ LINES = (
             r"|Found \d+ errors? \([1-9]\d* fixed\b).*"
         ),
     ),
+    Line(  # Mix's generators, Ecto's migrations
+        lambda one: one.words[:1] == ("mix",) and one.check is None,
+        later(r"(?m)^\* creating \S+$|^(?:[\d:.]{1,15} \[info\] )?== Migrated \d+ in [\d.]+s$"),
+    ),
     Line(
         lambda one: one.words[:2] == ("npm", "version") and len(one.words) > 2,
         later(r"(?m)^v\d{1,9}\.\d{1,9}\.\d{1,9}(?!\d)\S{0,60}$"),
@@ -52,6 +56,8 @@ LINES = (
 )
 STOPPED = later(r"Successfully (?:killed|stopped) (?:shell|task): \w+")
 """How Claude Code says that it ended what ran in the background."""
+STARTED = later(r"Server started successfully on port \d+(?=\.)")
+"""How Claude's browser says that it began to serve what it is to show."""
 STOPS = ("KillBash", "KillShell", "TaskStop")
 MOST_SAID = 3
 LONGEST = 200
@@ -62,6 +68,7 @@ def said(step: Step) -> str | None:
     if step.success is False:
         return None
     patterns = [STOPPED] if step.like in STOPS else []
+    patterns += [STARTED] if (step.tool or "").endswith("__preview_start") else []
     simples = step.run.simples if step.run is not None else ()
     for row in LINES:
         own = [one for one in simples if row.is_of(one)]

@@ -170,7 +170,7 @@ def there_again(trace: Trace) -> dict[str, int]:
 MADE = later(
     r"(?im)(?<!\bbe )(?<!\bnot )\b(?:wrote|written|saved|exported|generated|created)\b"
     r"(?! (?:by|from)\b)[^\n]{0,160}?[ '\"`]"
-    r"(?P<to>[\w.@~+:-]{0,100}[/\\][\w.@~+/\\-]{0,300}\w)['\"`]?[.,;]?\r?$"
+    r"(?P<to>[\w.@~+:-]{0,100}[/\\][\w.@~+/\\-]{0,300}\w)['\"`]?(?: \([\d.]+ ?[kMG]?i?B\))?[.,;]?\r?$"
     r"|^[ \t]*(?P<sized>[\w.@~+-]{1,100}/[\w.@~+/\[\]-]{0,300}\w)[ \t]+[\d.,]{1,20} ?[kMG]?i?B\b"
 )
 """How a program says which file it made, at the end of a line or with its size behind it."""
@@ -178,9 +178,32 @@ SHOWS = ("read", "search")
 """Operations that print what others wrote."""
 
 
-def _said_to_be_made(trace: Trace) -> Iterator[tuple[int, str]]:
-    """The files that programs say to have made, with the step."""
+def _said_to_be_made(trace: Trace, *, of_bundles: bool = True) -> Iterator[tuple[int, str]]:
+    """The files that programs say to have made, with the step; also those whose sizes bundlers list."""
     for step in trace.steps:
         if step.run is not None and step.success is not False and step.operation not in SHOWS:
             for found in MADE.finditer(step.printed):
-                yield step.step, absolute(found["to"] or found["sized"], base_of(step))
+                if (found["to"] or of_bundles) and "saved to: " not in found[0]:
+                    yield step.step, absolute(found["to"] or found["sized"], base_of(step))
+
+
+def said_to_be_made(by_path: dict[str, list[Touch]], trace: Trace) -> None:
+    """Adds the files that a command which worked says to have made, by paths that mean one place.
+
+    What a test says is of its own fixtures.
+    """
+    for number, path in _said_to_be_made(trace, of_bundles=False):
+        step = trace.steps[number - 1]
+        run = step.run
+        if run is None or not step.success or any(one.check == "tests" for one in run.simples):
+            continue
+        if not WHOLE_PATH.match(path) or not posixpath.splitext(path)[1]:
+            continue
+        touched = by_path.setdefault(path, [])
+        if not any(t.step == number and t.kind in CHANGES and t.kind not in GONE for t in touched):
+            touched.append(Touch(number, step.actor, path, "generated"))
+            touched.sort(key=lambda touch: touch.step)
+
+
+WHOLE_PATH = later(r"/|[A-Za-z]:/")
+"""How a path begins that means one place."""
