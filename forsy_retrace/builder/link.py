@@ -144,7 +144,8 @@ class _Linker:
     def _given(self, words: str) -> set[str]:
         """The values, the short ids and the lines of files that words name."""
         lines = self.wanted.put.intersection(map(str.strip, words.splitlines()))
-        return {*values_given(words), *self.wanted.idents.of(words), *lines}
+        spaced = (path for path in self.wanted.spaced if path in words)
+        return {*values_given(words), *self.wanted.idents.of(words), *lines, *spaced}
 
     def _user(self, step: Step) -> Step:
         before = self._reacts_to(step)

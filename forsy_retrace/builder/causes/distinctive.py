@@ -189,12 +189,25 @@ def placed(text: str) -> dict[str, str]:
     return found
 
 
+def held_in(value: str) -> Iterator[str]:
+    """What a longer value holds: of a path what it ends in and its folders, of a name its owners."""
+    mark = "/" if "/" in value else "."
+    parts = value.split(mark) if len(value) < LONGEST else [value]
+    for at in range(1, len(parts)):
+        yield mark.join(parts[at:]).strip("./")
+        yield mark.join(parts[:at]).strip("./")
+
+
 VERSION = later(r"[\w.-]+@v?\d[\w.+-]*")
 """A package with its version, as a part of a path: `cart-go@v1.9.0`."""
 
 
 PLACED = later(r"([\w.-]{1,80}\.[A-Za-z]\w{0,9}):\d+(?::\d+)?")
 """A file with a line of it."""
+
+
+REVISION = later(r"[\w.^~@-]{1,60}(?:/[\w.^~@-]{1,60}){0,8}")
+"""What stands before the path of a file as it was at a commit: `4f1c2d9:till/cart.go`."""
 
 
 def parts(token: str) -> Iterator[str]:
@@ -206,6 +219,9 @@ def parts(token: str) -> Iterator[str]:
     if value[0] == "0" and (digits := HEX.fullmatch(value)):
         yield digits[1]
     if "/" in value:
+        revision, _, rest = value.partition(":")
+        if "/" in rest[1:] and rest[0] != "/" and REVISION.fullmatch(revision):
+            yield rest
         path = value.partition(":")[0]
         if path != value and "/" in path and len(path) >= SHORTEST:
             yield path

@@ -22,7 +22,7 @@ from ..rule import Rule
 from ..touched.listings import entries, folder_of, placed
 from ..touched.paths import absolute, base_of, folders_above, shown
 from ..words.cited import lines_named
-from .distinctive import SHORTEST, values
+from .distinctive import SHORTEST, held_in, values
 from .given import Brought, Given
 from .imports import imported
 from .passages import COPIED, Passages
@@ -149,6 +149,8 @@ class Flow:
         self.used: set[str] = set()
         self.paths: dict[str, int] = {}
         """A path that was used, in whatever form, to the last step that did."""
+        self.within: dict[str, int] = {}
+        """What longer values that were used hold of wanted ones, to the last step that used them."""
         self.through: dict[str, int] = {}
         """The folders that used paths lead through, each whole and by its name, to the first step."""
         self.given = given
@@ -237,7 +239,9 @@ class Flow:
                     led_to[path] = source.step
         named = {way for path in asked.paths for way in ways_to_show(step, path)}
         rest = (value for value in asked.arguments if value not in named)
-        rest = (value for value in rest if self._is_there(value, asked.folders.get(value)))
+        own = {last_part(one): posixpath.dirname(one) for one in asked.paths}
+        folders = {**asked.folders, **own}
+        rest = (value for value in rest if self._is_there(value, folders.get(value)))
         found += self._of_values((*rest, *asked.idents), led_to, base_of(step))
         found += self._of_skill(asked.skill)
         for path in self._known(step, asked):
@@ -255,6 +259,8 @@ class Flow:
                 is_name = held.value.endswith(f"/{source.value}")  # the whole path tells more
                 best[source.step] = source._replace(value=held.value) if is_name else source
         self.used.update(asked.said, *map(self.wanted.idents.of, texts(step.call.input)))
+        inside = chain.from_iterable(map(held_in, asked.said))
+        self.within.update((one, step.step) for one in inside if one in self.wanted.values)
         wrote = self.wrote.get(step.step, ())
         paths = (*asked.paths, *asked.made, *(touch.path for touch in wrote))
         self.paths.update(dict.fromkeys(paths, step.step))
@@ -274,12 +280,15 @@ class Flow:
     def _is_there(self, name: str, folder: str | None) -> bool:
         """Whether a file's name was first shown by itself, or in the folder that it has here."""
         step = self.shown.get(self.first.get(name, 0)) if folder else None
-        if step is None:
+        if step is None or folder is None:
             return True
         shown_first = _seen(shown_of(step.output or "")[:MAX_TEXT], self._brought(step))
-        if f"{folder}/{name}" in shown_first:
-            return True
-        return re.search(rf"(?<![\w./-]){re.escape(name)}", shown_first) is not None
+        found = re.findall(rf"(?<![\w./@~-])([\w./@~-]{{0,300}}/)?{re.escape(name)}", shown_first)
+        here = f"/{folder}/"
+        return any(
+            not one or f"/{one}".endswith(here) or here.endswith(f"/{one.lstrip('./')}")
+            for one in found
+        )
 
     def _known(self, step: Step, asked: Asked) -> Iterator[str]:
         """Files that are read whole, or edited: the hits in them have led there, or hold no more."""
@@ -406,7 +415,10 @@ class Flow:
         ][:1]
         just_named = bool(ways) and ways[0].step >= self.latest
         if path in self.entries and not (just_named and self.entries[path] < self.latest):
-            ways.append(Source(self.entries[path], name, LISTED))
+            told = self._told(step, path) if name in self.given else name
+            by = max((way.found_by for way in ways), default=0)
+            if told == name or not any(way.value == told for way in ways):
+                ways.append(Source(self.entries[path], told, LISTED, found_by=by))
         # What was gone through before it was shown is no news.
         led = self.through.get(path, step.step)
         named = sorted(w for w in ways if w.step < led)[:1]
@@ -414,6 +426,12 @@ class Flow:
         if not named and number < min(led, self.first.get(posixpath.splitext(name)[0], led)):
             named = [Source(number, name, IMPORTED, told="is loaded in what step {} showed")]
         yield from named or self._of_folder(step, path)
+
+    def _told(self, step: Step, path: str) -> str:
+        """A listed path as the call has it, where the listing shows it so; else its name."""
+        shown_there = self.shown[self.entries[path]].output or ""
+        _, told = next(_as_sent(step, path))
+        return told if told in shown_there else last_part(path)
 
     def _of_folder(self, step: Step, path: str) -> Iterator[Source]:
         """A guessed file of a folder that an output brought up, or listed."""
@@ -457,6 +475,8 @@ class Flow:
                 continue
             number = self.first.get(value)
             if number is None or self.through.get(absolute(value, base), number) < number:
+                continue
+            if self.within.get(value, 0) > number:
                 continue
             if value in whole and not whole.startswith(f"{value}."):
                 continue

@@ -14,6 +14,9 @@ from .wanted import MAX_TEXT
 NAME = later(r"(?<![\w/-])(?:[\w.@-]{0,80}/){0,20}[\w-]{1,80}\.\w{1,8}\b")
 """A file's name, with the folders that it is named with."""
 
+FOLDERS = later(r"(?<![\w./@~:-])(?:[\w.@-]{1,80}/){1,20}(?=\w)")
+"""The folders before a file's name, also where that has a blank."""
+
 
 ANCHOR = later(r"[#?].*|:\d+(?::\d+)?$")
 """What an address, or the place of a line, has behind the path of a file."""
@@ -89,15 +92,19 @@ def values_given(text: str) -> set[str]:
     A file may be named as a mention (`@src/a.py`) or from where one is (`./src/a.py`).
     """
     text = text[:MAX_TEXT]
-    named = {*values(text), *_files_named(text)}
+    named = {*values(text), *_files_named(text), *FOLDERS.findall(text)}
     paths = [path for path in named if "/" in path]
     parts = (path.split("/") for path in paths)
     return named.union(*parts, *map(_ends_of, paths), *map(folders_above, paths)) - {""}
 
 
+LONGEST = 2000
+"""Characters of a path of which the ends are kept."""
+
+
 def _ends_of(path: str) -> Iterator[str]:
     """What a path or an address ends in, from each of its folders on."""
-    path = ANCHOR.sub("", path)
+    path = ANCHOR.sub("", path)[-LONGEST:]
     at = path.find("/")
     while at >= 0:
         yield path[at + 1 :]

@@ -95,6 +95,8 @@ class Wanted:
         """The files of which calls ask for a range of lines, by their names."""
         self.modules: dict[str, dict[str, None]] = {}
         """The files that calls name, as imports name them."""
+        self.spaced: set[str] = set()
+        """The paths with a blank that calls name, in whatever form: no word of a text is one."""
         named: set[str] = set()
         for step in steps:
             if step.call is not None:
@@ -104,6 +106,7 @@ class Wanted:
                 self.put.update(asked.put)
                 for path in asked.paths:
                     self.values.update(ways_to_show(step, path))
+                    self.spaced.update(way for way in ways_to_show(step, path) if " " in way)
                     self.names.add(last_part(path))
                     self.modules.setdefault(stem_of(path), {})[path] = None
                     folder = posixpath.dirname(path)
