@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from string import ascii_letters, digits
 
 from forsy_retrace.frames import shown_of
 from forsy_retrace.patterns import later
@@ -259,7 +260,8 @@ class Flow:
                 is_name = held.value.endswith(f"/{source.value}")  # the whole path tells more
                 best[source.step] = source._replace(value=held.value) if is_name else source
         self.used.update(asked.said, *map(self.wanted.idents.of, texts(step.call.input)))
-        inside = chain.from_iterable(map(held_in, asked.said))
+        longer = (value for value in asked.said if "/" in value or "." in value)
+        inside = chain.from_iterable(map(held_in, longer))
         self.within.update((one, step.step) for one in inside if one in self.wanted.values)
         wrote = self.wrote.get(step.step, ())
         paths = (*asked.paths, *asked.made, *(touch.path for touch in wrote))
@@ -283,11 +285,10 @@ class Flow:
         if step is None or folder is None:
             return True
         shown_first = _seen(shown_of(step.output or "")[:MAX_TEXT], self._brought(step))
-        found = re.findall(rf"(?<![\w./@~-])([\w./@~-]{{0,300}}/)?{re.escape(name)}", shown_first)
         here = f"/{folder}/"
         return any(
             not one or f"/{one}".endswith(here) or here.endswith(f"/{one.lstrip('./')}")
-            for one in found
+            for one in _folders_before(name, shown_first)
         )
 
     def _known(self, step: Step, asked: Asked) -> Iterator[str]:
@@ -499,6 +500,22 @@ class Flow:
         number = self.received.get(value, 0)
         is_search = number in self.shown and self.shown[number].operation == "search"
         return number if is_search and number != self.first.get(value) else 0
+
+
+def _folders_before(name: str, text: str) -> Iterator[str]:
+    """The folders with which a text has a file's name, wherever it stands; empty where it is alone."""
+    at = text.find(name)
+    while at >= 0:
+        before = text[max(0, at - MAX_FOLDERS) : at]
+        folders = before[len(before.rstrip(IN_PATHS)) :]
+        if not folders or folders.endswith("/"):
+            yield folders
+        at = text.find(name, at + 1)
+
+
+MAX_FOLDERS = 300
+"""Characters of the folders before a name."""
+IN_PATHS = f"{ascii_letters}{digits}_./@~-"
 
 
 def _gap(line: int, first: int, last: int) -> int:
