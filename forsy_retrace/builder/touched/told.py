@@ -174,6 +174,8 @@ MADE = later(
     r"|^[ \t]*(?P<sized>[\w.@~+-]{1,100}/[\w.@~+/\[\]-]{0,300}\w)[ \t]+[\d.,]{1,20} ?[kMG]?i?B\b"
 )
 """How a program says which file it made, at the end of a line or with its size behind it."""
+MAKING = ("rote", "ritten", "aved", "xported", "enerated", "reated")
+"""What its words have in common in small letters and with a capital."""
 SHOWS = ("read", "search")
 """Operations that print what others wrote."""
 
@@ -182,7 +184,9 @@ def _said_to_be_made(trace: Trace, *, of_bundles: bool = True) -> Iterator[tuple
     """The files that programs say to have made, with the step; also those whose sizes bundlers list."""
     for step in trace.steps:
         if step.run is not None and step.success is not False and step.operation not in SHOWS:
-            for found in MADE.finditer(step.printed):
+            text = step.printed
+            likely = of_bundles or any(word in text for word in MAKING)
+            for found in MADE.finditer(text) if likely else ():
                 if (found["to"] or of_bundles) and "saved to: " not in found[0]:
                     yield step.step, absolute(found["to"] or found["sized"], base_of(step))
 
