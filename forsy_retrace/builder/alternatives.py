@@ -127,7 +127,7 @@ def _quoted(text: str, sentences: Iterable[re.Match[str]]) -> str:
 
 
 def _is_taken(sentence: str, step: Step, ahead: Sequence[Step]) -> bool:
-    """Whether one call of the turn, from the step's own on, sends all that a sentence names."""
+    """Whether the step, or one call of its turn from there on, has all that a sentence names."""
     names = ["".join(name) for name in NAMED.findall(sentence)]
     return bool(names) and any(
         all(re.search(rf"{re.escape(name)}(?!\w)", sent) for name in names)

@@ -22,9 +22,8 @@ from .touched.programs import programs_in
 from .touched.replaced import only_takes_out, whole
 from .touched.replayed import CHANGES, replay, shown_otherwise, tells_before
 from .touched.rewriters import Doubts
-from .touched.scratch import scratch
+from .touched.scratch import GONE, scratch
 from .touched.told import (
-    GONE,
     Named,
     committed,
     first_listed,

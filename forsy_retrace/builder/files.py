@@ -22,7 +22,7 @@ from .touched.paths import absolute, base_of, shown
 from .touched.programs import paths_put
 from .touched.replaced import before_of, whole
 from .touched.rewriters import Rewriters, by_git
-from .touched.scratch import EDITS, TAKEN_AWAY
+from .touched.scratch import EDITS, GONE
 from .touched.touches import touches
 from .variants import Lines
 
@@ -71,7 +71,7 @@ class _Looks:
     def stands(self, touch: Touch) -> bool:
         """Whether the actor knows of a file, and of nothing that took it away."""
         known = self.files.get((touch.actor, touch.path))
-        return known is not None and (known.edit is None or known.edit.kind not in TAKEN_AWAY)
+        return known is not None and (known.edit is None or known.edit.kind not in GONE)
 
     def take(self, step: Step, touched: Iterable[Touch]) -> None:
         if (page := page_of(step)) is not None:

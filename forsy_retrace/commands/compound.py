@@ -295,7 +295,8 @@ def _unsure(steps: list[Step]) -> Iterator[int]:
         if part.block or part.after == "&" or not (reached or at >= last):
             yield at
         ready = known.done.words[:1] in (*_MOVES, *_READIES)
-        reached = reached and ready if part.after == "&&" else part.after != "||"
+        if part.after != "|":  # what it is handed to begins where it does
+            reached = reached and ready if part.after == "&&" else part.after != "||"
 
 
 def _chained(steps: list[Step]) -> int:

@@ -61,10 +61,8 @@ def _of_statement(scan: Scan, start: int, end: int) -> None:
     names, found = columns.stated(scan, start, end)
     heads = [name.lower() for name in names]
     wanted = {at: _kinds()[name] for at, name in enumerate(heads) if name in _kinds()}
-    if not wanted or rules.words("rosters", "telling").isdisjoint(heads):
-        return
     telling = [at for at, name in enumerate(heads) if name in rules.words("rosters", "telling")]
-    for row in found:
+    for row in found if wanted and telling else ():
         tells = any(cell and TELLS.search(scan.data, *cell) for at in telling if (cell := row[at]))
         for at, (pattern, kind) in wanted.items():
             if (cell := row[at]) and (tells or kind == PHONE):

@@ -164,6 +164,10 @@ def write_whole(folder: Path, files: Mapping[str, Data]) -> None:
         _fill(folder, files)
         return
     fresh, old = beside(folder, "new"), beside(folder, "old")
+    for left in filter(os.path.lexists, (fresh, old)):
+        raise Occupied(
+            f"beside the target lies {left.name}, with files that are not ours; move it away"
+        )
     try:
         _make(fresh, files)
         _admit(fresh, folder)
@@ -232,17 +236,18 @@ def mend(folder: Path) -> None:
 
     For the holder of the lock.
     """
+    full = folder / FULL
     try:
-        _put_in_place(folder)
+        if full.is_dir() and not full.is_symlink() and not _holds_more(folder):
+            _put_in_place(folder)
     except OSError as error:
         raise DiskTrouble(f"the target can't be written: {_why(error)}") from None
     shutil.rmtree(folder / FRESH, ignore_errors=True)
 
 
 def _put_in_place(folder: Path) -> None:
+    """Puts all files that were written for a folder where they belong, the manifest last."""
     full, artifacts = folder / FULL, folder / ARTIFACTS
-    if not full.is_dir() or full.is_symlink() or _holds_more(folder):
-        return
     left = sorted(os.listdir(full), key=MANIFEST.__eq__)
     if artifacts.is_dir():
         artifacts.chmod(0o700 | stat.S_IMODE(artifacts.stat().st_mode))
@@ -298,20 +303,14 @@ def sweep(folder: Path) -> None:
     it is never listed.
     """
     fresh, old = beside(folder, "new"), beside(folder, "old")
-    if old.exists() and not folder.exists() and _is_left(old):
+    if _is_left(old) and not folder.exists():
         old.rename(folder)
-    for left in (fresh, old):
-        if not _is_left(left):
-            raise Occupied(
-                f"beside the target lies {left.name}, with files that are not ours; move it away"
-            )
+    for left in filter(_is_left, (fresh, old)):
         shutil.rmtree(left, ignore_errors=True)
 
 
 def _is_left(path: Path) -> bool:
-    """Whether a folder beside a target is one that a run left there, or is not there."""
-    if not os.path.lexists(path):
-        return True
+    """Whether a run left a folder beside a target; what holds anything else is somebody's own."""
     return path.is_dir() and not path.is_symlink() and not _holds_more(path)
 
 
@@ -335,10 +334,9 @@ def with_a_name(target: Path) -> Path:
     if target.name not in ("", ".."):
         return target
     named = target.resolve()
-    left = LEFT.fullmatch(named.name)
-    lock = named.with_name(f".{left['name']}.lock") if left else named
-    if left and lock.is_file():
-        os.close(_take(lock, shared=False))
+    if left := LEFT.fullmatch(named.name):
+        with locked(named.with_name(left["name"])):
+            pass  # nobody moved it away: it is only called so
     return named
 
 

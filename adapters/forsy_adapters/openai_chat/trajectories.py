@@ -57,12 +57,11 @@ def named(history: list[Any], here: Place) -> Iterator[Told]:
     """Which harness made a log whose messages keep their actions apart."""
     if any(map(_acts, history)):
         yield Told(None, Fact(here.origin("system"), "harness", "SWE-agent"))
-        for index, message in enumerate(_dicts(history)):
-            if message.get("role") == "system" and (
-                names := offered_in(text_in(message, "content"))
-            ):
-                where = here.deeper(index, "content").origin("system")
-                yield Told(None, Fact(where, "tools", names))
+        for index, message in enumerate(history):
+            match message:
+                case {"role": "system"} if names := offered_in(text_in(message, "content")):
+                    where = here.deeper(index, "content").origin("system")
+                    yield Told(None, Fact(where, "tools", names))
 
 
 def place(steps: Any, here: Place) -> Iterator[Told]:

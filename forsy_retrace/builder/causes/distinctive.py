@@ -219,10 +219,9 @@ def parts(token: str) -> Iterator[str]:
     if value[0] == "0" and (digits := HEX.fullmatch(value)):
         yield digits[1]
     if "/" in value:
-        revision, _, rest = value.partition(":")
-        if "/" in rest[1:] and rest[0] != "/" and REVISION.fullmatch(revision):
+        path, _, rest = value.partition(":")
+        if "/" in rest[1:] and rest[0] != "/" and REVISION.fullmatch(path):
             yield rest
-        path = value.partition(":")[0]
         if path != value and "/" in path and len(path) >= SHORTEST:
             yield path
         name = value.rsplit("/", 1)[-1].split(":")[0]

@@ -21,8 +21,7 @@ from ..outputs.begun import says_it_never_began
 from ..outputs.failures import first_error
 from ..touched.edits import edits_of
 from ..touched.paths import absolute, base_of
-from ..touched.scratch import EDITS
-from ..touched.told import GONE
+from ..touched.scratch import EDITS, GONE
 
 TO_FAIL = later(
     r"(?i)\b(?:should|must|will|expect(?:ed|s)?(?: it)?(?: to)?|verify|confirm|check|see|watch)\b"

@@ -70,7 +70,7 @@ def _shown_by(step: Step) -> ToolResult:
     """What shows how a call ended: the later output of one that had only begun, or its result."""
     assert step.result is not None
     ended_later = step.success is False or step.result.outcome == "launched"
-    return step.result.end or step.result if ended_later else step.result
+    return step.told if ended_later and step.told else step.result
 
 
 def _sight(step: Step, touched: list[Touch], page: Page | None, known: frozenset[str]) -> Sight:
@@ -184,9 +184,8 @@ def _failed(step: Step, sight: Sight) -> str | None:
     if step.success is not False or sight.asked:
         return None
     wrote = any(touch.kind != "read" for touch in sight.touched)
-    if sight.run is not None and (wrote or may_have_fixed(step, sight.run)):
-        return None
-    if sight.run is not None and _went_on_behind_a_change(step, sight.run):
+    run = sight.run
+    if run and (wrote or may_have_fixed(step, run) or _went_on_behind_a_change(step, run)):
         return None
     code = step.told.exit_code if step.told else None
     status = status_of(step)

@@ -8,8 +8,12 @@ from forsy_retrace.trace import Trace
 
 from .paths import absolute
 
-TAKEN_AWAY = ("delete", "removed", "folder removed")
-"""What a touch did to a file that is there no more."""
+GONE = {
+    "delete": "The log shows that it is gone.",
+    "removed": "A command removed it.",
+    "folder removed": "A command removed it.",
+}
+"""What is deleted; behind a command that removed it, others on its line may have made it anew."""
 EDITS = ("edit", "write", "delete")
 SCRATCH = later(r"^(?:/private)?/(?:tmp|var/folders)/|[/\\]AppData[/\\]Local[/\\]Temp[/\\]")
 """Where scratch files lie: writing one is no edit of the work."""

@@ -13,14 +13,9 @@ from .edits import put_back_by
 from .listings import named_in
 from .paths import absolute, base_of, folders_above
 from .replayed import CHANGES
+from .scratch import GONE
 from .tracked import makers
 
-GONE = {
-    "delete": "The log shows that it is gone.",
-    "removed": "A command removed it.",
-    "folder removed": "A command removed it.",
-}
-"""What is deleted; behind a command that removed it, others on its line may have made it anew."""
 CREATED = later(r"(?m)^ create mode 100\d{3} (?!\")(.+)$")
 """How `git commit` lists a file that is new to Git."""
 
