@@ -280,6 +280,14 @@ def test_a_number_that_json_lacks_becomes_a_text(word: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("opening", ["[", '{"k":'])
+def test_odd_values_are_read_as_deep_as_others(opening: str, tmp_path: Path) -> None:
+    closing = "]" if opening == "[" else "}"
+    data = f'{{"deep":{opening * 511}NaN{closing * 511}}}\n'
+    found = read(tmp_path, data.encode())
+    assert (found[0].problem, found[0].repaired) == ("", True)
+
+
+@pytest.mark.parametrize("opening", ["[", '{"k":'])
 @pytest.mark.parametrize("head", [b"", A + b"\n"])
 def test_nesting_is_read_to_512_and_no_deeper(opening: str, head: bytes, tmp_path: Path) -> None:
     def nested(depth: int) -> bytes:

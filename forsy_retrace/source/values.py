@@ -106,12 +106,19 @@ def _depth(data: bytes) -> int:
 
 
 def _clean(value: Any) -> Any:
-    """Lone surrogates become U+FFFD, since no UTF-8 file can hold them."""
+    """Lone surrogates become U+FFFD, since no UTF-8 file can hold them; lists in place.
+
+    One call a level: comprehensions would be two, and the deepest value too deep for Python.
+    """
     match value:
         case str():
             return SURROGATE.sub("\ufffd", value)
         case list():
-            return [_clean(item) for item in value]
+            for index, item in enumerate(value):
+                value[index] = _clean(item)
         case dict():
-            return {_clean(key): _clean(item) for key, item in value.items()}
+            clean = {}
+            for key, item in value.items():
+                clean[_clean(key)] = _clean(item)
+            return clean
     return value
