@@ -2184,6 +2184,8 @@ def test_numbers_start_above_those_that_stand_in_the_input() -> None:
         ("Kundennummer: K-204459", "Kundennummer: [CUSTOMER_ID_1]"),
         ("jvermeer  pts/0   2026-02-03 09:11", "[USER_1]  pts/0   2026-02-03 09:11"),
         ("sudo:   jvermeer : TTY=pts/0 ; PWD=/srv ;", "sudo:   [USER_1] : TTY=pts/0 ; PWD=/srv ;"),
+        ("[sudo] password for jvermeer: ", "[sudo] password for [USER_1]: "),
+        ("Password for jvermeer:", "Password for [USER_1]:"),
         (
             "Accepted publickey for jvermeer from 203.0.113.9 port 5 ssh2",
             "Accepted publickey for [USER_1] from 203.0.113.9 port 5 ssh2",
@@ -2839,6 +2841,7 @@ def test_whose_it_is_does_not_hang_on_its_letters_or_length(text: str, said: str
         "Linux kernel-headers 6.1.0 and import pkg.internal.net.http",
         "$ git config user.name\ngit status\n",
         "Logged in to the shop as usual",
+        'input("Please enter the correct password for flag: ")',
         "CN=DigiCert Global Root CA, O=DigiCert",
         "docker:x:1001:",
         "from=1719834012&to=1719920412 of your account. 2024 was a client. 20240105",

@@ -53,6 +53,8 @@ CLAIMED = later(
 UID = later(rb"\d{1,10}\(([A-Za-z_][\w.-]{1,40})\)")
 LOGNAME = later(rb"[\"']?([A-Za-z_][\w.-]{2,31})[\"']?(?:[ \t;]{0,4}(?:\r?\n|$)|[ ;])")
 SUDO = later(rb"([a-z_][\w.-]{1,31}): ?")
+ASKS = later(rb"(?:^|[\r\n\"'>]|\[sudo\] )$")
+"""What stands before a prompt for a password; a sentence that asks for one goes on before it."""
 STAT = later(rb"[ ]{0,6}[0-9]{1,10}/[ ]{0,12}([A-Za-z_][\w.-]{1,40})\)")
 PASSWD = later(rb"(?:^|\n)([a-z_][\w.-]{1,31})$")
 KALI = later(rb"\(([a-z_][\w.-]{1,31})$")
@@ -109,7 +111,7 @@ def rows() -> Iterator[tuple[bytes, Rule]]:
     yield b"uid=", partial(_account, UID, "uid")
     yield b"logname=", partial(_account, LOGNAME, "logname")
     yield b"user=", _user_variable
-    yield b"password for ", partial(_account, SUDO, "sudo-prompt")
+    yield b"password for ", _prompted
     for words in (b"password for ", b"publickey for ", b"keyboard-interactive/pam for "):
         yield words, partial(_account, LOGGED_IN, "login")
     for words in (b"session opened for user ", b"session closed for user "):
@@ -272,6 +274,12 @@ def _configured(scan: Scan, start: int, end: int) -> None:
         _account(CONFIGURED, "git-account", scan, start, end)
         if ASKS_CONFIG.search(scan.low, max(0, start - 120), start):
             _account(WHOAMI, "git-account", scan, start, end)
+
+
+def _prompted(scan: Scan, start: int, end: int) -> None:
+    """Whose password sudo and its like ask for."""
+    if ASKS.search(scan.data, max(0, start - 8), start):
+        _account(SUDO, "sudo-prompt", scan, start, end)
 
 
 def _account(pattern: re.Pattern[bytes], rule: str, scan: Scan, start: int, end: int) -> None:
