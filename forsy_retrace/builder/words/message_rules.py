@@ -307,8 +307,9 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.first and not (x.answer or x.rejected)
          and not (x.asked and c.opens in ("yes", "no", "permit"))),
     Rule("sent-again", "direct_request", None, 0.96,
-         "A message sent again word for word asks again, unless it picks an option or tells what was done.",
-         lambda c, x, via: x.repeats and not c.label
+         "A message sent again word for word asks again, unless it picks an option, tells what was done or"
+         " says that this is wrong too.",
+         lambda c, x, via: x.repeats and not c.label and not _wrong(c, x)
          and c.opens not in ("yes", "no", "permit", "praise", "report")),
     Rule("offered-option", "selection", None, 0.95,
          "An answer in a dialog that is one of the options offered.",
