@@ -185,6 +185,14 @@ def _has_no_flag(value: Any, block: Any) -> bool:
     return value is True and isinstance(block, dict) and block.get("is_error") is None
 
 
+def _has_no_error(value: Any, event: Any) -> bool:
+    return (
+        value is True
+        and isinstance(event, dict)
+        and not (event.get("error") or event.get("failed"))
+    )
+
+
 def _says_words(value: Any, content: Any) -> bool:
     said = text_of(content)
     words = [word for piece in PLACEHOLDER.split(str(value)) for word in piece.split()]
@@ -214,6 +222,7 @@ BY_PLACE: dict[str, Callable[[Any, Any], bool]] = {
     "http-status": _is_http,
     "error-flag": _is_flag,
     "no-error-flag": _has_no_flag,
+    "no-error": _has_no_error,
     "server-says-error": _is_envelope,
     "wait-ended": _is_flag,
     "success-flag": _is_same,

@@ -113,9 +113,10 @@ class Logs:
         """The file that evidence means by a name; raises where there is none."""
         if self.main is not None and name == self.main_name:
             return self.main
+        lead = f"{self.main_name}#"
+        if self.main is not None and name.startswith(lead):
+            return self._member(self.main, name.removeprefix(lead))
         archive, mark, inner = name.rpartition("#")
-        if self.main is not None and mark and archive == self.main_name:
-            return self._member(self.main, inner)
         exact = [source for source in self.found if source.name == name]
         if exact:
             return exact[0]
@@ -132,8 +133,9 @@ class Logs:
 
     def _member(self, archive: Source, name: str) -> Source:
         pattern = _pattern(name)
-        for one in archive.members(glob.escape(name.rpartition("/")[2])):
-            if pattern.fullmatch(one.name.removeprefix(f"{archive.name}#")):
+        for one in archive.inside():
+            is_named = pattern.fullmatch(one.name.removeprefix(f"{archive.name}#"))
+            if is_named and isinstance(one, Source):
                 return one
         raise _not_there(name)
 

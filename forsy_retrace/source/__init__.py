@@ -13,7 +13,7 @@ from forsy_retrace.evidence import Evidence
 
 from .below import A_TRACE, below, discover
 from .cast import frames, seconds
-from .forms import FORMS, Line, entry, reread
+from .forms import FORMS, OF_JSON, Line, attached, entry, reread
 from .log import BESIDE, Source, Unread, is_regular
 from .plain import plain
 from .remote import RemoteSource, file_system, is_remote, on_disk, remote_files
@@ -30,6 +30,7 @@ __all__ = [
     "MAX_LINE",
     "MAX_RATIO",
     "MAX_UNPACKED",
+    "OF_JSON",
     "PACKED",
     "Evidence",
     "Line",
@@ -38,6 +39,7 @@ __all__ = [
     "RemoteSource",
     "Source",
     "Unread",
+    "attached",
     "below",
     "decode",
     "discover",

@@ -6,6 +6,7 @@ from typing import Any
 from forsy_retrace.evidence import Evidence
 
 from . import grammars
+from .attached import filled
 from .cast import printed
 from .values import Record, decode
 from .views import VIEWS
@@ -58,6 +59,17 @@ def json(data: bytes) -> Any:
     return decode(data, NOWHERE).value
 
 
+def attached(record: Record) -> Record:
+    """A record of JSON with each text where only the name of an attachment stood, in place."""
+    here = record.here
+    named = Evidence(here.file, here.line, here.start, here.end, here.pointer, ATTACHED)
+    return Record(named, filled(record.value), record.problem, record.repaired)
+
+
+def _attached(data: bytes) -> Any:
+    return filled(json(data))
+
+
 def _fit(figures: Sequence[str], count: range) -> bool:
     return len(figures) in count and all(
         one.isascii() and one.isdigit() and len(one) < 12 for one in figures
@@ -66,12 +78,16 @@ def _fit(figures: Sequence[str], count: range) -> bool:
 
 NOWHERE = Evidence("", 0, 0, 0)
 MOST_VIEWS = 3
+ATTACHED = "attached"
+OF_JSON = frozenset([ATTACHED])
+"""Forms of what a log of JSON holds; all others are of lines of text."""
 
 FORMS: Mapping[str, Callable[[bytes], Any]] = {
     "text": grammars.text,
     "line": grammars.line,
     "newest": grammars.newest,
     "json": json,
+    ATTACHED: _attached,
     "cast": printed,
     "bash": grammars.bash,
     "zsh": grammars.zsh,

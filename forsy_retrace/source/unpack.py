@@ -33,6 +33,9 @@ OWN_NAME = later(r"(?:(?!\.\.?/)[^/\\]+/)?([^/\\]+)")
 """A file's name in a zip, behind one folder at most."""
 ZIP = b"PK\x03\x04"
 SQLITE = b"SQLite format 3\0"
+ZIP_ZSTD = 93
+LOCAL = struct.Struct("<26xHH")
+"""The head of a file in a zip, which ends with the lengths of what stands before its bytes."""
 
 
 @cache
@@ -340,12 +343,43 @@ def member(stream: Bounded, info: zipfile.ZipInfo, name: str, strict: bool = Fal
     stream.most = MAX_DIRECTORY
     try:
         held = zipfile.ZipFile(stream)
-        inner = held.open(info)
+        inner: Any = Zstd(stream, info) if info.compress_type == ZIP_ZSTD else held.open(info)
     except damaged():
         raise Unreachable(f"{name}: {DAMAGED}") from None
     unpacked = Unpacked(inner, info.compress_size, name, held, stream, strict=strict)
     packed = io.BufferedReader(unpacked, CHUNK)
     return _narrow(packed, packed.peek(4)[:4])
+
+
+class Zstd:
+    """A file that a zip holds packed as zstd, which zipfile reads from Python 3.14 on."""
+
+    def __init__(self, stream: Bounded, info: zipfile.ZipInfo) -> None:
+        import zstandard
+
+        stream.seek(info.header_offset)
+        head = stream.read(LOCAL.size)
+        if not head.startswith(ZIP):
+            raise ValueError("no file where the table of contents says")
+        stream.seek(sum(LOCAL.unpack(head)), io.SEEK_CUR)
+        stream.size = min(stream.size, stream.tell() + info.compress_size)
+        packed = io.BufferedReader(stream)
+        self.inner: Any = zstandard.ZstdDecompressor().stream_reader(
+            packed, read_across_frames=True
+        )
+        self.sum, self.told = 0, info.CRC
+
+    def read1(self, size: int) -> bytes:
+        import zlib
+
+        data: bytes = self.inner.read(size)
+        self.sum = zlib.crc32(data, self.sum)
+        if not data and size and self.sum != self.told:
+            raise ValueError("not the bytes whose sum was told")
+        return data
+
+    def close(self) -> None:
+        self.inner.close()
 
 
 def _is_plain(info: zipfile.ZipInfo) -> bool:

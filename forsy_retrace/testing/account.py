@@ -7,7 +7,7 @@ from typing import Any
 from forsy_retrace.document import account, fates
 from forsy_retrace.events import Event, Skipped
 from forsy_retrace.sdk import named
-from forsy_retrace.source import Line, Record, Source
+from forsy_retrace.source import OF_JSON, Line, Record, Source
 from forsy_retrace.trace import Trace
 
 
@@ -66,7 +66,8 @@ SHORTEST = 16
 def records_of(source: Source, events: tuple[Event, ...]) -> list[Record]:
     """A log's records; its lines, where an event says that it read its bytes as text."""
     here = (event.origin.evidence for event in events)
-    is_text = any(one.form for one in here if one.file == source.name)
+    forms = {one.form for one in here if one.file == source.name}
+    is_text = bool(forms - OF_JSON - {""})
     return list(source.lines() if is_text else source.records())
 
 

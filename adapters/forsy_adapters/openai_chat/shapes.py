@@ -50,6 +50,8 @@ def is_foreign(value: Any) -> bool:
             return True
         case {"openapi": _} | {"swagger": _} | {"$schema": _}:
             return True
+        case {"version": int(), "eval": {"task": str()}} | {"epoch": int(), "target": _}:
+            return True  # Inspect AI's, whole or a sample
         case {"role": str(), "content": list(parts)}:
             return _is_anthropic(parts) or _is_injected(parts)
         case {"type": "message", "role": str(), "content": list(parts)}:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from forsy_retrace.events import Fact, Message
-from forsy_retrace.sdk import number, when
+from forsy_retrace.sdk import when
 
 from .actions import moved
 from .answers import REPLIES, answered, is_talk, ranked, read_list
@@ -77,9 +77,6 @@ def _held(value: Json, here: Place, depth: int) -> Iterator[Talk]:
                     last = [*_tried(value, run, here), *spent(answer, where)]
                     told = [*facts, *talk.told, *(last if run is runs[-1] else ())]
                     yield talk._replace(told=told)
-        case {"samples": list(samples)}:
-            for index, sample in enumerate(samples):
-                yield from _sample(sample, here.deeper("samples", index))
         case {"$schemaVersion": str(), "original_input": _}:
             yield from _run_state(value, here)
         case _ if is_completion(value) or is_response(value):
@@ -228,20 +225,6 @@ def _reply_alone(value: Any, here: Place) -> Iterator[Talk]:
     if told:
         after = text_in(value, "previous_response_id")
         yield Talk(told, _conversation(value) if isinstance(value, dict) else "", after, answer)
-
-
-def _sample(sample: Any, here: Place) -> Iterator[Talk]:
-    """A sample of an evaluation log; one input may be tried in several epochs."""
-    if not isinstance(sample, dict):
-        return
-    epoch = number(sample.get("epoch"))
-    name = sample.get("id")
-    ident = text_in(sample, "uuid") or (f"sample {name}" if isinstance(name, (str, int)) else "")
-    listed = opened(sample.get("messages"))
-    if is_talk(listed):
-        told = list(read_list(listed, here.deeper("messages")))
-        told += failure(sample, here)
-        yield Talk(told, f"{ident} epoch {epoch}" if ident and epoch else ident)
 
 
 def _run_state(state: Json, here: Place) -> Iterator[Talk]:

@@ -1,0 +1,59 @@
+"""Inspect AI's zips: however they were packed, repacked, cut or damaged."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from asked import run
+
+from forsy_retrace.source import Source
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "inspect-ai"
+DEFLATED = FIXTURES / "steps-zipped" / "input.eval"
+ZSTD = FIXTURES / "handoff-interrupted" / "input.eval"
+HASHED = "orders#1/first"
+
+
+def repacked(path: Path, lead: str, name: str = "") -> Path:
+    """The zip packed anew below a folder; its sample under another id."""
+    with zipfile.ZipFile(DEFLATED) as old, zipfile.ZipFile(path, "w") as new:
+        for one in old.namelist():
+            renamed = one.replace("samples/4_", f"samples/{name}_") if name else one
+            new.writestr(lead + renamed, old.read(one))
+    return path
+
+
+@pytest.mark.parametrize(("lead", "name"), [("run/", ""), ("", HASHED), ("run/", HASHED)])
+def test_a_zip_packed_anew_is_read_and_verified(lead: str, name: str, tmp_path: Path) -> None:
+    path, out = repacked(tmp_path / "again.eval", lead, name), tmp_path / "out"
+    assert run("auto", path, "-o", out, "-q").exit_code == 0
+    assert run("verify", out, "--source", path).exit_code == 0
+    sources = [one["name"] for one in json.loads((out / "manifest.json").read_bytes())["sources"]]
+    sample = f"again.eval#{lead}samples/{name or '4'}_epoch_1.json"
+    assert sources == ["again.eval", f"again.eval#{lead}header.json", sample]
+
+
+def test_zstd_in_a_zip_is_read_as_it_was_packed() -> None:
+    head, sample = Source(ZSTD).inside()
+    assert isinstance(head, Source)
+    assert isinstance(sample, Source)
+    whole = sample.whole()
+    assert len(whole) == sample.size
+    assert json.loads(whole)["id"] == "stock/lamps"
+    assert next(iter(sample.spans([(1, 6)]))) == whole[1:6]
+
+
+@pytest.mark.parametrize("packed", [DEFLATED, ZSTD])
+def test_a_damaged_sample_is_said_to_be_damaged(packed: Path, tmp_path: Path) -> None:
+    """No byte of a sample can be another without a word."""
+    path = tmp_path / "damaged.eval"
+    data = bytearray(packed.read_bytes())
+    begin = data.index(b"samples/") + 40
+    for at in range(begin, begin + 400, 20):
+        data[at] ^= 0x55
+        path.write_bytes(data)
+        found = run("auto", path, "-o", tmp_path / str(at), "-q")
+        assert found.exit_code == 65
+        assert "damaged compression" in found.output
+        data[at] ^= 0x55
