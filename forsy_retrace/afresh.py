@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from forsy_retrace.adapter import Adapter
 from forsy_retrace.builder import build
 from forsy_retrace.builder.summarise import id_of
-from forsy_retrace.document import Draft, draft
+from forsy_retrace.document import Draft, draft, repeated
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import IDLE, Session, sessions
 from forsy_retrace.patterns import later
@@ -29,6 +29,8 @@ HASHES = frozenset(["hash", *HASHED.values()])
 """Fields that are made when a trace is masked and written."""
 MARKS = frozenset(["redacted", "cut"])
 """What masking and cutting leave in a row of evidence."""
+BESIDE = ("ids", "surface", "branch")
+"""What a row of evidence tells of its step, beside its records and fields."""
 PAUSE = later(r"idle for more than (\d+(?:\.\d+)?) minutes")
 
 
@@ -71,11 +73,14 @@ def differences(told: Told, source: Source) -> Iterator[tuple[int, str]]:
         raise NotRetraced(OTHERWISE)
     del session
     _show_prompts(told, fresh)
-    for says, made in ((told.trace, fresh.trace), (told.manifest, fresh.manifest)):
-        for name, value in made.items():
-            place = _apart(says.get(name), value, name) if name != "steps" else None
-            if place:
-                yield 0, place
+    for name, value in fresh.trace.items():
+        place = _apart(told.trace.get(name), value, name) if name != "steps" else None
+        if place:
+            yield 0, place
+    for name, value in {**repeated(fresh.trace), **fresh.manifest}.items():
+        place = _apart(told.manifest.get(name), value, f"manifest.{name}")
+        if place:
+            yield 0, place
     yield from _steps(told, fresh)
     if told.card is not None and not _same_text(told.card, _card(told, module.SHOWS)):
         yield 0, "README.md"
@@ -142,6 +147,16 @@ def _steps(told: Told, fresh: Draft) -> Iterator[tuple[int, str]]:
             kept = {key: value for key, value in entry.items() if key not in MARKS}
             if _apart(kept, ground["fields"].get(name, {}), name):
                 yield number, f"evidence of {name}"
+        for name in BESIDE:
+            if _apart(row.get(name), ground.get(name), name):
+                yield number, f"evidence of {name}"
+        if list(map(_bytes, row["records"])) != list(map(_bytes, ground["records"])):
+            yield number, "evidence of records"
+
+
+def _bytes(record: Json) -> tuple[int, int, int]:
+    """Where a record stands in its file, whatever that is called now."""
+    return record["line"], record["start"], record["end"]
 
 
 def _card(told: Told, shows: Shows) -> str:

@@ -4,11 +4,12 @@ Only `redact` takes a Draft; no writer does.
 """
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
-from forsy_retrace.events import Event, Fact, Skipped
+from forsy_retrace.events import SHELL, Event, Fact, Skipped
 from forsy_retrace.evidence import Evidence, Ground
 from forsy_retrace.memory import let_go
 from forsy_retrace.trace import FIELDS, UNGROUNDED, Artifact, Step, Trace
@@ -229,6 +230,55 @@ def _manifest(trace: Trace, found: list[Fate]) -> Json:
         "token_usage": usage,
         **trace.facts,
     }
+
+
+def repeated(trace: Mapping[str, Any]) -> Json:
+    """What a manifest says that trace.json says too, or that is counted from its steps."""
+    summary = trace["summary"]
+    worked = [step for step in trace["steps"] if step["action"] != "user_message"]
+    positive = summary["positive_steps"]
+    return {
+        "schema_version": trace["schema_version"],
+        "trace_id": trace["trace_id"],
+        "prior_trace_id": trace["prior_trace_id"],
+        "trace_mode": trace["trace_mode"],
+        "validation_level": trace["validation_level"],
+        "task": trace["task"],
+        "activity_started_at": trace["started_at"],
+        "activity_ended_at": trace["ended_at"],
+        "agent_config": trace["agent_config"],
+        "skills": trace["skills"],
+        "learning": trace["learning"],
+        "memory": trace["memory"],
+        "system_prompt": trace["system_prompt"],
+        "termination_reason": trace["termination_reason"],
+        "goal_achieved": summary["goal_achieved"],
+        "goal_notes": summary["goal_notes"],
+        "total_steps": summary["total_steps"],
+        "total_turns": summary["total_turns"],
+        "positive_pct": round(100 * positive / len(worked)) if worked else 0,
+        "directive_signals": summary["directive_signals"],
+        "human_feedback": summary["human_feedback"],
+        "counts": _counts(trace["steps"]),
+    }
+
+
+def _counts(steps: Sequence[Json]) -> Json:
+    """Calls, those that failed, errors beside them, and retries.
+
+    None, and not 0, of what a log cannot tell that shows of no call how it ended: how many failed
+    and, of a history of commands, how many were attempts.
+    """
+    calls = [step for step in steps if step["tool"] is not None]
+    failed = sum(step["success"] is False for step in calls)
+    errors = sum(step["action"] == "error" for step in steps)
+    retries = sum(step["retry_of"] is not None for step in steps)
+    counts: dict[str, int | None] = {"failed": failed, "errors": errors, "retries": retries}
+    if calls and all(step["success"] is None for step in calls):
+        is_history = all(step["actor"] == SHELL for step in calls)
+        for name in tuple(counts) if is_history else ("failed",):
+            counts[name] = counts[name] or None
+    return {"calls": len(calls), **counts}
 
 
 def account(found: list[Fate]) -> Json:

@@ -250,6 +250,14 @@ def masker_of(rules: Rules) -> Masker:
         raise RetraceError(str(error)) from None
 
 
+def as_asked(text: str, rules: Rules) -> str:
+    """One text on its own, masked, with the texts that the user wants masked."""
+    masker = masker_of(rules)
+    masker.learn(text)
+    masker.seal()
+    return masker.mask(text)
+
+
 def _parts(data: bytes) -> Iterator[Any]:
     """The members of a JSON object one by one, those of a long list too."""
     for name, member in msgspec.json.decode(data, type=dict[str, msgspec.Raw]).items():

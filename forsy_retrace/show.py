@@ -80,7 +80,7 @@ def _indented(text: str) -> str:
 def _step(trace: Json, number: int) -> Json:
     steps = trace["steps"]
     if number > len(steps):
-        raise RetraceError(f"the trace has {len(steps)} steps; name one from 1 to {len(steps)}")
+        raise RetraceError(f"the trace has {counted(len(steps), 'step')}, and no step {number}")
     return steps[number - 1]
 
 

@@ -95,7 +95,42 @@ def test_neither_can_evidence_or_the_files_beside_the_trace(tmp_path: Path) -> N
     card = (folder / "README.md").read_text("utf-8")
     (folder / "README.md").write_text(card.replace("not shown", "yes"), "utf-8")
     found = {(one.step, one.field) for one in judged(folder, LOG).found}
-    assert found == {(3, "evidence of success"), (0, "agent_confidence"), (0, "README.md")}
+    assert found == {
+        (3, "evidence of success"),
+        (0, "manifest.agent_confidence"),
+        (0, "README.md"),
+    }
+
+
+WRITTEN = {"generator", "adapter", "formats_available", "sources", "tokens", "redaction"}
+"""What of a manifest tells of its making, and not of the session."""
+
+
+def test_no_value_of_the_manifest_can_be_changed_unnoticed(tmp_path: Path) -> None:
+    folder = traced(LOG, tmp_path / "trace")
+    whole = json.loads((folder / "manifest.json").read_bytes())
+    names = [name for name in whole if name not in WRITTEN and changed(whole[name]) != whole[name]]
+    assert len(names) > 20
+    for name in names:
+        (folder / "manifest.json").write_text(json.dumps({**whole, name: changed(whole[name])}))
+        found = {re.split(r"[.\[]", one.field)[1] for one in judged(folder, LOG).found[:1]}
+        assert found == {name}
+
+
+@pytest.mark.parametrize("name", ["ids", "surface", "records"])
+def test_what_evidence_tells_of_a_step_cannot_be_changed_unnoticed(
+    name: str, tmp_path: Path
+) -> None:
+    folder = traced(LOG, tmp_path / "trace")
+    rows = [json.loads(line) for line in (folder / "evidence.jsonl").read_bytes().splitlines()]
+    if name == "records":
+        rows[2]["records"][0]["line"] += 1
+    else:
+        rows[2][name] = changed(rows[2][name])
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "evidence.jsonl").write_text(text, "utf-8")
+    found = [(one.step, one.field) for one in judged(folder, LOG).found]
+    assert found == [(3, f"evidence of {name}")]
 
 
 def test_masks_cuts_and_prompts_that_were_asked_for_hold(tmp_path: Path) -> None:

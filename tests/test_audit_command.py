@@ -299,4 +299,7 @@ def test_a_self_report_stands_in_a_hybrid_alone(tmp_path: Path) -> None:
     trace = json.loads((target / "trace.json").read_bytes())
     written(target, {**trace, "trace_mode": "retraced"}, "trace.json")
     found = [(one.step, one.field, one.rule) for one in found_problems(target)]
-    assert found == [(4, "evidence.reasoning", "evidence-grades")]
+    assert found == [
+        (None, "manifest.trace_mode", "manifest-repeats"),
+        (4, "evidence.reasoning", "evidence-grades"),
+    ]

@@ -26,7 +26,7 @@ from forsy_retrace.batch.pool import Pool
 from forsy_retrace.batch.told import summary
 from forsy_retrace.choose import Choice
 from forsy_retrace.cli import main
-from forsy_retrace.convert import Refused, convert
+from forsy_retrace.convert import Options, Refused, convert
 from forsy_retrace.errors import DiskTrouble, Locked, RetraceError
 from forsy_retrace.redact import Rules
 from forsy_retrace.source import Source
@@ -308,6 +308,15 @@ def test_a_dry_run_writes_nothing(logs: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "traces").exists()
 
 
+def test_a_dry_run_names_what_could_not_be_read(logs: Path, tmp_path: Path) -> None:
+    (logs / "cut.jsonl.gz").write_bytes(b"\x1f\x8b\x08\0 and no more")
+    words = ["batch", str(logs), "-o", str(tmp_path / "traces"), "--dry-run"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 1
+    assert done.stdout.endswith("1 log failed:\n  cut.jsonl.gz: damaged compression\n")
+    assert not (tmp_path / "traces").exists()
+
+
 def test_two_runs_on_one_target_exclude_each_other(logs: Path, tmp_path: Path) -> None:
     with locked(tmp_path / "traces" / ".ledger.sqlite"), pytest.raises(Locked):
         run(logs, tmp_path / "traces")
@@ -405,6 +414,12 @@ def test_what_an_extra_brings_is_missed_before_anything_is_read(
             with pytest.raises(RetraceError, match=r"pip install"):
                 batch(wish)
         assert not (tmp_path / "traces").exists()
+
+
+def test_parquet_without_dataset_files_is_refused(logs: Path, tmp_path: Path) -> None:
+    with pytest.raises(RetraceError, match="leave out one"):
+        run(logs, tmp_path / "traces", parquet=True, dataset=False)
+    assert not (tmp_path / "traces").exists()
 
 
 def test_the_report_names_what_was_skipped(logs: Path, tmp_path: Path) -> None:
@@ -607,6 +622,20 @@ def test_nothing_beside_the_folders_names_a_private_path(tmp_path: Path) -> None
     assert not [n for n, data in contents(tmp_path / "traces").items() if b"zebulon" in data]
 
 
+def test_nothing_beside_the_folders_names_what_is_asked_to_be_masked(tmp_path: Path) -> None:
+    root = tmp_path / "logs" / "zorblatt"
+    root.mkdir(parents=True)
+    shutil.copyfile(FIXTURES / "claude-code/push-pull-push/input.jsonl", root / "a.jsonl")
+    (root / "notes.txt").write_text("nothing of note")
+    (root / ".bash_history").write_text("make\n")  # too short for a trace
+    (root / "cut.jsonl.gz").write_bytes(b"\x1f\x8b\x08\0 and no more")
+    options = Options(rules=Rules(terms=("zorblatt",)))
+    done = run(tmp_path / "logs", tmp_path / "traces", options=options)
+    assert (done.traces, done.refused, len(done.failed)) == (1, 1, 1)
+    assert not [n for n, data in contents(tmp_path / "traces").items() if b"zorblatt" in data]
+    assert "zorblatt" not in summary(done, Batch("traces"))
+
+
 def test_companions_are_no_logs_of_their_own(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "claude-code/subagent-directory", tmp_path / "logs")
     shutil.rmtree(tmp_path / "logs" / "trace")
@@ -644,6 +673,8 @@ def test_parquet_holds_the_same_rows(logs: Path, tmp_path: Path) -> None:
             assert {**cells, **more}.keys() == row.keys()
             for name, value in row.items():
                 cell = more[name] if name in more else cells[name]
+                if name not in more and not isinstance(value, dict | list):
+                    assert cell == value, name  # figures stay figures
                 assert cell == value or json.loads(cell) == value
 
 

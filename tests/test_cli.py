@@ -637,6 +637,8 @@ def test_what_cannot_be_asked_is_a_usage_error(here: Path, trace: Path) -> None:
         ("claude-code", LOG, "-o", "trace", "--no-such-option"),
         ("claude-code", LOG, "-o", "trace", "--max-output-tokens", "few"),
         ("show", trace, "--why", "eval"),
+        ("show", trace, "--source", LOG),
+        ("show", trace, "--step", 1, "--source", LOG),
         ("show", trace, "--step", 0),
         ("verify", trace),
     ):
@@ -645,6 +647,13 @@ def test_what_cannot_be_asked_is_a_usage_error(here: Path, trace: Path) -> None:
         assert done.stdout == ""
         assert "Error: " in done.stderr
     assert names(here) == []
+
+
+def test_a_trace_of_one_step_counts_it_as_one(here: Path) -> None:
+    (here / "h").write_text(": 1700000000:0;make\n")
+    assert run("zsh-history", "h", "-o", "one", "--min-commands", 1, "-q").exit_code == 0
+    told = refused(2, "show", "one", "--step", 2)
+    assert told == "forsy-retrace: the trace has 1 step, and no step 2\n"
 
 
 BROKEN_FOLDERS = ["{}", "[]", "1", '{"steps":1}', '{"steps":[],"summary":1}']

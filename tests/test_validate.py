@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from referencing import Registry
 
+from forsy_retrace.document import repeated
+from forsy_retrace.errors import UnreadableInput
+from forsy_retrace.show import found_problems
 from forsy_retrace.validate import (
     RULES,
     SCHEMA,
@@ -21,6 +25,7 @@ from forsy_retrace.validate import (
     step_validator,
     trace_validator,
 )
+from forsy_retrace.version import MADE_BY
 
 Json = Any
 TIMES = {"started_at": "2026-01-31T09:30:00Z", "ended_at": "2026-01-31T09:30:01.250Z"}
@@ -172,6 +177,13 @@ def good_case() -> dict[str, Json]:
     return {"trace": good_trace(), "evidence": good_evidence(), "manifest": manifest}
 
 
+def our_case() -> dict[str, Json]:
+    """The same with all that our manifest says again."""
+    case = good_case()
+    case["manifest"] |= {"generator": MADE_BY, **repeated(case["trace"])}
+    return case
+
+
 def judged(case: dict[str, Json]) -> list[Problem]:
     return problems(case["trace"], evidence=case["evidence"], manifest=case["manifest"])
 
@@ -315,6 +327,13 @@ BROKEN: list[tuple[str, Json, int | None, str, str]] = [
     ("manifest/records/read", 8, None, "manifest.records", "records-add-up"),
     ("manifest/records/unreadable", None, None, "manifest.records", "records-add-up"),
     ("manifest/total_steps", 5, None, "manifest.total_steps", "manifest-steps"),
+    (
+        "manifest",
+        {**our_case()["manifest"], "goal_achieved": None},
+        None,
+        "manifest.goal_achieved",
+        "manifest-repeats",
+    ),
     ("trace/steps/1/output", "\ud800", 2, "output", "unicode"),
     ("trace/agent_config", {"x": float("nan")}, None, "agent_config", "json"),
     ("trace/agent_config", {"x": 10**5000}, None, "agent_config", "json"),
@@ -325,6 +344,33 @@ BROKEN: list[tuple[str, Json, int | None, str, str]] = [
 
 def test_a_good_trace_has_no_problems() -> None:
     assert judged(good_case()) == []
+
+
+def test_only_a_manifest_of_ours_need_repeat_its_trace() -> None:
+    case = our_case()
+    assert judged(case) == []
+    case["manifest"] |= {"generator": "mine", "task": "another"}
+    assert judged(case) == []
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda told: b"\xef\xbb\xbf" + told,
+        lambda told: told.decode().encode("utf-16"),
+        lambda told: told.replace(b'"goal_achieved"', b'"goal_achieved": true, "goal_achieved"'),
+    ],
+    ids=["byte order mark", "UTF-16", "a name twice"],
+)
+def test_what_readers_read_differently_is_refused(
+    spoil: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    path = tmp_path / "trace.json"
+    path.write_bytes(json.dumps(good_trace()).encode())
+    assert found_problems(path) == []
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.raises(UnreadableInput, match="in UTF-8 that says each thing once"):
+        found_problems(path)
 
 
 def test_tuples_stand_for_arrays() -> None:

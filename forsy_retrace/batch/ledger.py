@@ -1,7 +1,7 @@
 """What is done, in SQLite: a run that was killed goes on, and an unchanged log is not read again.
 
-The ledger may lie in a folder that is given away. It names files by salted digests alone, and
-holds of a trace only what its index row says.
+The ledger may lie in a folder that is given away. It names files by salted digests, and a
+log by its masked name too; it holds of a trace only what its index row says.
 """
 
 import contextlib

@@ -21,6 +21,7 @@ KINDS = {
     "total_steps": "int64",
     "total_turns": "int64",
     "positive_pct": "int64",
+    "agent_confidence": "int64",
     "directive_signals": "int64",
     "goal_achieved": "bool",
 }

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.logs import EMPTY, named
 from forsy_retrace.patterns import later
-from forsy_retrace.redact import mask
+from forsy_retrace.redact import Rules, as_asked, mask
 from forsy_retrace.registry import bundled, home, load
 from forsy_retrace.source import (
     PACKED,
@@ -136,6 +136,7 @@ def planned(
     made: str,
     progress: Progress,
     shard: tuple[int, int] = (1, 1),
+    rules: Rules = Rules(),  # noqa: B008 (Rules is frozen)
 ) -> Plan:
     """Looks at every file that is new or changed, and tells logs from all else."""
     everything = list(found_below)
@@ -147,7 +148,7 @@ def planned(
     logs: list[Log] = []
     unread_keys: dict[str, str] = {}
     apart = {key for key in owned if key in by_key}
-    unread = [(mask(one.name), mask(one.why)) for one in strangers if one.is_passing]
+    unread = [(as_asked(one.name, rules), mask(one.why)) for one in strangers if one.is_passing]
     skipped = [(one.why, one.name) for one in strangers if not one.is_passing]
     keys = _keys(files, ledger)
     for key, file in by_key.items():
@@ -155,11 +156,11 @@ def planned(
         if key in owned or not is_of(file, shard):
             continue
         if found.is_passing:
-            unread.append((mask(file.name), found.why))
+            unread.append((as_asked(file.name, rules), found.why))
             unread_keys[key] = found.why
             continue
         if not found.adapter and found.why in NOTHING_LEFT and ledger.folders_of(key):
-            unread.append((mask(file.name), found.why))
+            unread.append((as_asked(file.name, rules), found.why))
             unread_keys[key] = found.why
             continue
         if not found.adapter:
@@ -174,7 +175,9 @@ def planned(
     for why, name in sorted(skipped):
         names.setdefault(why, []).append(name)
     counts = {why: len(held) for why, held in names.items()}
-    first = {why: tuple(map(mask, held[:NAMED])) for why, held in names.items()}
+    first = {
+        why: tuple(as_asked(name, rules) for name in held[:NAMED]) for why, held in names.items()
+    }
     unread.sort()
     return Plan(tuple(logs), mine, counts, first, tuple(unread), unread_keys, frozenset(apart))
 

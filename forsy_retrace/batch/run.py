@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from forsy_retrace.convert import Options
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.logs import named
-from forsy_retrace.redact import mask, masker_of
+from forsy_retrace.redact import Rules, as_asked, masker_of
 from forsy_retrace.registry import load
 from forsy_retrace.source import file_system, is_remote, on_disk
 from forsy_retrace.writers.atomic import check_kind, is_made_by_us, is_ours, locked
@@ -109,6 +109,8 @@ def batch(
         raise RetraceError("name a folder with logs, or --local for the usual ones")
     if engine is None and any(one.startswith("memory://") for one in (wish.target, *roots.named)):
         raise RetraceError("memory:// is of one process, and workers have their own; name a folder")
+    if wish.parquet and not wish.dataset:
+        raise RetraceError("--parquet writes dataset files, and --no-dataset none; leave out one")
     if wish.adapter != "auto":
         load(wish.adapter)
     masker_of(wish.options.rules)  # a wish that can't be followed is no fault of the logs
@@ -164,23 +166,24 @@ def _run(wish: Batch, roots: Roots, ledger: Ledger, engine: Engine, progress: Pr
     made = ledger.digest(code, repr(wish.options).encode())  # a term may be no UTF-8
     task = Look((), wish.adapter, wish.options.plugins)
     below = files_below(roots.named, roots.stores, wish.target)
-    plan = planned(below, ledger, engine, task, looked, progress, wish.shard)
+    plan = planned(below, ledger, engine, task, looked, progress, wish.shard, wish.options.rules)
     place = place_of(wish.target)
     fresh = [log for log in plan.logs if not _is_done(log, ledger, made, place)]
     fresh.sort(key=lambda log: _failed_now(log, ledger))
     unchanged = len(plan.logs) - len(fresh)
     chosen = fresh[: wish.limit] if wish.limit else fresh
     if wish.dry_run:
-        return Report(plan, unchanged=unchanged, waiting=len(fresh))
+        return Report(plan, unchanged=unchanged, waiting=len(fresh), failed=plan.unread)
     if wish.fail_fast and plan.unread:
         chosen = []
     progress.begins("Converting", sum(log.size for log in chosen))
     seen: set[str] = set()
+    rules = wish.options.rules
     converted, gone = 0, drop(plan, ledger, place)
     missed = []
     for log, done in _converted(chosen, wish, engine):
-        gone += _remember(log, done, ledger, made, place)
-        missed += [(_name(log, done), done.problem)] if done.is_passing else []
+        gone += _remember(log, done, ledger, made, place, rules)
+        missed += [(_name(log, done, rules), done.problem)] if done.is_passing else []
         seen.add(log.file.uri)
         converted += not done.problem
         progress.advances(log.size)
@@ -274,7 +277,7 @@ def _is_done(log: Log, ledger: Ledger, made: str, place: Place) -> bool:
     return all(place.has_trace(row.folder) for row in kept.done.rows)
 
 
-def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place) -> int:
+def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place, rules: Rules) -> int:
     """The log is done: what came of an earlier state of it, and no longer does, goes.
 
     What only could not be read now, or met a fault of ours, takes nothing away: the rows of the
@@ -291,7 +294,7 @@ def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place) -> 
     if done.is_passing:
         done = replace(done, problem="")
     content, done = ledger.digest(done.content), replace(done, content=b"")
-    ledger.keep(log.file.uri, _name(log, done), _kept(log, done, ledger, made, content))
+    ledger.keep(log.file.uri, _name(log, done, rules), _kept(log, done, ledger, made, content))
     now = {row.folder for row in done.rows}
     for row in old:
         if row.folder not in now:
@@ -303,11 +306,11 @@ def _kept(log: Log, done: Done, ledger: Ledger, made: str, content: str) -> Kept
     return Kept(ledger.digest(log.mark.encode()), content, made, done)
 
 
-def _name(log: Log, done: Done) -> str:
+def _name(log: Log, done: Done, rules: Rules) -> str:
     """A log's name without what is secret, also by what its own traces know."""
     names = {row.sources[0].name for row in done.rows if row.sources}
     if not any("[" in name for name in names):
-        return mask(log.file.name)
+        return as_asked(log.file.name, rules)
     return names.pop() if len(names) == 1 else f"…{Path(log.file.name).suffix}"
 
 

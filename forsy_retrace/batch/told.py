@@ -66,7 +66,8 @@ def summary(done: Report, wish: Batch) -> str:
     if any(UNKNOWN in why for why in plan.skipped) and (hint := unasked(wish.options.plugins)):
         lines.append(f"  {hint.removeprefix('; ')}")
     if wish.dry_run:
-        return "\n".join([*lines, f"{done.waiting} to convert, {done.unchanged} unchanged"])
+        lines.append(f"{done.waiting} to convert, {done.unchanged} unchanged")
+        return "\n".join([*lines, *_failures(done, "")])
     lines.append(
         f"{done.converted} converted, {done.unchanged} unchanged"
         + (f", {done.waiting} left for another run" if done.waiting else "")
@@ -89,12 +90,17 @@ def summary(done: Report, wish: Batch) -> str:
     if done.unknown:
         lines.append(f"{counted(done.unknown, 'trace folder')} in the target of no log that is")
         lines.append("  known: of another ledger, or put there by hand")
-    if done.failed:
-        lines.append(f"{counted(len(done.failed), 'log')} failed:")
-        lines += [f"  {safe_line(name)}: {safe_line(why)}" for name, why in done.failed[:20]]
-        if len(done.failed) > 20:
-            lines.append(f"  … and {len(done.failed) - 20} more, in report.json")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_failures(done, ", in report.json")])
+
+
+def _failures(done: Report, where: str) -> list[str]:
+    if not done.failed:
+        return []
+    lines = [f"{counted(len(done.failed), 'log')} failed:"]
+    lines += [f"  {safe_line(name)}: {safe_line(why)}" for name, why in done.failed[:20]]
+    if len(done.failed) > 20:
+        lines.append(f"  … and {len(done.failed) - 20} more{where}")
+    return lines
 
 
 def as_json(done: Report) -> str:

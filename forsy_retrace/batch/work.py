@@ -16,7 +16,7 @@ from forsy_retrace.errors import (
     UnreadableInput,
 )
 from forsy_retrace.logs import adapter_for
-from forsy_retrace.redact import mask
+from forsy_retrace.redact import Rules, as_asked
 from forsy_retrace.registry import blamed, load
 from forsy_retrace.source import RemoteSource, Source, file_system, is_remote
 from forsy_retrace.writers.place import place_of
@@ -168,7 +168,7 @@ def content_of(log: Log) -> bytes:
 def _converted(job: Job) -> Done:
     rows: list[Row] = []
     refused: list[str] = []
-    source = source_of(job.log.file)
+    source, rules = source_of(job.log.file), job.options.rules
     try:
         place = place_of(job.target)
         for one in folders(source, job.log.adapter, job.options):
@@ -177,17 +177,17 @@ def _converted(job: Job) -> Done:
                 place.put(name, one.files)
                 rows.append(row_of(name, one.manifest))
             else:
-                refused.append(_without_name(one.why, source))
+                refused.append(_without_name(one.why, source, rules))
     except DiskTrouble:
         raise
     except Occupied:
         return Done(tuple(rows), tuple(refused), OCCUPIED, is_passing=True)
     except Unreachable as error:
-        return Done(tuple(rows), tuple(refused), _without_name(str(error), source), True)
+        return Done(tuple(rows), tuple(refused), _without_name(str(error), source, rules), True)
     except UnreadableInput as error:
-        return Done(tuple(rows), (*refused, _without_name(str(error), source)))
+        return Done(tuple(rows), (*refused, _without_name(str(error), source, rules)))
     except RetraceError as error:
-        return Done(tuple(rows), tuple(refused), _without_name(str(error), source))
+        return Done(tuple(rows), tuple(refused), _without_name(str(error), source, rules))
     except MemoryError:
         return Done(tuple(rows), tuple(refused), "not enough memory for it now", True)
     except Exception as error:
@@ -195,5 +195,5 @@ def _converted(job: Job) -> Done:
     return Done(tuple(rows), tuple(refused))
 
 
-def _without_name(why: str, source: Source) -> str:
-    return mask(why.removeprefix(f"{source.name}: "))
+def _without_name(why: str, source: Source, rules: Rules = Rules()) -> str:  # noqa: B008 (frozen)
+    return as_asked(why.removeprefix(f"{source.name}: "), rules)

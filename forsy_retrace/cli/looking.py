@@ -48,6 +48,8 @@ def show(folder: Path, step: int | None, why: str | None, source: Path | None, r
 
     if why is not None and step is None:
         raise click.UsageError("--why needs --step")
+    if source is not None and why is None:
+        raise click.UsageError("--source needs --why")
     if step is None:
         text = overview(folder)
     elif why is None:
@@ -86,6 +88,9 @@ def verify(folder: Path, source: Path, as_json: bool) -> None:
 
     The bytes that evidence.jsonl names are read, and the log is retraced: what the trace says
     beside them, causes, judgements and sentences, is compared with what comes of it.
+
+    Of a log that has grown or was changed since, and of a trace that another version made, only the
+    named bytes are read; a line on stderr says so, also with --json.
     """
     from forsy_retrace.verify import judged
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
+from forsy_retrace.document import repeated
 from forsy_retrace.patterns import later
+from forsy_retrace.version import MADE_BY
 
 from .schema import KNOWN, SELF_EVIDENT, STEP_FIELDS, whole_schema
 from .values import fields_of, is_share, items_of, moment_of, whole
@@ -294,6 +296,20 @@ def manifest_counts_steps(case: Case) -> Iterator[Finding]:
         yield None, "manifest.total_steps", f"the trace has {len(case.steps)}"
 
 
+def manifest_repeats_the_trace(case: Case) -> Iterator[Finding]:
+    """Ours alone: what an agent writes beside its own trace has no form."""
+    said = fields_of(case.manifest)
+    if said.get("generator") != MADE_BY:
+        return
+    try:
+        told = repeated(case.trace)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return  # the schema names what is wrong
+    for name, value in told.items():
+        if name != "total_steps" and said.get(name) != value:
+            yield None, f"manifest.{name}", "this one says something else"
+
+
 RULES = (
     Rule("step-sequence", "Steps are numbered 1, 2, 3 …", steps_count_up, legacy=True),
     Rule("turn-sequence", "A turn begins with each user_message", turns_follow_messages),
@@ -318,4 +334,5 @@ RULES = (
     Rule("evidence-grades", "Each ground has its grade", evidence_is_graded),
     Rule("records-add-up", "Records read are used, omitted or unreadable", records_add_up),
     Rule("manifest-steps", "The manifest counts the steps", manifest_counts_steps),
+    Rule("manifest-repeats", "The manifest repeats the trace", manifest_repeats_the_trace),
 )

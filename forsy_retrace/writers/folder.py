@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import orjson
 
+from forsy_retrace.document import repeated
 from forsy_retrace.errors import RetraceError
-from forsy_retrace.events import SHELL
 from forsy_retrace.memory import LARGE, give_back, let_go
 from forsy_retrace.redact import Redacted
 from forsy_retrace.redaction import Leak
@@ -166,34 +166,10 @@ def _file_media(trace: Redacted, found: Iterable[Medium], kept: dict[str, bytes]
 def _manifest(
     trace: Redacted, origins: Sequence[Mapping[str, Any]], kept: Mapping[str, bytes]
 ) -> Json:
-    whole, summary = trace.trace, trace.trace["summary"]
-    worked = [step for step in whole["steps"] if step["action"] != "user_message"]
-    positive = summary["positive_steps"]
     return {
         "generator": MADE_BY,
         "adapter": trace.adapter,
-        "schema_version": whole["schema_version"],
-        "trace_id": whole["trace_id"],
-        "prior_trace_id": whole["prior_trace_id"],
-        "trace_mode": whole["trace_mode"],
-        "validation_level": whole["validation_level"],
-        "task": whole["task"],
-        "activity_started_at": whole["started_at"],
-        "activity_ended_at": whole["ended_at"],
-        "agent_config": whole["agent_config"],
-        "skills": whole["skills"],
-        "learning": whole["learning"],
-        "memory": whole["memory"],
-        "system_prompt": whole["system_prompt"],
-        "termination_reason": whole["termination_reason"],
-        "goal_achieved": summary["goal_achieved"],
-        "goal_notes": summary["goal_notes"],
-        "total_steps": summary["total_steps"],
-        "total_turns": summary["total_turns"],
-        "positive_pct": round(100 * positive / len(worked)) if worked else 0,
-        "directive_signals": summary["directive_signals"],
-        "human_feedback": summary["human_feedback"],
-        "counts": _counts(whole["steps"]),
+        **repeated(trace.trace),
         "formats_available": ["json", "jsonl", "md", *(["txt"] if kept else [])],
         **trace.manifest,
         "sources": [
@@ -203,24 +179,6 @@ def _manifest(
         "tokens": _tokens(trace),
         "redaction": trace.counts,
     }
-
-
-def _counts(steps: Sequence[Json]) -> Json:
-    """Calls, those that failed, errors beside them, and retries.
-
-    None, and not 0, of what a log cannot tell that shows of no call how it ended: how many failed
-    and, of a history of commands, how many were attempts.
-    """
-    calls = [step for step in steps if step["tool"] is not None]
-    failed = sum(step["success"] is False for step in calls)
-    errors = sum(step["action"] == "error" for step in steps)
-    retries = sum(step["retry_of"] is not None for step in steps)
-    counts: dict[str, int | None] = {"failed": failed, "errors": errors, "retries": retries}
-    if calls and all(step["success"] is None for step in calls):
-        is_history = all(step["actor"] == SHELL for step in calls)
-        for name in tuple(counts) if is_history else ("failed",):
-            counts[name] = counts[name] or None
-    return {"calls": len(calls), **counts}
 
 
 def _tokens(trace: Redacted) -> Json:
