@@ -280,7 +280,8 @@ def unwritten(content: Draft, logs: Sequence[Source]) -> Iterator[tuple[str, str
         if why and here.end - here.start <= MOST_LEARNT:
             places.setdefault(here.file, []).append(here)
     for one in logs:
-        small = places.get(one.name, [])
+        if (small := places.get(one.name)) is None:
+            continue  # of an archive's ten thousand files a session is in two
         spans = one.spans((here.start, here.end) for here in small)
         for here, data in zip(small, spans, strict=True):
             yield from leaves(reread(data, here).value, ours=False)

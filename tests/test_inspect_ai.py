@@ -3,11 +3,14 @@
 import json
 import zipfile
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from asked import run
 
+from forsy_retrace import convert
 from forsy_retrace.source import Source
+from forsy_retrace.source.log import Member
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "inspect-ai"
 DEFLATED = FIXTURES / "steps-zipped" / "input.eval"
@@ -57,3 +60,25 @@ def test_a_damaged_sample_is_said_to_be_damaged(packed: Path, tmp_path: Path) ->
         assert found.exit_code == 65
         assert "damaged compression" in found.output
         data[at] ^= 0x55
+
+
+def test_each_sample_is_unpacked_a_few_times_however_many_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "many.eval"
+    opened: list[str] = []
+    with zipfile.ZipFile(DEFLATED) as old, zipfile.ZipFile(path, "w") as new:
+        new.writestr("header.json", old.read("header.json"))
+        sample = json.loads(old.read("samples/4_epoch_1.json"))
+        for number in range(30):
+            new.writestr(f"samples/{number}_epoch_1.json", json.dumps({**sample, "id": number}))
+    plain = Member._open
+
+    def opens(one: Member, strict: bool = False) -> BinaryIO:
+        opened.append(one.name)
+        return plain(one, strict)
+
+    monkeypatch.setattr(Member, "_open", opens)
+    found = list(convert(path, "inspect-ai", tmp_path / "out"))
+    assert len(found) == 30
+    assert len(opened) <= 3 * 30

@@ -337,18 +337,31 @@ def _refuse_a_bomb(listed: list[zipfile.ZipInfo], name: str) -> None:
 
 
 def member(stream: Bounded, info: zipfile.ZipInfo, name: str, strict: bool = False) -> BinaryIO:
-    """One file of a zip, unpacked as it is read; what is packed in it stays packed."""
+    """One file of a zip, unpacked as it is read; what is packed in it stays packed.
+
+    It is found by its entry: of ten thousand files none is looked up in the table of contents.
+    """
     import zipfile
 
-    stream.most = MAX_DIRECTORY
     try:
-        held = zipfile.ZipFile(stream)
-        inner: Any = Zstd(stream, info) if info.compress_type == ZIP_ZSTD else held.open(info)
+        _go_to(stream, info)
+        is_zstd = info.compress_type == ZIP_ZSTD
+        inner: Any = Zstd(stream, info) if is_zstd else zipfile.ZipExtFile(stream, "r", info)
     except damaged():
         raise Unreachable(f"{name}: {DAMAGED}") from None
-    unpacked = Unpacked(inner, info.compress_size, name, held, stream, strict=strict)
+    unpacked = Unpacked(inner, info.compress_size, name, stream, strict=strict)
     packed = io.BufferedReader(unpacked, CHUNK)
     return _narrow(packed, packed.peek(4)[:4])
+
+
+def _go_to(stream: Bounded, info: zipfile.ZipInfo) -> None:
+    """To where the bytes of a file begin, behind its name; they end where its entry says."""
+    stream.seek(info.header_offset)
+    head = stream.read(LOCAL.size)
+    if not head.startswith(ZIP):
+        raise ValueError("no file where the table of contents says")
+    begin = stream.seek(sum(LOCAL.unpack(head)), io.SEEK_CUR)
+    stream.size = min(stream.size, begin + info.compress_size)
 
 
 class Zstd:
@@ -357,16 +370,8 @@ class Zstd:
     def __init__(self, stream: Bounded, info: zipfile.ZipInfo) -> None:
         import zstandard
 
-        stream.seek(info.header_offset)
-        head = stream.read(LOCAL.size)
-        if not head.startswith(ZIP):
-            raise ValueError("no file where the table of contents says")
-        stream.seek(sum(LOCAL.unpack(head)), io.SEEK_CUR)
-        stream.size = min(stream.size, stream.tell() + info.compress_size)
-        packed = io.BufferedReader(stream)
-        self.inner: Any = zstandard.ZstdDecompressor().stream_reader(
-            packed, read_across_frames=True
-        )
+        raw = io.BufferedReader(stream)
+        self.inner: Any = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
         self.sum, self.told = 0, info.CRC
 
     def read1(self, size: int) -> bytes:
