@@ -160,6 +160,12 @@ TOOLS: dict[str, Kind] = {
     "browser.open": Kind("read", "browser"),
     "browser.find": Kind("read", "browser"),
     "browser.click": Kind("read", "browser"),
+    **{
+        f"web_browser_{name}": Kind("read", "browser")
+        for name in ("go", "click", "scroll", "forward", "back", "refresh")
+    },
+    "web_browser_type": Kind("execute", "browser"),
+    "web_browser_type_submit": Kind("execute", "browser"),
     "container.open_image": Kind("read", "file"),
     "computer.do": Kind("execute", "computer_use"),
 }
