@@ -235,6 +235,8 @@ class Sample:
                 yield self._user(message, path, at)
             case "tool":
                 yield from self._result(message, "content", path, MAIN, at, [])
+            case "assistant":
+                yield Skipped(self.at(path), "an answer that was put into the model's mouth")
 
     def _user(self, message: Json, path: str, at: Any) -> Event:
         here = self.at(path + "/content", at, "user")
