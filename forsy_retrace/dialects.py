@@ -82,6 +82,8 @@ def part_text(part: Any) -> str:
             return text
         case {"type": "text", "text": {"value": str(text)}}:
             return text
+        case {"type": "text", "content": str(text)}:
+            return text
         case {"type": "refusal", "refusal": str(text)}:
             return text
         case {"type": "logs", "logs": str(text)}:

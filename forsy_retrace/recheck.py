@@ -23,6 +23,8 @@ EXIT_WORDS = later(
     re.I | re.M,
 )
 """How a harness heads what a command printed, or says in a notification how it ended."""
+SHOWN_STATUS = later(r"(?<!\d)(\d{1,3})\s*\Z")
+"""How a status ends what a shell printed that was asked for it."""
 CODES = frozenset(["exit_code", "exitCode", "returncode", "exit_status"])
 FINISHED = frozenset(["completed", "success", "succeeded", "ok", "finished"])
 UNFINISHED = frozenset(
@@ -55,7 +57,9 @@ def _is_exit_mark(value: Any, text: Any) -> bool:
 
 
 def _is_shown_status(value: Any, text: Any) -> bool:
-    return str(text).strip() != "" and (str(text).split()[-1] == "0") is value
+    """A number, or one behind words: `exit=0`."""
+    shown = SHOWN_STATUS.search(str(text))
+    return shown is not None and (int(shown[1]) == 0) is value
 
 
 class _Whole(NamedTuple):

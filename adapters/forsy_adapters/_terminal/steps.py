@@ -26,7 +26,11 @@ WAYS: tuple[tuple[str, Callable[[Tape], list[Run]]], ...] = (
 """The surest first; what the manifest calls them."""
 NOTHING_TOLD, RECORDING = "nothing-told", "terminal recording"
 """The rule and the tool of a call whose command is not told."""
-STATUS = later(r"(?:echo|print|printf '%d\\n') +[\"']?\$(?:\?|status)[\"']?")
+STATUS = later(
+    r"(?:echo|print|printf '%d\\n') +(?P<quote>[\"']?)(?P<words>[\w :=.,-]{0,40})"
+    r"\$(?:\?|status|\{\?\})(?P=quote)"
+)
+"""How a shell is asked for the status of the command before, with words before it or without."""
 NUMBER = later(r"\d{1,3}")
 WHO = later(r"[\w.+-]{1,40}@[\w.-]{1,80}")
 
@@ -121,11 +125,16 @@ def _status(tape: Tape, run: Run, following: Run, output: str) -> tuple[int, int
     """The exit status that the next command prints, and where that ends."""
     if following.prompt > run.closed:
         return None  # a line given up with ^C stands between them, and it sets the status
-    if not STATUS.fullmatch(following.command) or not NUMBER.fullmatch(output.strip()):
+    asked, said = STATUS.fullmatch(following.command), output.strip()
+    words = asked["words"].strip() if asked else ""
+    if not asked or not said.startswith(words):
+        return None
+    number = said[len(words) :].strip()
+    if not NUMBER.fullmatch(number):
         return None
     if enters(run.command) or leaves(run.command) or _who(tape, run) != _who(tape, following):
         return None  # the next command asks another shell
-    return int(output), following.until
+    return int(number), following.until
 
 
 def _who(tape: Tape, run: Run) -> str:

@@ -24,8 +24,8 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.sdk import later, named, parsed, strings, words
 
+from .._patches import Patch, changes, kept, patch_in
 from .made import Made
-from .patches import Patch, changes, kept, patch_in
 from .results import Result, printed, result, told
 from .scripts import TOOL
 from .state import State

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from forsy_retrace.events import Change
 from forsy_retrace.sdk import text_of
 
-from .patches import kept
+from .._patches import kept
 from .results import Result, ended
 from .units import Json, Unit
 

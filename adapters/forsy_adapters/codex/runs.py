@@ -6,9 +6,9 @@ from typing import Any
 from forsy_retrace.events import Change, Event, Skipped
 from forsy_retrace.sdk import words
 
+from .._patches import recorded
 from .items import Items, with_changes
 from .made import line_of, made
-from .patches import recorded
 from .results import Result, ended
 from .state import State
 from .streamed import Streamed

@@ -6,7 +6,7 @@ from typing import Any
 from forsy_retrace.calls import Calls
 from forsy_retrace.events import Event, Fact, Origin, Skipped
 
-from .patches import Patch
+from .._patches import Patch
 from .survey import Survey
 from .units import Json, Unit
 

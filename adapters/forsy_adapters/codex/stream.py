@@ -20,7 +20,7 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.sdk import named, text_of
 
-from .patches import listed
+from .._patches import listed
 from .results import Result, streams, told
 from .state import State
 from .survey import Survey

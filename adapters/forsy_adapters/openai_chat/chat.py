@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import attachments, calls, content_text
 from forsy_retrace.events import Fact, Message, Skipped, ToolResult
 from forsy_retrace.sdk import later, named, strings, when
@@ -29,6 +30,8 @@ INJECTED = (
     "Please continue on whatever approach you think is suitable.",
 )
 """Openings of what a driver writes in the user's role: ToolBench, mini-swe-agent, OpenHands."""
+OWN_TOOLS = "a tool of the user's"
+"""What a played user does at home, unseen by the agent (τ²-bench)."""
 SIGNAL = later(r"###[A-Z]{2,20}(?:[-_ ][A-Z]{2,20}){0,3}###\s*\Z")
 """With which a played user tells its driver to stop, behind its words or without any (τ-bench)."""
 SHOWN_HOW = "Here is a demonstration of how to correctly accomplish this task"
@@ -159,6 +162,8 @@ def _human(message: Json, here: Place) -> Iterator[Told]:
     whole = content_text(rest if len(rest) < len(parts) else content)
     text = SIGNAL.sub("", whole).rstrip() if whole.rstrip().endswith("###") else whole
     pictures = attachments(content, where.pointer)
+    if message.get("tool_calls"):
+        yield Told(None, Skipped(here.deeper("tool_calls").origin("user"), OWN_TOOLS))
     if whole.strip() and not text.strip():
         yield Told(("user", "driver"), Skipped(here.origin("user"), DRIVERS))
     elif text.strip():
@@ -169,20 +174,46 @@ def _human(message: Json, here: Place) -> Iterator[Told]:
 
 
 def _results(message: Json, here: Place) -> Iterator[Told]:
-    """What came back; SWE-agent names its calls in a list."""
+    """What came back; SWE-agent names its calls in a list, τ²-bench in the message's own id."""
+    if message.get("requestor") == "user":
+        yield Told(None, Skipped(here.origin("user"), OWN_TOOLS))
+        return
+    several = message.get("tool_messages")
+    if isinstance(several, list):
+        for index, one in enumerate(several):
+            if isinstance(one, dict):
+                yield from _results(one, here.deeper("tool_messages", index))
+        return
     listed = list(strings(message.get("tool_call_ids")))
-    call = text_in(message, "tool_call_id", "call_id")
+    names = ("tool_call_id", "call_id", *(("id",) if "requestor" in message else ()))
+    call = text_in(message, *names)
     for one in [call] if call or not listed else listed:
         yield from _result(message, here, one, text_in(message, "name"))
+
+
+def _complaint(message: Json) -> tuple[str, ...]:
+    """Where an error beside a result says what came back; empty where it says nothing."""
+    match message.get("error"):
+        case str(text) if text.strip():
+            return ("error",)
+        case {"message": str(text)} if text.strip():
+            return ("error", "message")
+    return ()
 
 
 def _result(message: Json, here: Place, call: str, tool: str) -> Iterator[Told]:
     base = here.pointer
     content = message.get("content")
     found = verdict(message, base, "content")
+    if found.outcome == "unknown" and message.get("error", "") in (None, False):
+        found = Verdict("ok", "error-field", f"{base}/error")
     text = content_text(content)
+    where = here.of(message, "content")
+    if not text.strip() and (path := _complaint(message)):
+        where, text = here.deeper(*path), text_in(message, "error") or message["error"]["message"]
+        content = text
     event = ToolResult(
-        here.of(message, "content").origin(),
+        where.origin(),
         call,
         None if content is None else text,
         found.outcome,

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from forsy_retrace.events import Change, Hunk
+from forsy_retrace.events import Change
+
+from .._patches import hunks
 
 TOOL = "apply_patch"
 
@@ -15,17 +17,6 @@ def changes(patch: Any) -> Iterator[Change]:
             lines = [line[1:] for line in diff.splitlines() if line.startswith("+")]
             yield Change(path, "created", after="".join(f"{line}\n" for line in lines))
         case {"type": "update_file", "path": str(path), "diff": str(diff)}:
-            yield Change(path, "modified", tuple(_hunks(diff)))
+            yield Change(path, "modified", tuple(hunks(diff.splitlines())))
         case {"type": "delete_file", "path": str(path)}:
             yield Change(path, "deleted")
-
-
-def _hunks(diff: str) -> Iterator[Hunk]:
-    """The pieces of a patch; it names no lines: 0 stands for an unknown one."""
-    held: list[str] = []
-    for line in [*diff.splitlines(), "@@"]:
-        if line[:1] in (" ", "+", "-"):
-            held.append(line)
-        elif held:
-            yield Hunk(0, 0, tuple(held))
-            held = []

@@ -26,6 +26,8 @@ from .verdicts import in_content
 
 REASONING = ("reasoning_content", "reasoning", "thinking")
 THOUGHTS = ("thinking", "think", "reasoning")
+PLAIN = ("text", "content")
+"""Where a part keeps its text; AgentDojo writes the second."""
 THINK = later(r"\A\s*<think>.*?</think>", re.S)
 COPIES = ("tool_call", "tool_output", "toolCall", "tool_calls")
 """Parts with which some writers repeat what `tool_calls` says."""
@@ -55,7 +57,7 @@ def _part(part: Any, here: Place) -> Iterator[Told]:
         case {"type": "tool_use"}:
             return
         case {"type": str(kind)} if kind in THOUGHTS:
-            key = next((k for k in ("thinking", "think", "text") if text_in(part, k)), "")
+            key = next((k for k in ("thinking", "think", *PLAIN) if text_in(part, k)), "")
             yield thought(part[key], here.deeper(key).origin()) if key else _hidden(here)
         case {"type": str(kind)} if kind in COPIES:
             yield Told(None, Skipped(here.origin(), "a copy of a call"))
@@ -66,6 +68,11 @@ def _part(part: Any, here: Place) -> Iterator[Told]:
         case {"text": str(text)}:
             if text.strip():
                 yield said(text, here.deeper("text").origin())
+        case {"type": "text", "content": str(text)}:
+            if text.strip():
+                yield said(text, here.deeper("content").origin())
+        case {"type": "redacted_thinking"}:
+            yield _hidden(here)
         case _:
             yield said(part_text(part), here.origin())
 

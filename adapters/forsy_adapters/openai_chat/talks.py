@@ -77,6 +77,8 @@ def _held(value: Json, here: Place, depth: int) -> Iterator[Talk]:
                     last = [*_tried(value, run, here), *spent(answer, where)]
                     told = [*facts, *talk.told, *(last if run is runs[-1] else ())]
                     yield talk._replace(told=told)
+        case {"simulations": [dict(), *_] as runs}:
+            yield from _listed(runs, here.deeper("simulations"), depth)
         case {"$schemaVersion": str(), "original_input": _}:
             yield from _run_state(value, here)
         case _ if is_completion(value) or is_response(value):
@@ -183,6 +185,10 @@ def _ending(value: Json, here: Place) -> Iterator[Told]:
             given = int(grade) if isinstance(grade, bool) else grade
             yield Told(None, Fact(here.deeper(key).origin("system"), "reward", given))
             return
+    match value:
+        case {"reward_info": {"reward": int() | float() as grade}, "messages": list()}:
+            where = here.deeper("reward_info", "reward")
+            yield Told(None, Fact(where.origin("system"), "reward", grade))
 
 
 def _typed(text: str, here: Place) -> Told:

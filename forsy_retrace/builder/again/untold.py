@@ -19,6 +19,10 @@ ALIKE = 0.8
 NEVER_FAILS = later(r"(?:echo|printf|:|true|false|sleep|export)(?:\s[^|&;<>\n]*)?")
 """A command that is not given again because it failed; alone, for a pipe or a file behind it may."""
 
+GUESSED = frozenset(["unknown-command", "script-name"])
+"""Rules of commands that may be mistyped."""
+PLAIN = later(r"[a-z][a-z-]{0,20}")
+
 
 class Likely(NamedTuple):
     """A rule on two commands' texts; how often the first of such a pair had failed."""
@@ -78,7 +82,29 @@ def _reworded(a: str, b: str) -> bool:
         and a != b
         and a.split()[:1] == b.split()[:1]
         and are_alike(a, b, ALIKE)
+        and not _are_two_acts(a, b)
     )
+
+
+def _are_two_acts(a: str, b: str) -> bool:
+    """Whether a program is told to do another thing: `plan` then `apply`, `--check` then `--write`;
+    a word that is no known command may be the other one, mistyped."""
+    old, new = classify(a, "bash"), classify(b, "bash")
+    if old.rule in GUESSED:
+        return False
+    if old.operation != new.operation and (old.main == new.main or " " in old.main):
+        return True
+    if " " in old.main and " " in new.main and old.main != new.main:
+        return True
+    word, other = _act(a), _act(b)
+    wrong = min(TYPOS, len(word) - 1)
+    return bool(word and other) and _edits(word, other) > wrong
+
+
+def _act(line: str) -> str:
+    """The plain word behind a program's name, which tells some programs what to do; else empty."""
+    words = [word for word in line.split() if word != "sudo"]
+    return words[1] if len(words) > 1 and PLAIN.fullmatch(words[1]) else ""
 
 
 UNTOLD: tuple[Likely, ...] = (

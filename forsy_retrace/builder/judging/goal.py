@@ -215,7 +215,7 @@ def _only_answers(steps: list[Step], humans: list[Step], closing: Step) -> bool:
         if step.action != "user_message":
             turns.setdefault(step.turn, []).append(step)
     for human in humans:
-        done = turns.get(human.turn, [])
+        done = [s for s in turns.get(human.turn, ()) if s.step > human.step]
         calls = [s for s in done if s.call is not None]
         if human.via == "shell line" and not done:
             continue

@@ -6,7 +6,7 @@ from forsy_retrace.events import SHELL
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
-from .printed import bare_output
+from .printed import bare_output, error_within
 from .runners import read_summary
 
 TELLS = later(
@@ -74,7 +74,8 @@ def first_error(step: Step) -> str:
     """
     if step.result is not None and step.result.outcome in ("rejected", "interrupted"):
         return ""
-    text = FRAME.sub("", bare_output(step))
+    bare = bare_output(step)
+    text = FRAME.sub("", bare if step.run else error_within(bare))
     text = TRACEBACK.sub("", text)
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line and not BANNER.match(line)]

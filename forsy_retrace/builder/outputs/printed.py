@@ -136,6 +136,16 @@ def texts_within(text: str) -> str:
     return text
 
 
+def error_within(text: str) -> str:
+    """The error that a tool's answer in JSON names under `error`; the text where it names none."""
+    if text[:1] != "{":
+        return text
+    match parsed(text):
+        case {"error": str(said)} | {"error": {"message": str(said)}} if said.strip():
+            return said
+    return text
+
+
 def shows_none(step: Step) -> bool:
     """Whether a read shows no line of its file: it is known, or was to be read behind its end."""
     text = step.printed[:SHORT]

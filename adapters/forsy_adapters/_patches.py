@@ -1,4 +1,4 @@
-"""What an `apply_patch` does to which files: its own text, and the changes that events record."""
+"""What an `apply_patch` does to which files: its own text, and the changes that Codex records."""
 
 import posixpath
 import re
