@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.commands import Command, Simple, classify, lexer, tree
+from forsy_retrace.commands.conditions import CONDITIONS
 from forsy_retrace.commands.operands import KINDS, WHOLES
-from forsy_retrace.commands.page import COLUMNS, CONDITIONS, page
+from forsy_retrace.commands.page import COLUMNS, page
 from forsy_retrace.commands.table import Row, read, table
 
 SHARED = Path(__file__).parents[2] / "shared"

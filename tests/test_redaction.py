@@ -19,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from bounded import is_bounded
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -2762,14 +2763,13 @@ def test_every_rule_is_bounded_and_names_its_origin() -> None:
     assert len(rows) >= 200
     for row in rows:
         assert row.origin in origins
-        rule_files.vet(row.rest)
-        rule_files.vet(row.back)
+        assert is_bounded(row.rest), row
+        assert is_bounded(row.back), row
     for command in rule_files.commands():
-        rule_files.vet(command.to_value)
-        rule_files.vet(command.before)
+        assert is_bounded(command.to_value), command
+        assert is_bounded(command.before), command
     for bad in ("a+", "(?=a)", "a{2,}", r"(a)\1", "(?<!x)a", ".*"):
-        with pytest.raises(rule_files.Unsafe):
-            rule_files.vet(bad)
+        assert not is_bounded(bad), bad
 
 
 @pytest.mark.slow

@@ -10,9 +10,7 @@ B = TypeVar("B")
 
 
 class Lost(msgspec.Struct, frozen=True):
-    """A task that ended its worker twice, and why as far as the engine knows."""
-
-    why: str
+    """A task that ended its worker twice."""
 
 
 class Engine(Protocol):

@@ -68,7 +68,7 @@ class OnRay:
                 except ray.exceptions.RayTaskError as error:
                     raise error.cause from None
                 except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError):
-                    yield task, Lost("it ended its worker twice")
+                    yield task, Lost()
 
     def close(self) -> None:
         self._ray.shutdown()

@@ -90,7 +90,7 @@ def _alone(work: Callable[[A], B], task: A) -> B | Lost:
                 return told.result()
             except BrokenProcessPool:
                 continue
-    return Lost("it ended its worker twice")
+    return Lost()
 
 
 def _cores() -> int:

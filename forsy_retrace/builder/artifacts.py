@@ -5,7 +5,7 @@
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from forsy_retrace.commands import MOVES
 from forsy_retrace.events import Hunk
 from forsy_retrace.patterns import later
-from forsy_retrace.trace import Artifact, Touch, Trace
+from forsy_retrace.trace import Artifact, Touch, Trace, steps_named
 
 from .checks.unchecked import is_log, is_plan
 from .touched.changes import lines_read
@@ -24,7 +24,6 @@ from .touched.replayed import CHANGES, replay, shown_otherwise, tells_before
 from .touched.rewriters import Doubts
 from .touched.scratch import GONE, scratch
 from .touched.told import (
-    Named,
     committed,
     first_listed,
     gone_with_a_folder,
@@ -58,22 +57,9 @@ def artifacts(trace: Trace) -> Trace:
     put_back(by_path, trace)
     listed_before(by_path, trace)
     gone_with_a_folder(by_path, trace)
-    cwd = next((step.cwd for step in trace.steps if step.cwd), None)
-    is_scratch = scratch(trace)
-    doubts = Doubts(trace)
-    back = there_again(trace)
-    listed = listed_as_changed(trace)
-    found = [
-        artifact
-        for path, touched in by_path.items()
-        if (
-            artifact := _artifact(
-                path, touched, cwd, trace, is_scratch(path), back.get(path), doubts, listed
-            )
-        )
-        is not None
-    ]
-    return msgspec.structs.replace(trace, artifacts=tuple(found))
+    session = _Session(trace)
+    found = (session.artifact(path, touched) for path, touched in by_path.items())
+    return msgspec.structs.replace(trace, artifacts=tuple(filter(None, found)))
 
 
 def _by_path(trace: Trace) -> dict[str, list[Touch]]:
@@ -107,7 +93,7 @@ def _behind_room_made(changes: list[Touch], touched: list[Touch]) -> list[Touch]
 
 def _reads(touched: list[Touch], before: int) -> tuple[int, ...]:
     """The steps that had read a file before another."""
-    return tuple(sorted({t.step for t in touched if t.kind == "read" and t.step < before}))
+    return _steps(t for t in touched if t.kind == "read" and t.step < before)
 
 
 def _read_otherwise(touched: list[Touch]) -> tuple[int, int] | None:
@@ -119,62 +105,82 @@ def _read_otherwise(touched: list[Touch]) -> tuple[int, int] | None:
     return None
 
 
-def _artifact(
-    path: str,
-    touched: list[Touch],
-    cwd: str | None,
-    trace: Trace,
-    is_scratch: bool,
-    back: int | None,
-    doubts: Doubts,
-    listed: Mapping[str, list[Named]],
-) -> Artifact | None:
-    changes = _behind_room_made([touch for touch in touched if touch.kind in CHANGES], touched)
-    used = [touch for touch in touched if trace.steps[touch.step - 1].eval == 1]
-    if not changes and not used:
-        return None
-    if any(touch.kind in FOLDERS for touch in touched) and {t.kind for t in changes} <= set(GONE):
-        return None
-    steps = tuple(sorted({touch.step for touch in changes or used}))
-    name = shown(path, cwd)
-    if [touch.kind for touch in changes] == ["committed"] and (reads := _reads(touched, *steps)):
-        what = f"Read in {_listed(reads)}, committed as new in step {steps[0]}."
-        state = f"Git lists it as new in the commit of step {steps[0]}; no step shows what made it."
-        return Artifact(name, "observed", "evidence", (*reads, *steps), what, state, "unseen")
-    if not changes:
-        what = f"Read as evidence in {_listed(steps)}."
+class _Session:
+    """What a whole session tells of its files."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.cwd = next((step.cwd for step in trace.steps if step.cwd), None)
+        self.is_scratch = scratch(trace)
+        self.doubts = Doubts(trace)
+        self.back = there_again(trace)
+        self.listed = listed_as_changed(trace)
+
+    def artifact(self, path: str, touched: list[Touch]) -> Artifact | None:
+        """One file; None where it is a folder, or was read for nothing."""
+        changes = _behind_room_made([touch for touch in touched if touch.kind in CHANGES], touched)
+        kinds = [touch.kind for touch in changes]
+        if any(touch.kind in FOLDERS for touch in touched) and set(kinds) <= set(GONE):
+            return None
+        if not changes:
+            return self._read(path, touched)
+        step = changes[0].step
+        if kinds == ["committed"] and (reads := _reads(touched, step)):
+            what = f"Read in {_listed(reads)}, committed as new in step {step}."
+            state = f"Git lists it as new in the commit of step {step}; no step shows what made it."
+            return self._observed(path, (*reads, step), what, state)
+        return self._changed(path, touched, changes)
+
+    def _read(self, path: str, touched: list[Touch]) -> Artifact | None:
+        """A file that was read as evidence, and of which no change is recorded."""
+        steps = _steps(touch for touch in touched if self.trace.steps[touch.step - 1].eval == 1)
+        if not steps:
+            return None
         state = "Read; no change of it is recorded."
         if apart := _read_otherwise(touched):
             first, then = apart
             state = f"Read; step {then} shows it otherwise than step {first}{BY_WHAT}"
-        elif number := first_listed(path, listed):
+        elif number := first_listed(path, self.listed):
             state = f"Read; Git lists it as changed in step {number}{BY_WHAT}"
+        return self._observed(path, steps, f"Read as evidence in {_listed(steps)}.", state)
+
+    def _observed(self, path: str, steps: tuple[int, ...], what: str, state: str) -> Artifact:
+        name = shown(path, self.cwd)
         return Artifact(name, "observed", "evidence", steps, what, state, "unseen")
-    held = replay(touched, trace)
-    verbs = list(_verbs(touched, changes))
-    kind = "modified" if back and verbs[-1] == "deleted" else _type(verbs)
-    diff = _diff(changes)
-    grade = "full" if held is not None else ("partial" if diff else "unseen")
-    told = any(trace.steps[number - 1].success is not None for number in steps)
-    told = told or _read_back(touched, trace)
-    untold = {step for step in steps if trace.steps[step - 1].success is None}
-    what = _history(changes, verbs, set() if untold == set(steps) else untold)
-    if not told:
-        done = verbs[0] if set(verbs) == {APPENDED} else kind
-        what = f"To be {done} by {_listed(steps)}; the log does not say whether it was."
-    content = _content(touched, trace, grade, held, doubts)
-    state = _state(changes, trace, content, back, cwd) if told else ASKED[grade]
-    return Artifact(
-        name,
-        kind,
-        "intermediate" if is_scratch or is_plan(path) or _came_and_went(verbs) else _role(path),
-        steps,
-        what,
-        state,
-        grade,
-        content=held.text if held is not None and kind != "deleted" else None,
-        diff=diff,
-    )
+
+    def _changed(self, path: str, touched: list[Touch], changes: list[Touch]) -> Artifact:
+        trace, back = self.trace, self.back.get(path)
+        steps = _steps(changes)
+        held = replay(touched, trace)
+        verbs = list(_verbs(touched, changes))
+        kind = "modified" if back and verbs[-1] == "deleted" else _type(verbs)
+        diff = _diff(changes)
+        grade = "full" if held is not None else ("partial" if diff else "unseen")
+        untold = {step for step in steps if trace.steps[step - 1].success is None}
+        if untold != set(steps) or _read_back(touched, trace):
+            what = _history(changes, verbs, untold if untold != set(steps) else set())
+            content = _content(touched, trace, grade, held, self.doubts)
+            state = _state(changes, trace, content, back, self.cwd)
+        else:
+            done = verbs[0] if set(verbs) == {APPENDED} else kind
+            what = f"To be {done} by {_listed(steps)}; the log does not say whether it was."
+            state = ASKED[grade]
+        is_passing = self.is_scratch(path) or is_plan(path) or _came_and_went(verbs)
+        return Artifact(
+            shown(path, self.cwd),
+            kind,
+            "intermediate" if is_passing else _role(path),
+            steps,
+            what,
+            state,
+            grade,
+            content=held.text if held is not None and kind != "deleted" else None,
+            diff=diff,
+        )
+
+
+def _steps(touches: Iterable[Touch]) -> tuple[int, ...]:
+    return tuple(sorted({touch.step for touch in touches}))
 
 
 def _read_back(touched: list[Touch], trace: Trace) -> bool:
@@ -376,9 +382,6 @@ def _moved(last: Touch, trace: Trace, cwd: str | None) -> str:
 
 
 def _listed(steps: tuple[int, ...]) -> str:
-    numbers = [str(step) for step in steps]
-    if len(numbers) == 1:
-        return f"step {numbers[0]}"
-    if len(numbers) > 6:
-        return f"{len(numbers)} steps from {numbers[0]} to {numbers[-1]}"
-    return f"steps {', '.join(numbers[:-1])} and {numbers[-1]}"
+    if len(steps) > 6:
+        return f"{len(steps)} steps from {steps[0]} to {steps[-1]}"
+    return steps_named(steps)

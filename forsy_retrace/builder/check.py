@@ -9,6 +9,7 @@ import posixpath
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,11 +25,9 @@ from .checks.packages import Packages
 from .checks.places import with_parents
 from .checks.ran import (
     builds_and_runs,
-    concluded,
-    found_nothing,
+    has_passed,
     kinds_on,
     lines_of_go,
-    never_began,
     programs_of,
     stopped_at,
     tells_nothing,
@@ -98,6 +97,29 @@ def check(trace: Trace) -> Trace:
         replaced=standing.replaced,
         reworked={step: tuple(by) for step, by in standing.reworked.items()},
     )
+
+
+class _Known(NamedTuple):
+    """What makes a line a check: its kind, by which rule, and what it runs."""
+
+    kind: str
+    rule: Rule
+    programs: tuple[str, ...] = ()
+    """The edited files that it runs."""
+    built: Command | None = None
+    """The line that built what it runs."""
+
+
+class _Scope(NamedTuple):
+    """What a check takes in."""
+
+    run: Command
+    lines: tuple[str, ...] = ()
+    """The lines that it runs through scripts."""
+    loaders: tuple[str, ...] = ()
+    """The programs to whose edits, and those of what they load, it keeps; empty where to none."""
+    untested: Callable[[int], bool] | None = None
+    """Tells of an edit whether its tests are known to be others: then they count for it but once."""
 
 
 class _Checker:
@@ -177,7 +199,7 @@ class _Checker:
             if not tells_nothing(kind, step, run):
                 edits = found.over if kind == "tests" else found.edits
                 if kind not in (found.kind, "run"):
-                    others = self._waiting(kind, run, lines, most=None)
+                    others = self._waiting(kind, _Scope(run, lines), most=None)
                     edits = (*edits, *(edit for edit in others if edit != step.step))
                 self.unchecked.clear(kind, edits, run)
 
@@ -238,51 +260,31 @@ class _Checker:
                 self.unseen[key] = deque(left, maxlen=NAMED)
 
     def _of_command(self, step: Step, run: Command) -> Check | None:
-        programs: tuple[str, ...] = ()
-        built: Command | None = None
-        if run.check is not None:
-            kind, rule = run.check, BY_KIND[run.check]
-        elif step.operation == "execute" and (
-            (built := self._build_of(step, run)) or (programs := self._run_by(step, run))
-        ):
-            kind, rule = "run", RUNS_PROGRAM
-        elif step.operation == "execute" and (programs := tuple(self._tasks(step, run))):
-            kind, rule = "run", RUNS_TASK
-        else:
+        known = self._known_as(step, run)
+        if known is None:
             return None
+        kind, rule, programs, built = known
         # Whatever an edited task calls, it shows that the task is there.
         lines = () if rule is RUNS_TASK else self.scripts.of(step, run)
         kinds = (kind, *kinds_on(run))
         if step.success and kind == "run" and run.masked and run.told:
             # `go build -o shop && ./shop | head` shows that the build passed, no more.
-            kind, *_ = kinds = run.told
+            kinds = run.told
         verdict = read_summary(bare_output(step))
         if step.success is False:
-            kind, *_ = kinds = stopped_at(verdict, run) or kinds
+            kinds = stopped_at(verdict, run) or kinds
         self.loads.ran(programs, step.printed)
-        # A line may hold several checks; it is known by the first that has something to check.
         loaders = (*programs, *self._edited(words_of(run))) if programs else ()
         untested = self._untested(step, run, lines) if "tests" in kinds else None
-        for other in dict.fromkeys(kinds):
-            edits = self._waiting(other, built or run, lines, loaders, untested)
-            if edits:
-                kind = other
-                break
-        passed = None if never_began(step, run) else step.success
-        if passed and tells_nothing(kind, step, run):
-            passed = None
-        elif kind == "ci" and passed is False and verdict is None:
-            passed = None  # some had not ended yet, or the wait for them did
-        elif passed and kind == "ci" and kind not in run.told:
-            passed = concluded(bare_output(step), run)
-        elif passed and kind != "run" and kind not in run.told:
-            silent = found_nothing(step, run)
-            passed = verdict.passed if verdict is not None else True if silent else None
+        scope = _Scope(built or run, lines, loaders, untested)
+        # A line may hold several checks; it is known by the first that has something to check.
+        found = ((kind, self._waiting(kind, scope)) for kind in dict.fromkeys(kinds))
+        kind, edits = next((one for one in found if one[1]), (kinds[0], ()))
+        passed = has_passed(kind, step, run, verdict)
         summary = verdict.summary if verdict is not None and verdict.passed == passed else ""
         more = len(edits) > NAMED
         if more and passed and not breadth(kind, run):
-            edits = self._waiting(kind, built or run, lines, loaders, untested, None)
-            more = False
+            edits, more = self._waiting(kind, scope, most=None), False
         edits = edits[-NAMED:] if more else edits
         idle = tuple(filter(untested, edits)) if untested is not None and kind == "tests" else ()
         self.idle.update(idle if passed else ())
@@ -299,20 +301,23 @@ class _Checker:
             idle,
         )
 
-    def _waiting(
-        self,
-        kind: str,
-        run: Command,
-        lines: tuple[str, ...] = (),
-        loaders: tuple[str, ...] = (),
-        untested: Callable[[int], bool] | None = None,
-        most: int | None = NAMED + 1,
-    ) -> tuple[int, ...]:
-        """The latest edits that a check of this kind looks at: none that was stashed away.
+    def _known_as(self, step: Step, run: Command) -> _Known | None:
+        """What makes a line a check; None where nothing does."""
+        if run.check is not None:
+            return _Known(run.check, BY_KIND[run.check])
+        if step.operation != "execute":
+            return None
+        if built := self._build_of(step, run):
+            return _Known("run", RUNS_PROGRAM, built=built)
+        if programs := self._run_by(step, run):
+            return _Known("run", RUNS_PROGRAM, programs)
+        if programs := tuple(self._tasks(step, run)):
+            return _Known("run", RUNS_TASK, programs)
+        return None
 
-        Of those only what these programs take in, where any are run, and none again for which tests
-        passed that did not test it, as these don't.
-        """
+    def _waiting(self, kind: str, scope: _Scope, most: int | None = NAMED + 1) -> tuple[int, ...]:
+        """The latest edits that a check of this kind looks at: none that was stashed away."""
+        run, lines, loaders, untested = scope
         start = absolute(self.start, None) if self.start else ""
         edits = self.unchecked.by(kind, run, lines, self.place, start, self.stash.away_since)
         if loaders:
@@ -338,7 +343,7 @@ class _Checker:
         if step.success and no_test_ran(step.printed):
             return None
         later = self.scripts.found_later(step, run)
-        told = set(self._waiting("tests", run, later, most=None)) if later else None
+        told = set(self._waiting("tests", _Scope(run, later), most=None)) if later else None
         chosen = chosen_by(runs)
         return lambda edit: (
             (told is not None and edit not in told)
@@ -354,7 +359,7 @@ class _Checker:
         """The line that built the program which this one runs from edited files; it may be this."""
         here = absolute(run.cwd or ".", step.cwd)
         if any(builds_and_runs(one) for one in run.simples[: known_places(run)]):
-            is_work = not self.is_scratch(f"{here}/") and self._waiting("run", run)
+            is_work = not self.is_scratch(f"{here}/") and self._waiting("run", _Scope(run))
             return run if is_work else None
         if not any(self._is_code(path) for path in self.standing.by_path):
             return None

@@ -9,8 +9,9 @@ from forsy_retrace.trace import Step, Trace, put
 from .outcome import never_ran
 from .rule import Rule
 from .variants import Lines, branch_of
+from .words.agent_words import lists
 from .words.closing import SERVED
-from .words.cues import LABEL, lists
+from .words.cues import LABEL
 from .words.message_rules import Context
 from .words.messages import answers, read_message
 

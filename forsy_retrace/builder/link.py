@@ -157,7 +157,7 @@ class _Linker:
         lines = numbers_named(step.input or "")
         self.named.take(named)
         for lane in self.lanes.values():
-            lane.flow.lines_given = lines
+            lane.flow.hits.given = lines
         self.work.reopen(step, before, main.retries)
         if step.message_role in ASKS_ANEW:
             main.items = {}

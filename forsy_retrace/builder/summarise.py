@@ -171,9 +171,12 @@ def _times(told: Told, name: str) -> list[str]:
     return [at for value in _values(told, name) if (at := when(value)) is not None]
 
 
+def _objects(told: Told, name: str) -> list[dict[str, Any]]:
+    return [value for value in _values(told, name) if isinstance(value, dict)]
+
+
 def _offered(told: Told) -> list[str]:
-    lists = [tools for tools in _values(told, "tools") if isinstance(tools, list)]
-    return [tool for tools in lists for tool in tools if isinstance(tool, str)]
+    return [tool for tools in _values(told, "tools") for tool in strings(tools)]
 
 
 def _tools(trace: Trace, told: Told) -> tuple[str, ...]:
@@ -206,12 +209,9 @@ def _config(trace: Trace, shows: Shows, told: Told) -> dict[str, Any]:
     usage = _usage(told)
     if usage:
         config["token_usage"] = usage
-    prompts = [text for text in _values(told, "system_prompt") if isinstance(text, str)]
-    if prompts:
-        config["system_prompt_hash"] = "\n\n".join(dict.fromkeys(prompts))
-    memory = [text for text in _values(told, "memory") if isinstance(text, str)]
-    if memory:
-        config["memory_hash"] = "\n\n".join(dict.fromkeys(memory))
+    for name in ("system_prompt", "memory"):
+        if texts := dict.fromkeys(strings(_values(told, name))):
+            config[f"{name}_hash"] = "\n\n".join(texts)
     return config
 
 
@@ -266,15 +266,11 @@ def _usage(told: Told) -> dict[str, int]:
 
 def _skills(trace: Trace, told: Told) -> tuple[str, ...] | None:
     """The names that the log says were loaded."""
-    found = [
-        step.call.input["skill"]
-        for step in trace.steps
-        if step.like == "Skill"
-        and step.success
-        and step.call is not None
-        and isinstance(step.call.input, dict)
-        and isinstance(step.call.input.get("skill"), str)
-    ]
+    found: list[str] = []
+    for step in trace.steps:
+        match step.call.input if step.call and step.like == "Skill" and step.success else None:
+            case {"skill": str(name)}:
+                found.append(name)
     named = [one for listed in _values(told, "skills") for one in strings(listed)]
     return tuple(dict.fromkeys([*found, *named])) or None
 
@@ -318,8 +314,7 @@ def _final(trace: Trace, told: Told) -> str:
     A mere `You're welcome` ends none. Where something came of the last message, but no answer, the
     log ends without one.
     """
-    taken = [text for text in _values(told, "submission") if isinstance(text, str)]
-    if taken:
+    if taken := list(strings(_values(told, "submission"))):
         return taken[-1]
     steps = [s for s in trace.steps if s.origin is None or not s.origin.branch]
     went_on = False
@@ -380,18 +375,15 @@ def _facts(trace: Trace, told: Told) -> dict[str, Any]:
         for event in trace.session.events
     )
     found: dict[str, Any] = {"hidden_reasoning": hidden}
-    shared = [v for v in _values(told, "shared_prefix") if isinstance(v, dict)]
-    if shared:
+    if shared := _objects(told, "shared_prefix"):
         of = shared[0].get("of")
         found["shared_prefix"] = {
             "trace_id": trace_id(trace.adapter, of) if isinstance(of, str) and of else None,
             "records": shared[0].get("records"),
         }
-    ends = [v for v in _values(told, "run_end") if isinstance(v, dict)]
-    if ends:
+    if ends := _objects(told, "run_end"):
         found["run_end"] = ends[-1]
-    recovery = [v for v in _values(told, "recovery") if isinstance(v, dict)]
-    if recovery:
+    if recovery := _objects(told, "recovery"):
         found["recovery"] = recovery[0]
     if shown := list(dict.fromkeys(strings(_values(told, "shows")))):
         found["shown"] = shown

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from forsy_retrace.commands.operands import KINDS, WHOLES
+from forsy_retrace.commands.conditions import CONDITIONS, Condition
+from forsy_retrace.commands.operands import KINDS, WHOLES, Kind, Whole
 from forsy_retrace.commands.table import Row, read
 
 COLUMNS = {
@@ -25,20 +26,9 @@ COLUMNS = {
     "shell": "The shells that alone have the command; every shell when left out.",
 }
 
-CONDITIONS = {
+FLAGS = {
     "-x": "a single letter, alone or in a bundle (`-nx`)",
     "--long": "a long flag, also with `=value`; a single-dash word such as `-run` likewise",
-    "{none}": "no operand",
-    "{two}": "at least two operands",
-    "{url}": "an operand that is an address, with `://`",
-    "{folder}": "a folder as the last operand: `.`, `..` or a path that ends in `/`",
-    "{dash}": "the operand `-`",
-    "{check}": "`--check` behind a `--`",
-    "{heredoc}": "a here-document or here-string as input",
-    "{piped}": "another command's output as input, and no operand",
-    "{behind}": "another command's output as input",
-    "{method}": "an HTTP method other than GET, HEAD and OPTIONS",
-    "{conclusion}": "a word that asks for the `conclusion` of a run",
 }
 
 _HEAD = """# What shell commands do
@@ -81,12 +71,12 @@ def page() -> str:
     file = read()
     lines = [_HEAD, "## Columns of `row`", ""]
     lines += _list(COLUMNS)
-    lines += ["", "Flags and conditions:", "", *_list(CONDITIONS)]
+    lines += ["", "Flags and conditions:", "", *_list(FLAGS | _said_of(CONDITIONS))]
     lines += [
         "",
         "Operands:",
         "",
-        *_list({name: kind.says for name, kind in (KINDS | WHOLES).items()}),
+        *_list(_said_of(KINDS) | _said_of(WHOLES)),
     ]
     lines += ["", "## Rows", "", *_table([_cells(row) for row in file.row], tuple(COLUMNS))]
     lines += ["", "## Wrappers", ""]
@@ -117,6 +107,10 @@ def _cells(row: Row) -> tuple[str, ...]:
         row.name, row.sub, row.flags, row.operation, surface, row.check, role, row.operands,
         row.shell,
     )  # fmt: skip
+
+
+def _said_of(table: Mapping[str, Condition | Kind | Whole]) -> dict[str, str]:
+    return {name: one.says for name, one in table.items()}
 
 
 def _list(meanings: dict[str, str]) -> list[str]:

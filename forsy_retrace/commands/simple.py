@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from forsy_retrace.commands.conditions import CONDITIONS, Sent
 from forsy_retrace.commands.model import Simple
-from forsy_retrace.commands.options import method
 from forsy_retrace.commands.scripts import run_script
 from forsy_retrace.commands.table import Choice, Group, table
 from forsy_retrace.commands.targets import Redirects, applied, redirected
@@ -18,7 +18,6 @@ _SHORT_HELP = frozenset({"-h", "-V", "-v", "version", "help"})
 _NO_HELP = frozenset(
     {"echo", "printf", "grep", "rg", "test", "[", "[[", "ls", "ll", "df", "du", "free", "tree"}
 )
-_FOLDER = later(r"(?:\.{1,2}|.*/)$", re.DOTALL)
 _PROGRAM = later(r"[^\s]*\.(?:py|js|mjs|cjs|ts|tsx|rb|pl|php|sh|bash|zsh|ps1|bat|exe|jar|lua)")
 
 
@@ -54,10 +53,11 @@ def _by_table(words: tuple[str, ...], piped: bool, heredoc: bool, shell: str) ->
     ):
         label = choices[0].label if choices else head
         return Simple(words, label, "read", "help", role="view")
-    choice = _choose(choices or group.plain, words, operands, flags, piped, heredoc)
+    sent = Sent(words, operands, flags, piped, heredoc)
+    choice = _choose(choices or group.plain, sent)
     if choice is None:
         return Simple(words, head, "execute", "unknown-command")
-    return applied(choice, words, operands, flags, piped, heredoc)
+    return applied(choice, sent)
 
 
 def _group(head: str, shell: str) -> Group | None:
@@ -119,20 +119,11 @@ def _sort_out(
     return operands, flags
 
 
-def _choose(
-    choices: list[Choice],
-    words: tuple[str, ...],
-    operands: list[str],
-    flags: list[str],
-    piped: bool,
-    heredoc: bool,
-) -> Choice | None:
+def _choose(choices: list[Choice], sent: Sent) -> Choice | None:
     for choice in choices:
-        if not choice.row.flags:
+        if not choice.row.flags or any(CONDITIONS[one].holds(sent) for one in choice.conditions):
             return choice
-        if choice.pseudo and _holds(choice.pseudo, words, operands, piped, heredoc):
-            return choice
-        for flag in flags:
+        for flag in sent.flags:
             if flag in choice.exact or flag.partition("=")[0] in choice.exact:
                 return choice
             if choice.letters and flag[1] != "-" and not _letters(flag).isdisjoint(choice.letters):
@@ -146,25 +137,3 @@ def _letters(flag: str) -> frozenset[str]:
     # `-Ilib` and `-Mstrict` carry a word behind the letter; its letters are no flags.
     found = re.match(r"-([A-HJ-LN-Za-z0-9]*)", flag)
     return frozenset(found[1] if found else "")
-
-
-def _holds(
-    pseudo: frozenset[str],
-    words: tuple[str, ...],
-    operands: list[str],
-    piped: bool,
-    heredoc: bool,
-) -> bool:
-    return (
-        (len(operands) == 0 and "{none}" in pseudo)
-        or ("{url}" in pseudo and any("://" in word for word in operands))
-        or ("{folder}" in pseudo and _FOLDER.match(operands[-1] if operands else "") is not None)
-        or (len(operands) >= 2 and "{two}" in pseudo)
-        or (heredoc and "{heredoc}" in pseudo)
-        or (piped and not operands and "{piped}" in pseudo)
-        or (piped and "{behind}" in pseudo)
-        or ("-" in operands and "{dash}" in pseudo)
-        or ("--check" in operands and "{check}" in pseudo)
-        or ("{method}" in pseudo and method(words) not in (None, "GET", "HEAD", "OPTIONS"))
-        or ("{conclusion}" in pseudo and any("conclusion" in word for word in words))
-    )

@@ -33,8 +33,8 @@ class Choice(msgspec.Struct, frozen=True, gc=False):
     letters: str
     """Single letters, which may stand in a bundle: `-ni` holds `i`."""
     operands: tuple[str, ...]
-    pseudo: frozenset[str]
-    """Conditions that are no flag: `{one}`, `{heredoc}` …"""
+    conditions: frozenset[str]
+    """Those that are no flag, as `CONDITIONS` has them."""
 
 
 class Group(msgspec.Struct, gc=False):
@@ -158,10 +158,10 @@ def _place(group: Group, name: str, row: Row) -> None:
     flags = row.flags.split()
     exact = frozenset(f for f in flags if f[0] != "{" and (len(f) != 2 or f[0] != "-"))
     letters = "".join(f[1] for f in flags if len(f) == 2 and f[0] == "-")
-    pseudo = frozenset(f for f in flags if f[0] == "{")
+    conditions = frozenset(f for f in flags if f[0] == "{")
     for sub in _subs(row.sub):
         choice = Choice(
-            f"{name} {sub}".strip(), row, exact, letters, tuple(row.operands.split()), pseudo
+            f"{name} {sub}".strip(), row, exact, letters, tuple(row.operands.split()), conditions
         )
         if sub:
             group.subs.setdefault(sub, []).append(choice)

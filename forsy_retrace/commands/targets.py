@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from forsy_retrace.commands.conditions import Sent
 from forsy_retrace.commands.model import REWRITES, Simple
 from forsy_retrace.commands.operands import KINDS, SHOWN, WHOLES, Doing
 from forsy_retrace.commands.options import EVERYTHING, NOWHERE, limits_of
@@ -10,21 +11,15 @@ from forsy_retrace.commands.table import Choice, table
 Redirects = tuple[tuple[str, str], ...]
 
 
-def applied(
-    choice: Choice,
-    words: tuple[str, ...],
-    operands: list[str],
-    flags: list[str],
-    piped: bool,
-    heredoc: bool,
-) -> Simple:
+def applied(choice: Choice, sent: Sent) -> Simple:
     """What the command does when this row of the table holds for it."""
     row, kinds = choice.row, choice.operands
+    words, operands = sent.words, sent.operands
     for kind in kinds:
         if kind in WHOLES:
             return WHOLES[kind].tells(choice, words, operands)
     it = Doing(
-        words, operands, flags, piped, heredoc,
+        *sent,
         name=choice.label,
         operation=row.operation,
         rule=choice.label,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
+import msgspec
 from msgspec.structs import replace
 
 from forsy_retrace.commands import lexer
@@ -63,6 +64,22 @@ def _by_words(line: str) -> list[Part]:
     except ValueError:
         words = line.split()
     return [Part(words, [], [])] if words else []
+
+
+class _Redirected(msgspec.Struct):
+    """What stands behind a command: its redirects, and its here-document."""
+
+    redirects: list[tuple[str, str]] = []
+    body: str | None = None
+    quoted: bool = False
+    dashed: bool = False
+    rest: list[Any] = []
+    """Nodes: of `cat <<EOF | sort && next` all behind the mark hangs there."""
+
+    @property
+    def literal(self) -> bool:
+        """Whether the text goes on as it stands."""
+        return self.quoted and not self.dashed
 
 
 class _Splitter:
@@ -137,46 +154,46 @@ class _Splitter:
 
     def _redirected(self, node: Node, depth: int, block: str, level: int) -> None:
         before = len(self.parts)
-        redirects: list[tuple[str, str]] = []
-        body: str | None = None
-        literal = dashed = shared = False
-        rest: list[Node] = []
+        found = _Redirected()
+        shared = False
         for child in node.children:
             match child.type:
                 case "file_redirect" | "herestring_redirect":
-                    redirects.extend(self._redirect(child))
+                    found.redirects.extend(self._redirect(child))
                     self._inside(child, depth, level + 1)
                 case "heredoc_redirect":
-                    for piece in child.children:
-                        match piece.type:
-                            case "heredoc_body":
-                                body = self._text(piece)
-                                self._inside(piece, depth, level + 1)
-                            case "file_redirect":
-                                redirects.extend(self._redirect(piece))
-                            case "heredoc_start":
-                                literal = self._text(piece)[:1] in ("'", '"', "\\")
-                            case "<<-":
-                                dashed = True
-                            case "heredoc_end" | "<<":
-                                continue
-                            case _:
-                                # `cat <<EOF | sort && next`: the rest of the line hangs here.
-                                rest.append(piece)
+                    self._heredoc(child, found, depth, level)
                 case kind:
                     shared = kind in ("compound_statement", "subshell")
                     self._walk(child, depth, block, level + 1)
         own = [part for part in self.parts[before:] if part.depth == depth]
         if own:
-            own[-1].redirects.extend(redirects)
-            own[-1].body, own[-1].literal = body, literal and not dashed
+            own[-1].redirects.extend(found.redirects)
+            own[-1].body, own[-1].literal = found.body, found.literal
             own[-1].shared = own[-1].shared or shared
         else:
-            self.parts.append(Part([], redirects, [], "", depth, block, body))
-        for piece in rest:
+            self.parts.append(Part([], found.redirects, [], "", depth, block, found.body))
+        for piece in found.rest:
             if piece.type == "pipeline":
                 self._join(depth, "|")
             self._walk(piece, depth, block, level + 1)
+
+    def _heredoc(self, node: Node, found: _Redirected, depth: int, level: int) -> None:
+        for piece in node.children:
+            match piece.type:
+                case "heredoc_body":
+                    found.body = self._text(piece)
+                    self._inside(piece, depth, level + 1)
+                case "file_redirect":
+                    found.redirects.extend(self._redirect(piece))
+                case "heredoc_start":
+                    found.quoted = self._text(piece)[:1] in ("'", '"', "\\")
+                case "<<-":
+                    found.dashed = True
+                case "heredoc_end" | "<<":
+                    continue
+                case _:
+                    found.rest.append(piece)
 
     def _redirect(self, node: Node) -> list[tuple[str, str]]:
         descriptor, operator, target = "", "", ""

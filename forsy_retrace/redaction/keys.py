@@ -253,19 +253,13 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
     data = scan.data
     if not _is_a_name(data, left, sign):
         if sign == b"|":
-            line = _line_before(data, left)
-            scan.hanging.append((max(0, left - len(line) - 1), 1))
-            if not line.strip():
-                _on_this_line(scan, place, level)
+            _behind_a_bar(scan, left, place, level)
         return
     begin = _begin(data, place, sign)
     if begin is None:
         return
-    braces = None
-    if sign == b"=" and data.startswith(b"{", begin):
-        braces = IN_BRACES.match(data, begin)
-    if braces and not _leaves_a_text(data, begin, braces[1]):  # ODBC: PWD={…}
-        prose.stands_out(scan, values.Value(*braces.span(1), False), level, rule="braces")
+    if sign == b"=" and (held := _in_braces(data, begin)):
+        prose.stands_out(scan, held, level, rule="braces")
         return
     in_url = data[left - 1 : left] in (b"?", b"&") and left > 0
     name = data[left:name_end]
@@ -288,6 +282,14 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
             prose.stands_out(scan, value, level, rule="said")
         return
     certain = in_url or _is_certain(data, left, name, sign, begin - name_end == len(sign), value)
+    _given(scan, left, name, value, level, certain)
+
+
+def _given(
+    scan: Scan, left: int, name: bytes, value: values.Value, level: int, certain: bool
+) -> None:
+    """Judges the value that a name is given."""
+    data = scan.data
     if level == PASSWORD and not value.quoted:
         words = APP_PASSWORD.match(data, value.start)
         value = value._replace(end=words.end(1)) if words else value
@@ -304,6 +306,22 @@ def _assigned(scan: Scan, left: int, name_end: int, place: int, sign: bytes, lev
     becomes = BECOMES.match(data, value.end) if value.quoted else None
     if becomes and (new := values.read(data, becomes.end())):
         judge(scan, new, level, certain=certain, rule="becomes")
+
+
+def _behind_a_bar(scan: Scan, left: int, place: int, level: int) -> None:
+    """A name that no row of a table holds: the rest of its line, and the line below."""
+    line = _line_before(scan.data, left)
+    scan.hanging.append((max(0, left - len(line) - 1), 1))
+    if not line.strip():
+        _on_this_line(scan, place, level)
+
+
+def _in_braces(data: bytes, begin: int) -> values.Value | None:
+    """What ODBC has in braces: PWD={…}."""
+    braces = IN_BRACES.match(data, begin) if data.startswith(b"{", begin) else None
+    if braces is None or _leaves_a_text(data, begin, braces[1]):
+        return None
+    return values.Value(*braces.span(1), False)
 
 
 def _spaced(scan: Scan, left: int, place: int) -> int:

@@ -53,10 +53,9 @@ def write_folder(
     folder: Path,
     origins: Sequence[Mapping[str, Any]],
     shows: Shows,
-    max_output: int = MAX_OUTPUT,
 ) -> Written:
     """Validates, gates and writes one trace; the folder is there whole or not at all."""
-    files, manifest = contents(trace, origins, shows, max_output)
+    files, manifest = contents(trace, origins, shows)
     return Written(folder, manifest, put_folder(folder, files))
 
 

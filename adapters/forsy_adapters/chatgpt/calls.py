@@ -4,8 +4,9 @@ A call is an assistant message to a recipient. Its result stands below it in the
 next node, sometimes behind thoughts, often a chain of tool messages, under another tool's name.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Change, Origin, Outcome, ToolResult
 from forsy_retrace.sdk import attachment_text, text_of, when
 
@@ -85,14 +86,6 @@ def _family(name: str) -> str:
     return name.partition(".")[0]
 
 
-class Verdict(NamedTuple):
-    """What a tool message says of its call's success, by which rule, at which place below it."""
-
-    outcome: Outcome
-    rule: str
-    basis: str
-
-
 def result(
     call: str, tools: list[Node], places: list[Origin], changes: tuple[Change, ...]
 ) -> ToolResult:
@@ -159,7 +152,7 @@ def _shown(one: Said) -> str:
 
 def _judged(tools: list[Node], places: list[Origin]) -> tuple[Verdict, str]:
     """A failure of any part is one of the whole; the place that says so."""
-    best = Verdict("unknown", "", "")
+    best = Verdict()
     where = ""
     for tool, place in zip(tools, places, strict=True):
         verdict = _verdict(tool)
@@ -178,7 +171,7 @@ RANK: tuple[Outcome, ...] = (
     "timed_out",
     "failed",
 )
-CANVAS = (
+CANVAS: tuple[tuple[str, Outcome, str], ...] = (
     ("Successfully ", "ok", "canvas-says-done"),
     ("Failed with error", "failed", "canvas-says-failed"),
 )
@@ -196,16 +189,15 @@ def _verdict(node: Node) -> Verdict:
         case {"invoked_plugin": {"http_response_status": int(status)}} if status:
             good: Outcome = "ok" if 200 <= status < 400 else "failed"
             return Verdict(good, "http-status", "/metadata/invoked_plugin/http_response_status")
-        case {"command": str(), "status": str(status)}:
-            word: Outcome | None = {"finished": "ok", "failed": "failed"}.get(status)  # type: ignore[assignment]  # both are outcomes
-            if word is not None:
-                return Verdict(word, "browser-status", "/metadata/status")
+        case {"command": str(), "status": "finished" | "failed" as status}:
+            word: Outcome = "failed" if status == "failed" else "ok"
+            return Verdict(word, "browser-status", "/metadata/status")
     if _family(name_of(node)) == "canmore":
         text = said(node.content, "").text.lstrip()
         for opening, outcome, rule in CANVAS:
             if text.startswith(opening):
-                return Verdict(outcome, rule, "/content")  # type: ignore[arg-type]  # both are outcomes
-    return Verdict("unknown", "", "")
+                return Verdict(outcome, rule, "/content")
+    return Verdict()
 
 
 def _run(run: Json) -> Verdict:

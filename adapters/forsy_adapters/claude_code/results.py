@@ -7,20 +7,12 @@ its shapes differ by tool and version, so each is met by its shape.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Origin, Outcome, ToolResult
 from forsy_retrace.sdk import between, later, text_of, when
 from forsy_retrace.source import Evidence
-
-
-class Verdict(NamedTuple):
-    """The outcome, the rule that read it, and where in the record its word stands."""
-
-    outcome: Outcome
-    rule: str
-    basis: str
-
 
 FAILURES: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # Checked in order on the text of a result that is flagged as an error.
@@ -126,7 +118,7 @@ def verdict(
         return Verdict("interrupted", "interrupted-by-user", "content")
     if flag is False:
         return Verdict("ok", "error-flag", "is_error")
-    return Verdict("ok", "no-error-flag", "") if flag is None else Verdict("unknown", "", "")
+    return Verdict("ok", "no-error-flag", "") if flag is None else Verdict()
 
 
 def exit_code(text: str, extra: Any) -> int | None:

@@ -9,7 +9,7 @@ chains (1.0 to 2.0.2x), `agent-<id>.jsonl` beside the session (to 2.1.1), and
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, count
 
 import msgspec
 
@@ -19,7 +19,7 @@ from forsy_retrace.source import Source
 from .lines import Launch, Line, Survey, slug
 
 
-class Threads(msgspec.Struct):
+class Threads(msgspec.Struct, frozen=True):
     """A session's lines in the order in which they happened, and its subagents."""
 
     lines: list[Line]
@@ -35,11 +35,11 @@ class Threads(msgspec.Struct):
     """Files that hold outputs which the client cut: name to size in bytes."""
     hooks: dict[str, set[str]]
     """Hook, by its event and tool, to the calls that it was run for."""
-    mates: dict[str, tuple[str, str]] = {}
+    mates: dict[str, tuple[str, str]]
     """Agent that may report, by name or id, to its actor and to the call that started it."""
-    is_alone: bool = False
+    is_alone: bool
     """Nothing is told of who started the subagents: no message of the main agent is here."""
-    repeated: set[tuple[str, str | None]] = set()
+    repeated: set[tuple[str, str | None]]
     """Uuid and time of records that share them."""
 
 
@@ -68,30 +68,62 @@ def threads(source: Source, companions: list[Source]) -> Threads:
     for lane in dict.fromkeys([*(line.lane for line in main if line.lane), *others]):
         _link(lane, chain(main, others.get(lane, ())), launches, survey.agents, calls)
     _mark_branches(main)
-    spilled = {one.path.name: one.size for one in companions if one.path.suffix == ".txt"}
     merged = list(_merged(main, others, calls))
-    found = Threads(merged, {}, calls, survey.said, survey.ends, spilled, survey.hooks)
-    found.is_alone = not any(map(_is_said, merged))
-    known = {launch.call: launch.kind for launch in launches}
+    told = {launch.call: launch.kind for launch in launches}
+    actors, mates = _actors_of(merged, calls, kinds, told, {**survey.agents, **survey.mates})
+    return Threads(
+        lines=merged,
+        actors=actors,
+        calls=calls,
+        said=survey.said,
+        ends=survey.ends,
+        spilled={one.path.name: one.size for one in companions if one.path.suffix == ".txt"},
+        hooks=survey.hooks,
+        mates=mates,
+        is_alone=not any(map(_is_said, merged)),
+        repeated=_repeated(merged),
+    )
+
+
+def _actors_of(
+    lines: list[Line],
+    calls: dict[str, str],
+    kinds: dict[str, str],
+    told: dict[str, str],
+    started: dict[str, str],
+) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
+    """Lane to actor, and who may report to its actor and call; each kind is counted by itself.
+
+    A kind is that of a name card, or the one `told` of its call. Of some that were `started` no log
+    is here.
+    """
     numbers: Counter[str] = Counter()
-    keys: set[tuple[str, str | None]] = set()
-    for line in found.lines:
-        if line.lane and line.lane not in found.actors and not line.skip:
-            kind = kinds.get(line.lane) or known.get(calls.get(line.lane, "")) or "agent"
-            numbers[kind] += 1
-            found.actors[line.lane] = f"subagent:{kind}_{numbers[kind]}"
-        if line.uuid is not None and not line.skip and not line.prefix:
-            key = (line.uuid, line.at)
-            (found.repeated if key in keys else keys).add(key)
-    lanes = {call: lane for lane, call in calls.items() if lane in found.actors}
-    for name, call in {**survey.agents, **survey.mates}.items():
-        actor = found.actors.get(lanes.get(call, ""))
-        if actor is None:  # its log is not here
-            kind = known.get(call) or "agent"
-            numbers[kind] += 1
-            actor = f"subagent:{kind}_{numbers[kind]}"
-        found.mates[name] = (actor, call)
-    return found
+
+    def another(kind: str) -> str:
+        numbers[kind] += 1
+        return f"subagent:{kind}_{numbers[kind]}"
+
+    actors: dict[str, str] = {}
+    for line in lines:
+        if line.lane and line.lane not in actors and not line.skip:
+            kind = kinds.get(line.lane) or told.get(calls.get(line.lane, ""))
+            actors[line.lane] = another(kind or "agent")
+    lanes = {call: lane for lane, call in calls.items() if lane in actors}
+    mates = {
+        name: (actors.get(lanes.get(call, "")) or another(told.get(call) or "agent"), call)
+        for name, call in started.items()
+    }
+    return actors, mates
+
+
+def _repeated(lines: list[Line]) -> set[tuple[str, str | None]]:
+    """Uuid and time of records that share them."""
+    met = Counter(
+        (line.uuid, line.at)
+        for line in lines
+        if line.uuid is not None and not line.skip and not line.prefix
+    )
+    return {key for key, times in met.items() if times > 1}
 
 
 def _is_meta(file: Source) -> bool:
@@ -233,26 +265,27 @@ def _mark_branches(main: list[Line]) -> None:
                 prompts[line.parent].append(line)
     last = next((line for line in reversed(main) if _is_said(line)), None)
     kept = {line.uuid for line in _up(last, by_name)}
-    number = 0
+    numbers = count(1)
     for place, tries in prompts.items():
         times = [line.at for line in children[place]]
         if any(times.count(line.at) > 1 for line in tries):
             continue
         left = [line for line in tries if line.uuid not in kept]
         for dead in left if place in kept else tries[:-1]:
-            number += 1
-            above = by_name.get(place)
-            dead.follows = next(
-                (one for one in _up(above, by_name) if one.kind == "assistant"), None
-            )
+            above = _up(by_name.get(place), by_name)
+            dead.follows = next((one for one in above if one.kind == "assistant"), None)
             dead.is_fork = True
-            held = [dead]
-            while held:
-                line = held.pop()
-                if line.branch:
-                    continue
-                line.branch = f"b{number}"
-                held.extend(children.get(str(line.uuid), ()))
+            _mark(dead, f"b{next(numbers)}", children)
+
+
+def _mark(dead: Line, branch: str, children: dict[str, list[Line]]) -> None:
+    """A line and all that hangs on it are of a branch, unless they are of one already."""
+    held = [dead]
+    while held:
+        line = held.pop()
+        if not line.branch:
+            line.branch = branch
+            held.extend(children.get(str(line.uuid), ()))
 
 
 def _is_said(line: Line) -> bool:
@@ -327,7 +360,7 @@ class _Lanes:
         """The lane stands in line for its next record, if it has one."""
         at = self.position[lane]
         if at < len(self.lines[lane]):
-            time = max(not_before, _time(self.lines[lane], at))
+            time = max(not_before, self.lines[lane][at].at or "")
             heapq.heappush(self.running, (time, self.order[lane], lane))
 
     def start(self, line: Line, now: str) -> None:
@@ -360,7 +393,3 @@ class _Lanes:
         for lanes in self.waiting.values():
             for lane in lanes:
                 yield from self.lines[lane]
-
-
-def _time(lines: list[Line], index: int) -> str:
-    return (lines[index].at or "") if index < len(lines) else ""

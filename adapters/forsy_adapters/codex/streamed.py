@@ -18,7 +18,6 @@ from .state import State
 from .units import Json, Unit
 
 READING = "bytes-streamed"
-OUTPUT = "exec_command_output_delta"
 THOUGHTS = ("agent_reasoning_delta", "agent_reasoning_raw_content_delta")
 BETWEEN = ("agent_reasoning_section_break", "token_count")
 """Events that end no thought."""

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from forsy_retrace.dialects import Call, attachments, content_text
-from forsy_retrace.events import Fact, Origin, ToolResult
+from forsy_retrace.events import Fact, Origin
 
 from .place import Json, Place, Told
 from .speech import called
 from .swe_agent import FILES, PLACE, Seen, SweAgent
-from .verdicts import verdict
+from .verdicts import result, verdict
 
 
 def acted(run: SweAgent, action: str, here: Place, call: Call | None = None) -> Told:
@@ -27,16 +27,13 @@ def observed(run: SweAgent, holder: Json, key: str, here: Place, call: str = "")
     found = verdict(holder, here.pointer, key)
     if found.outcome == "unknown":
         found = seen.verdict
-    event = ToolResult(
+    event = result(
         where.origin(),
         call,
         None if content is None else text,
-        found.outcome,
-        found.rule,
-        found.basis,
-        found.exit_code,
-        seen.changes,
-        attachments(content, where.pointer),
+        found,
+        changes=seen.changes,
+        attachments=attachments(content, where.pointer),
     )
     yield Told(("result", call, text.strip()), event)
     yield from moved(seen.moved, where)

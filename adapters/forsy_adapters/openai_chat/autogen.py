@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from forsy_retrace.events import Fact, Message, ToolCall, ToolResult
+from forsy_retrace.events import Fact, Message, ToolCall
 from forsy_retrace.sdk import later
 
 from .fenced import READING
 from .harnesses import verdict
 from .place import Told
+from .verdicts import result
 
 EXECUTED = later(r"exitcode: -?\d{1,10} \(execution (?:succeeded|failed)\)\n")
 """How it heads what the code printed."""
@@ -87,7 +88,4 @@ def _printed(said: Message) -> Told:
     base = said.origin.evidence.pointer
     found = verdict(said.text, base)
     origin = replace(said.origin, actor="agent")
-    event = ToolResult(
-        origin, "", said.text, found.outcome, found.rule, found.basis, found.exit_code
-    )
-    return Told(None, event)
+    return Told(None, result(origin, "", said.text, found))

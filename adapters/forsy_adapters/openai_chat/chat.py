@@ -5,7 +5,7 @@ from typing import Any
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import attachments, calls, content_text
-from forsy_retrace.events import Fact, Message, Skipped, ToolResult
+from forsy_retrace.events import Fact, Message, Skipped
 from forsy_retrace.sdk import later, named, strings, when
 
 from . import harnesses
@@ -15,7 +15,7 @@ from .place import Json, Place, Told, text_in
 from .speech import called, executed, idea, offered, reasoning, spoken
 from .swe_agent import SweAgent
 from .usage import ran
-from .verdicts import verdict
+from .verdicts import result, verdict
 
 AGENT = ("assistant", "model", "ai")
 PROMPT = ("system", "developer")
@@ -212,14 +212,11 @@ def _result(message: Json, here: Place, call: str, tool: str) -> Iterator[Told]:
     if not text.strip() and (path := _complaint(message)):
         where, text = here.deeper(*path), text_in(message, "error") or message["error"]["message"]
         content = text
-    event = ToolResult(
+    event = result(
         where.origin(),
         call,
         None if content is None else text,
-        found.outcome,
-        found.rule,
-        found.basis,
-        found.exit_code,
+        found,
         attachments=attachments(content, f"{base}/content"),
     )
     yield Told(("result", call, text.strip()), event, tool)

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from forsy_retrace.events import Fact, Message, Origin, Skipped, ToolCall, ToolResult
+from forsy_retrace.events import Fact, Message, Origin, Skipped, ToolCall
 from forsy_retrace.sdk import later
 
 from .actions import shown
 from .place import Told
 from .swe_agent import SweAgent, ends_in_prompt
-from .verdicts import in_content, is_output
+from .verdicts import in_content, is_output, result
 
 BLOCK = later(r"(?m)^```[\w+-]*[ \t]*\n(?P<action>(?:(?!```).*\n)*)```\s*\Z")
 """The fenced block that ends a text."""
@@ -93,15 +93,5 @@ def _observation(said: Message, run: SweAgent) -> Iterator[Told]:
     origin: Origin = replace(said.origin, actor="agent")
     seen = run.observes(said.text, origin.evidence.pointer)
     found = in_content(said.text, origin.evidence.pointer) if is_output(said.text) else seen.verdict
-    result = ToolResult(
-        origin,
-        "",
-        said.text,
-        found.outcome,
-        found.rule,
-        found.basis,
-        found.exit_code,
-        seen.changes,
-    )
-    yield Told(None, result)
+    yield Told(None, result(origin, "", said.text, found, changes=seen.changes))
     yield from shown(seen, replace(origin, actor="system"))

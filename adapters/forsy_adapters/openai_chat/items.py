@@ -11,7 +11,7 @@ from forsy_retrace.sdk import named, pointer, resolve
 from .chat import Chat
 from .place import Json, Place, Told, nothing, text_in
 from .speech import called, offered, printed, thought
-from .verdicts import of_shell, verdict
+from .verdicts import of_shell, result, verdict
 
 
 class Kind(NamedTuple):
@@ -157,16 +157,8 @@ class Items:
                     text, where = printed, where.deeper(0, "stdout")
         if found.outcome == "unknown" and tool in SAYS_SO and _is_completed(item):
             found = Verdict("ok", "status", f"{base}/status")
-        event = ToolResult(
-            where.origin(),
-            ident,
-            text,
-            found.outcome,
-            found.rule,
-            found.basis,
-            found.exit_code,
-            attachments=attachments(output, f"{base}/{key}"),
-        )
+        pictures = attachments(output, f"{base}/{key}")
+        event = result(where.origin(), ident, text, found, attachments=pictures)
         yield Told(("result", ident, (text or "").strip()) if ident else None, event, tool)
 
 

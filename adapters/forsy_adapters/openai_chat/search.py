@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from forsy_retrace.events import Skipped, ToolResult
+from forsy_retrace.events import Skipped
 
 from .place import Json, Place, Told, text_in
-from .verdicts import verdict
+from .verdicts import result, verdict
 
 OTHER = "a call on another line of the search"
 Calls = list[tuple[str, str]]
@@ -83,7 +83,5 @@ def _nodes(tree: Any, here: Place) -> Iterator[Node]:
 def _result(node: Node) -> Told:
     text, where = node.value["observation"], node.here.deeper("observation")
     found = verdict(node.value, node.here.pointer, "observation")
-    event = ToolResult(
-        where.origin(), "", text, found.outcome, found.rule, found.basis, found.exit_code
-    )
+    event = result(where.origin(), "", text, found)
     return Told(("result", "", text.strip()), event, node.tool)

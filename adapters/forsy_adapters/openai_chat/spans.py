@@ -15,7 +15,7 @@ from .place import Json, Place, Told, nothing, opened, text_in
 from .replies import about
 from .speech import called
 from .talks import Talk
-from .verdicts import in_content
+from .verdicts import in_content, result
 
 Held = list[tuple[Place, Json]]
 
@@ -136,9 +136,7 @@ class Trace:
         at = at._replace(at=when(span.get("ended_at")))
         told = error if output is None else output
         text = None if told is None else content_text(told)
-        event = ToolResult(
-            at.origin(), ident, text, found.outcome, found.rule, found.basis, found.exit_code
-        )
+        event = result(at.origin(), ident, text, found)
         self.answered.add(ident)
         yield Told(("result", ident, (text or "").strip()), event, name)
 

@@ -7,7 +7,7 @@ JSON. A text that merely sounds like an error says nothing here.
 from typing import Any
 
 from forsy_retrace.calls import Verdict
-from forsy_retrace.events import Outcome
+from forsy_retrace.events import Attachment, Change, Origin, Outcome, ToolResult
 from forsy_retrace.sdk import later, number
 
 from . import harnesses
@@ -88,6 +88,19 @@ def in_content(content: Any, base: str) -> Verdict:
         case str(text):
             return harnesses.verdict(text, base)
     return Verdict()
+
+
+def result(
+    here: Origin,
+    call: str,
+    output: str | None,
+    found: Verdict,
+    *,
+    changes: tuple[Change, ...] = (),
+    attachments: tuple[Attachment, ...] = (),
+) -> ToolResult:
+    """What came back of a call, with what was found of how it ended."""
+    return ToolResult(here, call, output, *found, changes=changes, attachments=attachments)
 
 
 def is_output(text: str) -> bool:

@@ -60,6 +60,12 @@ class Attempt(NamedTuple):
     left: frozenset[str] = frozenset()
     """The lines that it was to put in and that attempts which worked left out, if any did so."""
 
+    @property
+    def line(self) -> Command:
+        """What its line does; for the tests of rules that are for shell lines alone."""
+        assert self.run is not None
+        return self.run
+
 
 def attempt(step: Step, order: int, check: Check | None) -> Attempt:
     run = step.run

@@ -14,9 +14,9 @@ from .likeness import are_alike
 
 def same_command(old: Attempt, new: Attempt) -> bool:
     """The same command, wrappers, quoting and viewers at its end aside."""
-    if old.run is None or new.run is None or _apart(old.run, new.run):
+    if _apart(old.line, new.line):
         return False
-    return bool(new.run.normal) and old.run.normal == new.run.normal
+    return bool(new.line.normal) and old.line.normal == new.line.normal
 
 
 def same_check(old: Attempt, new: Attempt) -> bool:
@@ -27,18 +27,18 @@ def same_check(old: Attempt, new: Attempt) -> bool:
         return False
     if old.check.kind != new.check.kind or old.check.kind == "read-back":
         return False
-    if old.run is None or new.run is None or family(old.run) != family(new.run):
+    if family(old.line) != family(new.line):
         return False
-    if _other_task(old.run, new.run):
+    if _other_task(old.line, new.line):
         return False
     since = any(edit > old.step.step for edit in new.check.edits)
-    anew = since and _same_program(old.run, new.run)
-    if old.check.kind == "run" and not anew and not _same_run(old.run, new.run):
+    anew = since and _same_program(old.line, new.line)
+    if old.check.kind == "run" and not anew and not _same_run(old.line, new.line):
         return False  # with other words, and nothing mended, it shows another thing
     began = old.check.passed is not None or old.hidden
-    if not began and bool(old.run.covers) != bool(new.run.covers):
+    if not began and bool(old.line.covers) != bool(new.line.covers):
         return new.order - old.order <= SOON
-    return not _cover_others(old.run, new.run)
+    return not _cover_others(old.line, new.line)
 
 
 def are_elsewhere(old: Attempt, new: Attempt) -> bool:
@@ -91,30 +91,28 @@ def family(run: Command) -> str:
 
 def similar_command(old: Attempt, new: Attempt) -> bool:
     """The same program with something changed, soon after."""
-    if old.run is None or new.run is None:
-        return False
-    if old.run.check is not None and old.run.check != new.run.check:
+    if old.line.check is not None and old.line.check != new.line.check:
         return False
     if old.side == new.side == "change":
         return False  # patches are alike whatever they change
-    if _cover_others(old.run, new.run) or _looks_for_others(old, new):
+    if _cover_others(old.line, new.line) or _looks_for_others(old, new):
         return False
-    if old.run.main in LISTS and _looks_inside(old) != _looks_inside(new):
+    if old.line.main in LISTS and _looks_inside(old) != _looks_inside(new):
         return False
-    if old.run.main in LISTS and old.terms and not new.terms:
+    if old.line.main in LISTS and old.terms and not new.terms:
         return False  # files of a name, and then any files
-    likely = old.run.main == new.run.main and _same_target(old, new)
-    if not likely and not _shares_script(old.run, new.run):
+    likely = old.line.main == new.line.main and _same_target(old, new)
+    if not likely and not _shares_script(old.line, new.line):
         return False
-    if _run_other_programs(old.run, new.run):
+    if _run_other_programs(old.line, new.line):
         return False
-    if _wordless(old.run) == _wordless(new.run):
+    if _wordless(old.line) == _wordless(new.line):
         return True
     soon = new.order - old.order <= SOON
-    if soon and old.step.success is False and new.run.normal.startswith(f"{old.run.normal} "):
+    if soon and old.step.success is False and new.line.normal.startswith(f"{old.line.normal} "):
         return True
     floor = 0.55 if new.order - old.order <= 2 * SOON else 0.8
-    return are_alike(old.run.normal, new.run.normal, floor)
+    return are_alike(old.line.normal, new.line.normal, floor)
 
 
 def _looks_for_others(old: Attempt, new: Attempt) -> bool:
@@ -153,14 +151,12 @@ NAME = later(r"[\w|]+")
 
 def _same_target(old: Attempt, new: Attempt) -> bool:
     """Whether two commands share an operand, name one nearly alike, or have none."""
-    if old.run is None or new.run is None:
-        return False
     if old.step.operation in LOOKS and new.step.operation in LOOKS and old.paths and new.paths:
-        return bool(old.paths & new.paths) and not _apart(old.run, new.run)
-    a, b = targets(old.run), targets(new.run)
-    if not a or not b or a & b or any(KEY.fullmatch(x) and x in new.run.normal for x in a):
+        return bool(old.paths & new.paths) and not _apart(old.line, new.line)
+    a, b = targets(old.line), targets(new.line)
+    if not a or not b or a & b or any(KEY.fullmatch(x) and x in new.line.normal for x in a):
         return True
-    if old.run.main in BY_NAME:
+    if old.line.main in BY_NAME:
         return False
     return any(are_alike(x, y, NEARLY) for x in islice(a, 8) for y in islice(b, 8))
 

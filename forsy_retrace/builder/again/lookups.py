@@ -122,9 +122,9 @@ HALF = 0.5
 
 def searched_more_widely(old: Attempt, new: Attempt) -> bool:
     """The same words looked for, maybe with others, in a folder that holds the one where there were none."""
-    if old.run is None or new.run is None or old.step.operation != "search":
+    if old.step.operation != "search":
         return False
-    a, b = (list(searches_of(run)) for run in (old.run, new.run))
+    a, b = (list(searches_of(run)) for run in (old.line, new.line))
     if not len(a) == len(b) == len(old.paths) == len(new.paths) == 1:
         return False
     (inner,), (outer,) = old.paths, new.paths
@@ -156,12 +156,12 @@ def _looks_for_one(lookup: Attempt) -> bool:
 
 def same_numbers(old: Attempt, new: Attempt) -> bool:
     """The same program asked for every long number that it had failed to show, soon after."""
-    if old.run is None or new.run is None or old.step.success is not False:
+    if old.step.success is not False:
         return False
     if old.step.operation not in LOOKS or new.step.operation not in LOOKS:
         return False
-    keys = {one for one in targets(old.run) if KEY.fullmatch(one)}
-    return old.run.main == new.run.main and bool(keys) and keys <= {*KEY.findall(new.run.normal)}
+    keys = {one for one in targets(old.line) if KEY.fullmatch(one)}
+    return old.line.main == new.line.main and bool(keys) and keys <= {*KEY.findall(new.line.normal)}
 
 
 def shares_an_alternative(old: Attempt, new: Attempt) -> bool:
@@ -174,10 +174,10 @@ def shares_an_alternative(old: Attempt, new: Attempt) -> bool:
 
 def looked_for_by_a_program(old: Attempt, new: Attempt) -> bool:
     """Each alternative of a search, as a text of a program that the line holds, soon after."""
-    if old.step.operation != "search" or new.run is None:
+    if old.step.operation != "search":
         return False
     texts = {ESCAPED.sub(r"\1", part) for part in _alternatives(old)}
-    programs = "\n".join(text for _, text in new.run.inline)
+    programs = "\n".join(text for _, text in new.line.inline)
     return any(len(text) >= 5 for text in texts) and all(
         f"'{text}'" in programs or f'"{text}"' in programs for text in texts
     )
@@ -207,11 +207,9 @@ LONG_ENOUGH = 12
 
 def same_object(old: Attempt, new: Attempt) -> bool:
     """The same lookup of the same thing with other flags, at once after it showed nothing."""
-    if old.run is None or new.run is None:
-        return False
     if old.step.operation not in LOOKS or new.step.operation not in LOOKS:
         return False
-    a, b = (_before_flags(run) for run in (old.run, new.run))
+    a, b = (_before_flags(run) for run in (old.line, new.line))
     return len(a) > 2 and a == b
 
 

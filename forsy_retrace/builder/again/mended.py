@@ -71,27 +71,23 @@ REFUSED = later(
 
 def by_another_program(old: Attempt, new: Attempt) -> bool:
     """The same word given to another program, at once after one that is not installed."""
-    if old.run is None or new.run is None:
-        return False
     if not NO_PROGRAM.search((old.step.output or "")[-SAYS_SO:]):
         return False
     said = _last_words(old.step.printed)
-    missing = [one for one in old.run.simples if said & {*one.words[:1]}] or old.run.simples[-1:]
+    missing = [one for one in old.line.simples if said & {*one.words[:1]}] or old.line.simples[-1:]
     return any(
         one.words[:1] != other.words[:1] and not set(one.words[1:]).isdisjoint(other.words[1:])
         for one in missing
-        for other in new.run.simples
+        for other in new.line.simples
     )
 
 
 def asked_rightly(old: Attempt, new: Attempt) -> bool:
     """The same program with all that it was to work on, at once after it was used wrongly."""
-    if old.run is None or new.run is None:
-        return False
     if old.step.success is not False or not MISUSED.search(old.step.printed[:SAYS_SO]):
         return False
-    named, line = things(old.run), new.run.normal
-    if len(named) < 2 or family(old.run) != family(new.run):
+    named, line = things(old.line), new.line.normal
+    if len(named) < 2 or family(old.line) != family(new.line):
         return False
     return all(re.search(rf"(?<![\w.-]){re.escape(one)}(?![\w-])", line) for one in named)
 
@@ -128,9 +124,7 @@ def _skill(step: Step) -> str:
 
 def part_mended(old: Attempt, new: Attempt) -> bool:
     """The one command of a line whose argument its error quotes, with another argument, soon after."""
-    if old.run is None or new.run is None:
-        return False
-    part = _quoted(old.run, old.step.printed) if old.step.success is False else None
+    part = _quoted(old.line, old.step.printed) if old.step.success is False else None
     if part is None or part.check is not None or part.operation in LOOKS:
         return False
     words = set(operands(part))
@@ -138,7 +132,7 @@ def part_mended(old: Attempt, new: Attempt) -> bool:
         one.words[:1] == part.words[:1]
         and not words.isdisjoint(operands(one))
         and are_alike(" ".join(part.words), " ".join(one.words), NEARLY)
-        for one in new.run.simples
+        for one in new.line.simples
     )
 
 
@@ -163,36 +157,30 @@ MARKS = ".,:;'\"`‘’()"
 
 def path_mended(old: Attempt, new: Attempt) -> bool:
     """The same command with a file from another folder, of a name that the last error quotes, soon after."""
-    if old.run is None or new.run is None:
-        return False
-    if old.step.success is not False or old.run.check is not None:
+    if old.step.success is not False or old.line.check is not None:
         return False
     quoted = {word for word in _last_words(old.step.printed) if "/" in word}
-    wrong = {(one.name, called(word)) for one in old.run.simples for word in quoted & {*one.words}}
-    again = ((one.name, called(word)) for one in new.run.simples for word in operands(one))
+    wrong = {(one.name, called(word)) for one in old.line.simples for word in quoted & {*one.words}}
+    again = ((one.name, called(word)) for one in new.line.simples for word in operands(one))
     return any(name and (name, file) in wrong for name, file in again)
 
 
 def in_a_longer_line(old: Attempt, new: Attempt) -> bool:
     """The only command of a line in a longer one, whatever its flags and wherever its files lie, soon after."""
-    if old.run is None or new.run is None:
+    if old.step.success is not False or len(old.line.simples) != 1 or len(new.line.simples) < 2:
         return False
-    if old.step.success is not False or len(old.run.simples) != 1 or len(new.run.simples) < 2:
-        return False
-    asked = _asked(old.run.simples[0])
-    return len(asked) > 1 and any(_asked(one) == asked for one in new.run.simples)
+    asked = _asked(old.line.simples[0])
+    return len(asked) > 1 and any(_asked(one) == asked for one in new.line.simples)
 
 
 def end_of_a_line(old: Attempt, new: Attempt) -> bool:
     """The last command of a line that failed, by itself, whatever its flags, soon after."""
-    if old.run is None or new.run is None:
+    work = [one for one in new.line.simples if one.role != "view"]
+    if old.step.success is not False or len(old.line.simples) < 2 or len(work) != 1:
         return False
-    work = [one for one in new.run.simples if one.role != "view"]
-    if old.step.success is not False or len(old.run.simples) < 2 or len(work) != 1:
-        return False
-    *before, last = [one for one in old.run.simples if one.role != "view"] or old.run.simples
+    *before, last = [one for one in old.line.simples if one.role != "view"] or old.line.simples
     asked = _asked(last)
-    return bool(before) and len(asked) > 1 and asked == _asked(work[0]) and not old.run.check
+    return bool(before) and len(asked) > 1 and asked == _asked(work[0]) and not old.line.check
 
 
 ASKS_FOR_A_COMMIT = "fix conflicts and then commit the result"
@@ -209,15 +197,15 @@ def gone_on_with(old: Attempt, new: Attempt) -> bool:
 
     A merge goes on by the commit that it asks for.
     """
-    if old.run is None or new.run is None or old.step.success is not False:
+    if old.step.success is not False:
         return False
-    commits = new.step.success and any(one.name == "git commit" for one in new.run.simples)
+    commits = new.step.success and any(one.name == "git commit" for one in new.line.simples)
     if commits and ASKS_FOR_A_COMMIT in old.step.printed:
         return not any(one.run and ENDS_A_MERGE.search(one.run.normal) for one in since(old, new))
     on = {
-        one.name for one in new.run.simples if "--continue" in one.words and one.words[0] == "git"
+        one.name for one in new.line.simples if "--continue" in one.words and one.words[0] == "git"
     }
-    return bool(on) and not {*on, "git pull"}.isdisjoint(one.name for one in old.run.simples)
+    return bool(on) and not {*on, "git pull"}.isdisjoint(one.name for one in old.line.simples)
 
 
 def _asked(simple: Simple) -> list[str]:
@@ -227,16 +215,14 @@ def _asked(simple: Simple) -> list[str]:
 
 def blanks_quoted(old: Attempt, new: Attempt) -> bool:
     """The same program with one argument in place of several that its blanks had made, soon after."""
-    if old.run is None or new.run is None:
-        return False
     if old.step.success is not False:
         return False
     return any(
         one.words[:1] == other.words[:1] and _stands_in(word.split(" "), one.words)
-        for other in new.run.simples
+        for other in new.line.simples
         for word in operands(other)
         if " " in word
-        for one in old.run.simples
+        for one in old.line.simples
     )
 
 
@@ -250,9 +236,9 @@ def word_mended(old: Attempt, new: Attempt) -> bool:
     """The same words but for a mistyped one, after a command or subcommand that is not there."""
     if old.step.success is not False:
         return False
-    if old.run is None or new.run is None or len(old.run.simples) != len(new.run.simples):
+    if len(old.line.simples) != len(new.line.simples):
         return False
-    a, b = ([w for one in run.simples for w in one.words] for run in (old.run, new.run))
+    a, b = ([w for one in run.simples for w in one.words] for run in (old.line, new.line))
     if len(a) != len(b) or not _was_unknown(old.step):
         return False
     changed = [(x, y) for x, y in zip(a, b, strict=True) if x != y]

@@ -76,11 +76,9 @@ def _described_alike(old: Attempt, new: Attempt) -> bool:
 
     The same program with other operands works on something else.
     """
-    if old.run is None or new.run is None:
-        return False
     if old.step.success is not False:
         return False
-    if old.run.main == new.run.main and targets(old.run).isdisjoint(targets(new.run)):
+    if old.line.main == new.line.main and targets(old.line).isdisjoint(targets(new.line)):
         return False
     title = _title(old.step).lower()
     return len(title.split()) >= 3 and title == _title(new.step).lower()

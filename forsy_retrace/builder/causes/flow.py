@@ -7,7 +7,6 @@ a line range that holds a line which a hit, an error or a report named.
 """
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from string import ascii_letters, digits
@@ -21,14 +20,16 @@ from ..classify import reports
 from ..outcome import never_ran
 from ..rule import Rule
 from ..touched.listings import entries, folder_of, placed
-from ..touched.paths import absolute, base_of, folders_above, shown
+from ..touched.paths import absolute, base_of, shown
 from ..words.cited import lines_named
-from .distinctive import SHORTEST, held_in, values
+from .distinctive import SHORTEST, values
 from .given import Brought, Given
+from .hits import BLAMED_THERE, HOLDS_A_HIT, Hits, Shown, lines_alone, lines_hit
 from .imports import imported
 from .passages import COPIED, Passages
-from .source import Source
+from .source import Source, surest
 from .texts import SHOWED, Texts, unnumbered
+from .used import Used
 from .wanted import (
     MAX_TEXT,
     MODULE,
@@ -36,8 +37,6 @@ from .wanted import (
     Wanted,
     files_edited,
     last_part,
-    lines_edited,
-    texts,
     ways_to_show,
 )
 
@@ -56,16 +55,6 @@ IMPORTED = Rule(
     "A file that another loads by a path from where it lies (`./tax`, `from .prices import cart`), or by the name of a module of Python's from there or a folder above, where nothing else brought it up.",
     0.75,
 )
-HOLDS_A_HIT = Rule(
-    "range-holds-a-hit",
-    "A range of lines that holds a line which a hit, an error, or a report named.",
-    0.85,
-)
-BLAMED_THERE = Rule(
-    "edits-what-failed",
-    "An edit of a file of which a failure that was just received named a line.",
-    0.85,
-)
 OF_A_PATH = 0.8
 """How sure the first showing of a file's path is."""
 RARER = 0.3
@@ -79,27 +68,6 @@ FIRST_SHOWN = Rule(
 RULES = (SHOWED, COPIED, LISTED, FOLDER_SHOWN, IMPORTED, HOLDS_A_HIT, BLAMED_THERE, FIRST_SHOWN)
 
 
-HIT = later(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
-BLAMED = later(
-    r"(?:-->|[❯●✖×│]|\bat|\bin|\bvet:|\()[ \t]?\(?(?P<path>(?:[A-Za-z]:)?[\w./\\@+-]{1,240}):(?P<line>\d{1,7})\b"
-)
-"""How an error names a line of a file within one of its own."""
-COMPILED = later(
-    r"^(?P<path>(?:[A-Za-z]:)?[^\s:()][^:()\n]{0,240})\((?P<line>\d{1,7}),\d{1,7}\): (?:error|warning)\b",
-    re.M,
-)
-"""How the compilers of TypeScript and C# name a line."""
-TRACED = later(r'\bFile "(?P<path>[^"\n]{1,240})", line (?P<line>\d{1,7})\b')
-"""How a traceback of Python's names a line."""
-HIT_PLAIN = later(r"^(?P<line>\d{1,7})[:-]", re.M)
-THOUGHT = later(r"\blines? (\d{1,6})\b")
-"""A line that somebody speaks of."""
-FAR = 200
-"""How many lines behind the first a hit may have led to, where a read does not say its last."""
-IN_MIND = 60
-"""How many of its own calls an actor has a hit in mind."""
-WIDE, MANY = 200, 12
-"""A range of so many lines with so many hits is no place that they led to: they are all over it."""
 FOLDER = later(r"`((?:[A-Za-z]:)?[\w./@+-]{0,300}/)`")
 """A folder in a report, marked as code."""
 MARKED = later(r"`([\w@+-][\w.@+-]{0,80}\.\w{1,8})`")
@@ -132,40 +100,20 @@ class Flow:
         self.passages = Passages(wanted.put)
         self.first: dict[str, int] = {}
         """Value to the first step whose output held it."""
-        self.shown: dict[int, Step] = {}
-        """The steps whose outputs the actor was shown."""
+        self.shown = Shown()
         self.count: dict[str, int] = {}
         self.taught: dict[str, int] = {}
         """Value to the first skill whose text held it."""
         self.received: dict[str, int] = {}
         """Value to the step that showed it since the last call."""
-        self.latest = 0
-        """The first step of those whose outputs came since the last call."""
-        self.calls = 0
-        """How many calls the actor made so far."""
-        self.made_by_then: dict[int, int] = {}
-        """Step that showed something to the calls until then."""
-        self.asked = False
-        """Whether a call came since the last output."""
-        self.used: set[str] = set()
-        self.paths: dict[str, int] = {}
-        """A path that was used, in whatever form, to the last step that did."""
-        self.within: dict[str, int] = {}
-        """What longer values that were used hold of wanted ones, to the last step that used them."""
-        self.through: dict[str, int] = {}
-        """The folders that used paths lead through, each whole and by its name, to the first step."""
+        self.used = Used(wanted)
+        self.hits = Hits(self.shown)
         self.given = given
         """Values that the user or the brief named: they need no other source."""
-        self.lines_given: frozenset[int] = frozenset()
-        """The lines that the user's last words named: the user led there."""
         self.entries: dict[str, int] = {}
         """Absolute path of a listed entry to the step that listed it first."""
         self.imports: dict[str, int] = {}
         """File to the step that first showed an import of it from where another lies."""
-        self.hits: dict[str, list[tuple[int, int]]] = {}
-        """File to the lines that hits named, with their steps."""
-        self.known: dict[str, list[tuple[int, int]]] = {}
-        """File to the lines that were read and stand as they did."""
 
     def forget(self) -> None:
         """The context was cleared: what lay before is out of sight."""
@@ -174,29 +122,23 @@ class Flow:
         self.received.clear()
         self.entries.clear()
         self.imports.clear()
-        self.hits.clear()
-        self.known.clear()
+        self.hits.forget()
         self.texts.forget()
         self.passages.forget()
 
     def show(self, step: Step) -> None:
         """Enters a step's output."""
-        if self.asked:
+        if self.shown.begins_anew(step):
             self.received.clear()
-            self.latest = step.step
-            self.asked = False
         whole = shown_of(step.output or "")[:MAX_TEXT]
         if not whole or (step.result is not None and never_ran(step)):
             return
         more = self._brought(step)
         text = _seen(whole, more)
-        for one in self.read.get(step.step, ()):
-            if one.last:
-                self.known.setdefault(one.path, []).append((one.first or 1, one.last))
+        self.hits.read(self.read.get(step.step, ()))
         if more is not None:
             self._companions(step, more)
-        self.shown[step.step] = step
-        self.made_by_then[step.step] = self.calls
+        self.shown.add(step)
         tokens = self.tokens.of(text) if text is whole else self.tokens.cut(text)
         parts = chain.from_iterable(filter(None, map(self.wanted.parts.__getitem__, tokens)))
         for value in chain(parts, self.wanted.idents.of(text)):
@@ -219,69 +161,52 @@ class Flow:
         """The steps whose outputs gave this call its arguments; marks the values as used."""
         if step.call is None:
             return []
-        self.asked = True
-        self.calls += 1
+        self.shown.call()
         asked = self.wanted.asked.pop(step.step)  # no other step asks for it
         if step.cwd is not None and step.cwd not in self.given:
             self.given.add((step.cwd, *values(step.cwd)))
+        found = surest(self._found(step, asked))
+        wrote = self.wrote.get(step.step, ())
+        self.used.take(step, asked, wrote)
+        self.hits.take(step, asked, wrote)
+        for touch in wrote:
+            self.texts.put_in(touch)
+        return found
+
+    def _found(self, step: Step, asked: Asked) -> Iterator[Source]:
         files = files_edited(step)
-        found = [source for text in asked.replaced for source in self.texts.of_edit(text, files)]
-        found += [source for old in asked.short for source in self.texts.of_short(old, files)]
+        for text in asked.replaced:
+            yield from self.texts.of_edit(text, files)
+        for old in asked.short:
+            yield from self.texts.of_short(old, files)
         given = {line for line in asked.put if line in self.given}
-        found += self.passages.sources(asked.put, given)
+        yield from self.passages.sources(asked.put, given)
         for path, first, last in asked.spans:
-            found += self._of_span(step, path, first, last)
-        found += self._of_failure(step, files)
+            yield from self.hits.of_span(step, path, first, last)
+        yield from self.hits.of_failure(step, files)
         led_to: dict[str, int] = {}
         for path in asked.paths:
             for source in self._of_path(step, path):
-                found.append(source)
+                yield source
                 if source.rule is not FOLDER_SHOWN:
                     led_to[path] = source.step
         named = {way for path in asked.paths for way in ways_to_show(step, path)}
-        rest = (value for value in asked.arguments if value not in named)
         own = {last_part(one): posixpath.dirname(one) for one in asked.paths}
         folders = {**asked.folders, **own}
-        rest = (value for value in rest if self._is_there(value, folders.get(value)))
-        found += self._of_values((*rest, *asked.idents), led_to, base_of(step))
-        found += self._of_skill(asked.skill)
-        for path in self._known(step, asked):
-            self.hits.pop(path, None)
-        best: dict[int, Source] = {}
-        told: set[str] = set()
-        for source in found:
-            if source.value in told:
-                continue
-            told.add(source.value)
-            held = best.get(source.step)
-            if held is None:
-                best[source.step] = source
-            elif source.confidence > held.confidence:
-                is_name = held.value.endswith(f"/{source.value}")  # the whole path tells more
-                best[source.step] = source._replace(value=held.value) if is_name else source
-        self.used.update(asked.said, *map(self.wanted.idents.of, texts(step.call.input)))
-        longer = (value for value in asked.said if "/" in value or "." in value)
-        inside = chain.from_iterable(map(held_in, longer))
-        self.within.update((one, step.step) for one in inside if one in self.wanted.values)
-        wrote = self.wrote.get(step.step, ())
-        paths = (*asked.paths, *asked.made, *(touch.path for touch in wrote))
-        self.paths.update(dict.fromkeys(paths, step.step))
-        for path in (*paths, *asked.said):
-            for folder in folders_above(path):
-                self.through.setdefault(folder, step.step)
-                self.through.setdefault(last_part(folder), step.step)
-        self.used.update(part for path in paths for part in last_part(path).split("."))
-        for touch in wrote:
-            self.known.pop(touch.path, None)
-            self.texts.put_in(touch)
-        return [best[number] for number in sorted(best)]
+        rest = (
+            value
+            for value in asked.arguments
+            if value not in named and self._is_there(value, folders.get(value))
+        )
+        yield from self._of_values((*rest, *asked.idents), led_to, base_of(step))
+        yield from self._of_skill(asked.skill)
 
     def _brought(self, step: Step) -> Brought | None:
         return self.brought.get(step.call.call) if step.call else None
 
     def _is_there(self, name: str, folder: str | None) -> bool:
         """Whether a file's name was first shown by itself, or in the folder that it has here."""
-        step = self.shown.get(self.first.get(name, 0)) if folder else None
+        step = self.shown.steps.get(self.first.get(name, 0)) if folder else None
         if step is None or folder is None:
             return True
         shown_first = _seen(shown_of(step.output or "")[:MAX_TEXT], self._brought(step))
@@ -290,14 +215,6 @@ class Flow:
             not one or f"/{one}".endswith(here) or here.endswith(f"/{one.lstrip('./')}")
             for one in _folders_before(name, shown_first)
         )
-
-    def _known(self, step: Step, asked: Asked) -> Iterator[str]:
-        """Files that are read whole, or edited: the hits in them have led there, or hold no more."""
-        if step.operation in ("edit", "write"):
-            yield from files_edited(step)
-        elif step.operation == "read" or step.grounds["operation"].rule == "read-back":
-            spans = {path for path, _, _ in asked.spans}
-            yield from (path for path in asked.paths if path not in spans)
 
     def _companions(self, step: Step, more: Brought) -> None:
         """The files that a text names by their places in its folder."""
@@ -310,16 +227,14 @@ class Flow:
         """Entries of a listing and hits of a search, with their folders joined."""
         folder, run = folder_of(step), step.run
         names = self.wanted.names
-        ways = (HIT, BLAMED, COMPILED, TRACED) if step.success is False else (HIT,)
-        for hit in chain.from_iterable(way.finditer(text) for way in ways):
-            if last_part(hit["path"]) not in names:
-                continue
-            name = placed(hit["path"], folder, step.cwd)
-            self.hits.setdefault(name, []).append((int(hit["line"]), step.step))
-            self.entries.setdefault(name, step.step)
+        for path, line in lines_hit(step, text):
+            if last_part(path) in names:
+                name = placed(path, folder, step.cwd)
+                self.hits.add(name, line, step)
+                self.entries.setdefault(name, step.step)
         if folder and folder != step.cwd and (step.like == "Grep" or run):
-            for hit in HIT_PLAIN.finditer(text):
-                self.hits.setdefault(folder, []).append((int(hit["line"]), step.step))
+            for line in lines_alone(text):
+                self.hits.add(folder, line, step)
         for path in entries(step, text, names):
             self.entries.setdefault(path, step.step)
 
@@ -340,7 +255,7 @@ class Flow:
         """
         for one in lines_named(text) if self.wanted.spans else ():
             for path in filter(one.is_of, self.wanted.spans.get(one.name, ())):
-                self.hits.setdefault(path, []).append((one.line, step.step))
+                self.hits.add(path, one.line, step)
         folder = ""
         for line in text.splitlines():
             if line.startswith("#"):
@@ -352,59 +267,9 @@ class Flow:
                     path = absolute(f"{folder}{name}", step.cwd)
                     self.entries.setdefault(path, step.step)
 
-    def _of_span(self, step: Step, path: str, first: int, last: int | None) -> Iterator[Source]:
-        """A line range from the last hit in it; a hit leads to a file's lines once.
-
-        It leads to none that the actor had read before, and that stand as they did, unless it was
-        just received; nor after many calls of other things; nor to lines to which the user's last
-        words led. Where the step's own thoughts name lines of the range, only hits on those lead to it.
-        """
-        held, end = self.hits.get(path, []), last or first + FAR
-        within = [
-            (line, seen)
-            for line, seen in held
-            if first <= line <= end and self.calls - self.made_by_then[seen] <= IN_MIND
-        ]
-        if any(first <= line <= end for line in self.lines_given):
-            return
-        if end - first > WIDE and len(within) > MANY:
-            return
-        thought = {int(number) for number in THOUGHT.findall(step.reasoning or "")}
-        if thought := {line for line in thought if first <= line <= end}:
-            within = [(line, seen) for line, seen in within if line in thought]
-        known = self.known.get(path, ())
-        near = [
-            (line, seen)
-            for line, seen in within
-            if seen >= self.latest or not any(start <= line <= stop for start, stop in known)
-        ]
-        if near:
-            self.hits[path] = [hit for hit in held if not first <= hit[0] <= end]
-            line, seen = near[-1]
-            lines = f"lines {first}-{last}" if last else f"lines from {first}"
-            told = f"hold line {line}, which step {{}} named"
-            if first == last:
-                lines, told = f"line {line}", "was named by step {}"
-            yield Source(seen, lines, HOLDS_A_HIT, told=told, is_quoted=False)
-
-    def _of_failure(self, step: Step, files: Iterable[str]) -> Iterator[Source]:
-        """An edit from the failures just received that blamed a file of it: the line nearest to it."""
-        for path in sorted(files) if step.operation == "edit" else ():
-            blamed: dict[int, list[int]] = {}
-            for line, seen in self.hits.get(path, ()):
-                if seen >= self.latest and self.shown[seen].success is False:
-                    blamed.setdefault(seen, []).append(line)
-            spans = lines_edited(step, path) if blamed else []
-            for seen, lines in blamed.items():
-                nearest = min(
-                    lines, key=lambda line: min((_gap(line, *s) for s in spans), default=0)
-                )
-                told = "was named by step {}, which failed"
-                yield Source(seen, f"{last_part(path)}:{nearest}", BLAMED_THERE, told=told)
-
     def _of_path(self, step: Step, path: str) -> Iterator[Source]:
         """A path from what named it, a listing or a hit: from the first, or the one just received."""
-        if path in self.paths:
+        if path in self.used.paths:
             return
         name = posixpath.basename(path)
         if path in self.given or shown(path, step.cwd) in self.given:
@@ -412,16 +277,16 @@ class Flow:
         ways = [
             Source(self.first[value], told, FIRST_SHOWN, OF_A_PATH, found_by=self._found_by(value))
             for value, told in _as_sent(step, path)
-            if len(value) >= SHORTEST and value in self.first and value not in self.used
+            if len(value) >= SHORTEST and value in self.first and value not in self.used.values
         ][:1]
-        just_named = bool(ways) and ways[0].step >= self.latest
-        if path in self.entries and not (just_named and self.entries[path] < self.latest):
+        just_named = bool(ways) and ways[0].step >= self.shown.latest
+        if path in self.entries and not (just_named and self.entries[path] < self.shown.latest):
             told = self._told(step, path) if name in self.given else name
             by = max((way.found_by for way in ways), default=0)
             if told == name or not any(way.value == told for way in ways):
                 ways.append(Source(self.entries[path], told, LISTED, found_by=by))
         # What was gone through before it was shown is no news.
-        led = self.through.get(path, step.step)
+        led = self.used.through.get(path, step.step)
         named = sorted(w for w in ways if w.step < led)[:1]
         number = self.imports.get(path, led)
         if not named and number < min(led, self.first.get(posixpath.splitext(name)[0], led)):
@@ -430,30 +295,30 @@ class Flow:
 
     def _told(self, step: Step, path: str) -> str:
         """A listed path as the call has it, where the listing shows it so; else its name."""
-        shown_there = self.shown[self.entries[path]].output or ""
+        shown_there = self.shown.steps[self.entries[path]].output or ""
         _, told = next(_as_sent(step, path))
         return told if told in shown_there else last_part(path)
 
     def _of_folder(self, step: Step, path: str) -> Iterator[Source]:
         """A guessed file of a folder that an output brought up, or listed."""
         folder = posixpath.dirname(path)
-        if folder in self.paths or folder in self.through:
+        if folder in self.used.paths or folder in self.used.through:
             return
         for value, told in _as_sent(step, folder):
             shown_as = (value, f"{MODULE}{value}") if step.operation == "read" else (value,)
             steps = [self.first[way] for way in shown_as if way in self.first]
             if len(value) >= SHORTEST and steps and not self._knows(value):
-                self.used.add(value)
-                self.through.setdefault(folder, step.step)
+                self.used.values.add(value)
+                self.used.through.setdefault(folder, step.step)
                 yield Source(min(steps), told, FOLDER_SHOWN)
                 return
         name = last_part(folder)
         if folder in self.entries and len(name) >= SHORTEST and name not in self.given:
-            self.paths[folder] = step.step
+            self.used.paths[folder] = step.step
             yield Source(self.entries[folder], name, FOLDER_SHOWN)
 
     def _knows(self, value: str) -> bool:
-        return value in self.used or value in self.through or value in self.given
+        return value in self.used or value in self.given
 
     def _of_skill(self, names: Iterable[str]) -> Iterator[Source]:
         """The name of a skill from what was just received, or from the text of another."""
@@ -475,14 +340,15 @@ class Flow:
             if self._knows(value):
                 continue
             number = self.first.get(value)
-            if number is None or self.through.get(absolute(value, base), number) < number:
+            if number is None or self.used.through.get(absolute(value, base), number) < number:
                 continue
-            if self.within.get(value, 0) > number:
+            if self.used.within.get(value, 0) > number:
                 continue
             if value in whole and not whole.startswith(f"{value}."):
                 continue
             if any(
-                self.paths.get(path, 0) > number for path in (absolute(value, base), f"/{value}")
+                self.used.paths.get(path, 0) > number
+                for path in (absolute(value, base), f"/{value}")
             ):
                 continue
             if any(value in path and number != step for path, step in led_to.items()):
@@ -498,7 +364,8 @@ class Flow:
     def _found_by(self, value: str) -> int:
         """The search of which the result was just received, and held a value that was shown before."""
         number = self.received.get(value, 0)
-        is_search = number in self.shown and self.shown[number].operation == "search"
+        steps = self.shown.steps
+        is_search = number in steps and steps[number].operation == "search"
         return number if is_search and number != self.first.get(value) else 0
 
 
@@ -516,11 +383,6 @@ def _folders_before(name: str, text: str) -> Iterator[str]:
 MAX_FOLDERS = 300
 """Characters of the folders before a name."""
 IN_PATHS = f"{ascii_letters}{digits}_./@~-"
-
-
-def _gap(line: int, first: int, last: int) -> int:
-    """How many lines lie between a line and a range; 0 within it."""
-    return max(first - line, line - last, 0)
 
 
 def _as_sent(step: Step, path: str) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """Where a value in a call's arguments came from."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..rule import Rule
@@ -26,3 +27,20 @@ class Source(NamedTuple):
     def confidence(self) -> float:
         """How sure it is."""
         return self.sure or self.rule.confidence
+
+
+def surest(found: Iterable[Source]) -> list[Source]:
+    """Of each step the surest source, by their steps; a value counts where it is found first."""
+    best: dict[int, Source] = {}
+    told: set[str] = set()
+    for source in found:
+        if source.value in told:
+            continue
+        told.add(source.value)
+        held = best.get(source.step)
+        if held is None:
+            best[source.step] = source
+        elif source.confidence > held.confidence:
+            is_name = held.value.endswith(f"/{source.value}")  # the whole path tells more
+            best[source.step] = source._replace(value=held.value) if is_name else source
+    return [best[number] for number in sorted(best)]

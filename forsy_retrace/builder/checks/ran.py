@@ -54,6 +54,25 @@ def tells_nothing(kind: str, step: Step, run: Command) -> bool:
     return kind == "lint" and lists_unformatted(step.printed, run)
 
 
+def has_passed(kind: str, step: Step, run: Command, verdict: Verdict | None) -> bool | None:
+    """Whether a check of this kind passed; None where neither status nor output tells."""
+    if never_began(step, run):
+        return None
+    if kind == "ci" and step.success is False and verdict is None:
+        return None  # some had not ended yet, or the wait for them did
+    if not step.success:
+        return step.success
+    if tells_nothing(kind, step, run):
+        return None
+    if kind == "run" or kind in run.told:
+        return True
+    if kind == "ci":
+        return concluded(bare_output(step), run)
+    if verdict is not None:
+        return verdict.passed
+    return True if found_nothing(step, run) else None
+
+
 CONCLUSION = later(r'\s*\[?\{[^{}]*"conclusion": ?"(\w+)"[^{}]*\}\]?\s*')
 """One run of CI as `gh run list` lists it alone, and how it ended."""
 

@@ -10,6 +10,7 @@ from functools import partial
 
 from forsy_retrace.patterns import later
 
+from .agent_words import OPTION, has_options, lists
 from .message_rules import Context, Cues
 from .phrases import Span, phrases
 
@@ -157,7 +158,6 @@ def cues_of(text: str, context: Context) -> Cues:
     if context.options and _is_offered(text, context.options):
         found["option"] = "option"
     words = _words(said)
-    label = LABEL.match(said)
     praise = spans.get("praise", (99, 99))[0]
     return Cues(
         found=found,
@@ -165,16 +165,9 @@ def cues_of(text: str, context: Context) -> Cues:
         words=words,
         question=question,
         rest=said[len(found.get(opens, "")) :],
-        label=label is not None
-        and (
-            words <= 30
-            or label.end(1) - label.start() > 3
-            or LETTERED.match(said) is not None
-            or _is_pick(said, label[1], context)
-        )
-        and lists(context.last_words, label[1]),
+        label=_opens_with_a_label(said, words, context),
         lettered=LETTERED.match(said) is not None,
-        place="place" in found and words <= 12 and _has_options(context.last_words),
+        place="place" in found and words <= 12 and has_options(context.last_words),
         title=context.asked and words <= 10 and _is_title(said, context.last_words),
         praises=praise <= 60 and _words(said[:praise]) <= 3,
         yes_but=opens in ("yes", "praise") and _excepts(said[:90]),
@@ -184,11 +177,6 @@ def cues_of(text: str, context: Context) -> Cues:
         greets=GREETING.fullmatch(said) is not None,
         plain=found.get("praise", "good") == "good" or THANKS.match(found["praise"]) is not None,
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
-        suits=SUITS.search(context.last_words[-300:]) is not None,
-        leave=LEAVE.search(context.last_words[-400:]) is not None,
-        conceded=any(map(CONCEDES.match, context.reply)),
-        agreed=any(map(AGREES.match, context.reply)),
-        invited=INVITES.search(context.last_words[-300:]) is not None,
         answers=ANSWERS.search(said) is not None,
         disputes=DISPUTES.match(said) is not None,
         states=STATES.match(said) is not None and not found.keys() & STEERS,
@@ -360,30 +348,19 @@ def _words(text: str) -> int:
     return len(spaced) + (3 * dense + 2 * kana + 5) // 6
 
 
+def _opens_with_a_label(said: str, words: int, context: Context) -> bool:
+    """Whether a message opens with the label of an option that the agent's last words list."""
+    label = LABEL.match(said)
+    if label is None or not lists(context.last_words, label[1]):
+        return False
+    is_brief = words <= 30 or label.end(1) - label.start() > 3
+    return is_brief or LETTERED.match(said) is not None or _is_pick(said, label[1], context)
+
+
 def _is_pick(said: str, label: str, context: Context) -> bool:
     """Whether a number that opens an answer is its only item; else words speak of what was done."""
     is_item = said[len(label) : len(label) + 2] in (". ", ") ")
     return context.asked and is_item and len(OPTION.findall(said)) == 1
-
-
-FINE = r"(?:good|right|ok|okay|reasonable|fine|correct|sensible|acceptable)\b"
-SUITS = later(
-    rf"(?i)\bdo(?:es)? (?:this|that|it|these)\b[^?\n]{{0,40}}\b(?:(?:look|sound|seem) (?:\w+ )?{FINE}[^?\n]{{0,60}}"
-    r"|make sense(?: (?:to|for) you| so far)?|(?:work|suit) for you[^?\n]{0,40}"
-    r"|(?:match|capture|fit|align with|reflect|cover|meet)\b[^?\n]{0,40}\byour?\b[^?\n]{0,20}"
-    r"\b(?:had|have|want(?:ed)?|need(?:ed|s)?|mind|inten[dt]\w*|expect\w*|vision|requirements?|goals?|idea"
-    r"|thinking|looking for|described?)[^?\n]{0,30})\?"
-    r"|\bdo(?:es)? (?:this|the) (?:\w+ ){0,3}(?:approach|design|draft|idea|layout|outline|overview|plan"
-    r"|proposal|section|structure)\b[^?\n]{0,20}\b(?:work|make sense|fit)\?"
-    rf"|(?:^|[.!:\n] ?)(?:look|sound)s? {FINE}[^?\n]{{0,60}}\?"
-    r"|(?:\byou |^|[.!:\n] ?)(?:happy|okay|ok|fine|satisfied) with (?:this|that|it|these|the)\b[^?\n]{0,60}\?"
-    r"|(?:passt das (?:so|für (?:dich|Sie))|sieht das (?:für (?:dich|Sie) )?(?:so )?gut)[^?\n]{0,40}\?"
-    r"|(?:te|le) parece (?:bien|correcto)[^?\n]{0,40}\?"
-    r"|(?:te|vous) convient[^?\n]{0,40}\?|parece (?:bom|bem|certo)[^?\n]{0,40}\?"
-    r"|(?:вам|тебе) подходит[^?\n]{0,40}\?|(?:вас|тебя) устраивает[^?\n]{0,40}\?"
-    r"|(?:这样|看起来)(?:可以|行|好|对|没问题|合适)吗|(?:よろしい|いかが|問題ない)(?:です|でしょう)か"
-)
-"""How words end that ask whether what they show is as it should be, not how it is with something."""
 
 
 _IT = r"(?:it|this|that|they|these|those|(?:the|my|our) \w+(?: \w+)?)"
@@ -393,31 +370,6 @@ WHY_NOT = later(
     r"|updat|work)(?:y|ie[ds]|e?[ds]|ing|ping|ning)?\b"
 )
 """How a question asks why something is not so."""
-LEAVE = later(
-    r"(?i)\b(?:want|like|need) me to\b|\b(?:shall|should|may|can) (?:i|we)\b(?! (?:help|do for you))"
-    r"|\bif you(?:'d| would)? (?:like|want|wish|prefer),? i (?:can|could)\b"
-    r"|\b(?:do you|you) want (?:that|this)\b|\bready to (?:proceed|continue|start|commit|push|implement)\b"
-    r"|\bsoll ich\b|\b(?:quieres|quiere|te gustaría) que\b|\b(?:veux-tu|voulez-vous|souhaitez-vous) que\b"
-    r"|\b(?:quer|gostaria) que eu\b|(?:хочешь|хотите),? чтобы я\b|(?:需要|要不要|想要?)我|ましょうか"
-)
-"""How an agent asks leave for a step, or offers one."""
-CONCEDES = later(
-    r"(?i)(?:(?:oh|ah|yes|yeah|hm+|thanks)\W+)?(?:(?:good|great|nice) catch\b(?!\W+let me \w)"
-    r"|you(?:['\u2019]re| are| were) (?:\w+ )?right\b(?! to\b)(?:[^.!?\n]*[.!?]+)?[^.!?\n]*?"
-    r"\bI(?:['\u2019]m(?! (?:going|glad))| was| am(?! going)| missed| made| forgot| overlooked| misread"
-    r"| misunderstood| confused| conflated| assumed| broke| introduced| didn['\u2019]t"
-    r"| should(?:n['\u2019]t| not)? have"
-    r"|(?:['\u2019]ve| have) (?:now )?(?:changed|corrected|fixed|removed|reverted|updated))\b)"
-)
-"""How words begin that own up to a fault. `Good catch, let me check` has yet to look for one."""
-AGREES = later(
-    r"(?i)(?:(?:oh|ah|yes|yeah|hm+|thanks)\W+)?you(?:['\u2019]re| are| were) (?:\w+ )?right\b(?! to\b)"
-)
-"""How words begin that say that the user is right; whoever is right to ask has said nothing yet."""
-INVITES = later(
-    r"(?i)\bwhat (?:would you like|do you want) (?:me )?to (?:clarify|discuss|change|adjust|revise)\b[^?\n]{0,80}\?"
-)
-"""How an agent asks what the user would have clarified or changed."""
 ANSWERS = later(
     r"(?i)\b(?:to answer|in answer to|answering) (?:your|the|that) (?:\w+ )?questions?\b"
 )
@@ -459,17 +411,6 @@ FAILURE = later(
 """What tells there, near the end, of a failure."""
 
 
-def lists(text: str, label: str) -> bool:
-    """Whether a text lists an option of that label."""
-    item = rf"(?im)^[\s>*#|-]*(?:option {re.escape(label)}\b|{re.escape(label)}[.):*])"
-    return re.search(item, text) is not None
-
-
-OPTION = later(
-    r"(?m)^[ \t>]*[*_]{0,2}(?:\d{1,2}[.)]|[-*•]|(?:[Oo]ption )?[A-Ha-h1-9][.):])[*_]{0,2} *\S"
-)
-
-
 TITLE = later(
     r"(?m)^[ \t>]*[*_]{0,2}(?:\d{1,2}[.)]|[-*•]|(?:[Oo]ption )?[A-Ha-h1-9][.):])[*_]{0,2} *"
     r"[*_`]{0,3}(?P<title>[^*_`:\n(\u2013\u2014]{4,60})"
@@ -487,14 +428,6 @@ def _is_title(said: str, listed: str) -> bool:
     chosen = CHOOSES.fullmatch(said)
     titles = [one["title"].strip(" .,-?").lower() for one in TITLE.finditer(listed[-1500:])]
     return len(titles) > 1 and chosen is not None and titles.count(chosen["title"].lower()) == 1
-
-
-def _has_options(text: str) -> bool:
-    """Whether a text lists several things, or ends by naming some of which one is asked for."""
-    return (
-        len(OPTION.findall(text[-4000:])) > 1
-        or re.search(r"(?i)\bor\b|或|还是", text[-300:]) is not None
-    )
 
 
 def _goes_on(behind: str) -> bool:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from forsy_retrace.patterns import later
 
+from .agent_words import agrees, asks_if_it_suits, asks_leave, concedes, invites_changes
+
 
 class Context(NamedTuple):
     """What stood around a message."""
@@ -88,16 +90,6 @@ class Cues(NamedTuple):
     """It opens with an order, in more than one sentence, that refers to nothing said before."""
     takes_up: bool
     """A few words that order what the agent offered."""
-    suits: bool
-    """The agent's last words ask whether what they show is as it should be."""
-    leave: bool
-    """The agent's last words ask leave for a step, or offer one."""
-    conceded: bool
-    """The agent's words behind it own up to a fault."""
-    agreed: bool
-    """They say that the user is right."""
-    invited: bool
-    """The agent's last words ask what the user would have clarified or changed."""
     answers: bool
     """It says itself that it answers."""
     disputes: bool
@@ -364,12 +356,12 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.worked and c.label and (x.asked or c.lettered or not c.question)),
     Rule("accepts-what-was-shown", "approval", "approval", 0.91,
          "A yes and no more, where the agent asked whether what it showed is as it should be.",
-         lambda c, x, via: x.asked and c.suits and c.opens in ("yes", "permit", "praise")
+         lambda c, x, via: x.asked and asks_if_it_suits(x.last_words) and c.opens in ("yes", "permit", "praise")
          and _short(c) and not c.question and not c.yes_but
          and not {"request", "correct", "constrain"} & set(c.found)),
     Rule(PERMITTED, "approval", "approval", 0.91,
          "A yes and no more, where the agent asked leave for a step or offered one.",
-         lambda c, x, via: (x.asked or x.offered) and c.leave and c.opens in ("yes", "permit")
+         lambda c, x, via: (x.asked or x.offered) and asks_leave(x.last_words) and c.opens in ("yes", "permit")
          and c.words <= 4 and not c.question and not c.yes_but
          and not {"correct", "constrain"} & set(c.found)),
     Rule("no-and-undo", "answer_to_agent_question", "correction", 0.9,
@@ -399,7 +391,7 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: (x.asked or x.offered) and c.answers),
     Rule("takes-up-an-invitation", "answer_to_agent_question", None, 0.7,
          "The agent's last words ask what the user would have clarified or changed, and it tells that, and asks nothing.",
-         lambda c, x, via: x.asked and c.invited and not c.question and not _wrong(c, x)),
+         lambda c, x, via: x.asked and invites_changes(x.last_words) and not c.question and not _wrong(c, x)),
     Rule("answers-with-a-view", "answer_to_agent_question", "new_instruction", 0.66,
          "Behind the agent's question or offer it opens with what the user thinks or wants, at any length.",
          lambda c, x, via: (x.asked or x.offered) and _views(c) and not _wrong(c, x)),
@@ -458,11 +450,11 @@ RULES: tuple[Rule, ...] = (
          lambda c, x, via: x.built and not x.asked and not _short(c) and REVIEW.match(c.rest) is not None),
     Rule("agent-concedes", "correction", "correction", 0.75,
          "The agent's first words behind it, or its answer where it only looked, own up to a fault, and it answers no question.",
-         lambda c, x, via: x.worked and c.conceded and c.opens not in ("ask", "request", "unsure", "but")
+         lambda c, x, via: x.worked and any(map(concedes, x.reply)) and c.opens not in ("ask", "request", "unsure", "but")
          and not c.wordless and (not x.asked or c.question or _asks_more(c))),
     Rule("agent-agrees", "correction", "correction", 0.7,
          "A few words that say what is so, answer no question and ask none, behind which the agent's first words say that the user is right.",
-         lambda c, x, via: x.worked and c.agreed and c.words <= 40 and not (c.question or x.asked)
+         lambda c, x, via: x.worked and any(map(agrees, x.reply)) and c.words <= 40 and not (c.question or x.asked)
          and c.opens not in ("ask", "request", "unsure", "but", "constrain")),
     Rule("accepts-and-asks", "direct_request", "approval", 0.78,
          "It opens with praise and goes on to the next ask.",
