@@ -1,10 +1,11 @@
 """What the tests ask of trace folders, whichever log they come from."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from forsy_retrace.convert import Refused
+from forsy_retrace.convert import Refused, convert
 from forsy_retrace.release import unfit
 from forsy_retrace.show import found_problems
 from forsy_retrace.verify import verify
@@ -37,6 +38,28 @@ def check(one: Written, log: Path) -> None:
     assert records["read"] == total, log
     assert [*found_problems(one.folder), *unfit(one.folder)] == [], log
     assert verify(one.folder, log) == [], log
+
+
+def converted(log: Path, adapter: str, target: Path) -> list[Written | Refused]:
+    """What a log gives: traces that hold, and the same bytes a second time."""
+    results = list(convert(log, adapter, target))
+    for one in traces(results):
+        check(one, log)
+    again = target.with_name(f"{target.name}-again")
+    list(convert(log, adapter, again))
+    assert contents(target) == contents(again), log
+    return results
+
+
+def figures(results: Iterable[Written | Refused]) -> Counter[str]:
+    """How many traces, steps, unreadable records, and records of unknown kinds."""
+    told: Counter[str] = Counter()
+    for one in traces(results):
+        told["traces"] += 1
+        told["steps"] += one.manifest["total_steps"]
+        told["unreadable"] += one.manifest["records"]["unreadable"]
+        told["unknown"] += unknown(one)
+    return told
 
 
 def unknown(one: Written) -> int:

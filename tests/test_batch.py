@@ -23,7 +23,7 @@ from forsy_retrace.batch import Batch, Report, batch, plan, work
 from forsy_retrace.batch.engine import Lost
 from forsy_retrace.batch.ledger import Ledger
 from forsy_retrace.batch.pool import Pool
-from forsy_retrace.batch.told import summary
+from forsy_retrace.batch.report import summary
 from forsy_retrace.choose import Choice
 from forsy_retrace.cli import main
 from forsy_retrace.convert import Options, Refused, convert

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from folders import check, contents, traces
+from folders import converted, traces
 
 from forsy_retrace.convert import convert
 from forsy_retrace.errors import RetraceError
@@ -82,7 +82,7 @@ FILES = [one.path for folder in FOLDERS if folder.is_dir() for one in discover(f
 def test_a_recording_gives_the_commands_that_a_person_reads(path: Path, tmp_path: Path) -> None:
     adapter = NAMED.get(path.name, "auto")
     try:
-        [one] = traces(convert(path, adapter, tmp_path / "trace"))
+        [one] = traces(converted(path, adapter, tmp_path / "trace"))
     except RetraceError as error:
         why = str(error)
         print(f"\nrefused  {why}")
@@ -92,9 +92,6 @@ def test_a_recording_gives_the_commands_that_a_person_reads(path: Path, tmp_path
     if why:
         assert "\n" not in why
         return
-    check(one, path)
-    list(convert(path, adapter, tmp_path / "again"))
-    assert contents(tmp_path / "trace") == contents(tmp_path / "again")
     found = orjson.loads((one.folder / "trace.json").read_bytes())["steps"]
     commands = [step["input"] for step in found]
     wanted = EXPECTED.get(path.name)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from runs import FIXTURES, LOGS, Here, folders, lay, published, refuses, rows, run
 
 from forsy_retrace.batch import Batch, batch, plan, work
-from forsy_retrace.batch.told import summary
+from forsy_retrace.batch.report import summary
 from forsy_retrace.errors import Locked
 from forsy_retrace.redact import Rules
 from forsy_retrace.writers.atomic import locked

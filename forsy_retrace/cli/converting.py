@@ -206,7 +206,7 @@ def batch(
     """
     from msgspec.structs import replace
 
-    from forsy_retrace.batch import Batch, told
+    from forsy_retrace.batch import Batch, report
     from forsy_retrace.batch import batch as run_batch
     from forsy_retrace.convert import Options
 
@@ -227,14 +227,14 @@ def batch(
         **chosen,
     )
     try:
-        with told.bars(quiet or as_json) as progress:
+        with report.bars(quiet or as_json) as progress:
             done = run_batch(wish, progress)
     except (KeyboardInterrupt, Terminated) as end:
         click.echo("forsy-retrace: stopped; the same command goes on from here", err=True)
         sys.exit(TERMINATED if isinstance(end, Terminated) else INTERRUPTED)
     if as_json:
-        click.echo(safe_json(told.as_json(done)))
+        click.echo(safe_json(report.as_json(done)))
     elif not quiet:
-        click.echo(safe(told.summary(done, wish)))
+        click.echo(safe(report.summary(done, wish)))
     if done.failed:
         sys.exit(1)

@@ -97,30 +97,30 @@ class Wanted:
         """The files that calls name, as imports name them."""
         self.spaced: set[str] = set()
         """The paths with a blank that calls name, in whatever form: no word of a text is one."""
-        named: set[str] = set()
         for step in steps:
             if step.call is not None:
                 self.asked[step.step] = asked = _asked(step)
-                self.values.update(asked.arguments, asked.skill)
-                named.update(asked.idents)
-                self.put.update(asked.put)
-                for path in asked.paths:
-                    self.values.update(ways_to_show(step, path))
-                    self.spaced.update(way for way in ways_to_show(step, path) if " " in way)
-                    self.names.add(last_part(path))
-                    self.modules.setdefault(stem_of(path), {})[path] = None
-                    folder = posixpath.dirname(path)
-                    self.values.update(ways_to_show(step, folder))
-                    if len(last_part(folder)) >= distinctive.SHORTEST:
-                        self.names.add(last_part(folder))
-                for path, _, _ in asked.spans:
-                    self.spans.setdefault(last_part(path), {})[path] = None
-                for lines, _ in asked.replaced:
-                    self.lines.update(lines)
-                    self.firsts.update(lines[:1])
-                for file in files_edited(step) if asked.short else ():
-                    self.short.setdefault(file, {}).update(dict.fromkeys(asked.short))
-        self.idents = Idents(named)
+                self._take(step, asked)
+        self.idents = Idents({one for asked in self.asked.values() for one in asked.idents})
+
+    def _take(self, step: Step, asked: Asked) -> None:
+        self.values.update(asked.arguments, asked.skill)
+        self.put.update(asked.put)
+        for path in asked.paths:
+            ways, folder = ways_to_show(step, path), posixpath.dirname(path)
+            self.values.update(ways, ways_to_show(step, folder))
+            self.spaced.update(way for way in ways if " " in way)
+            self.names.add(last_part(path))
+            if len(last_part(folder)) >= distinctive.SHORTEST:
+                self.names.add(last_part(folder))
+            self.modules.setdefault(stem_of(path), {})[path] = None
+        for path, _, _ in asked.spans:
+            self.spans.setdefault(last_part(path), {})[path] = None
+        for lines, _ in asked.replaced:
+            self.lines.update(lines)
+            self.firsts.update(lines[:1])
+        for file in files_edited(step) if asked.short else ():
+            self.short.setdefault(file, {}).update(dict.fromkeys(asked.short))
 
 
 class Parts(dict[str, tuple[str, ...]]):
@@ -202,18 +202,19 @@ def _asked(step: Step) -> Asked:
             and value not in skill
             and distinctive.tells(value, alone=value in alone)
         )
+    olds = [old for old, _ in replaced[:MAX_EDITS]]
     return Asked(
-        tuple(_paths(step)),
-        tuple(arguments),
-        frozenset(idents).union(*held.values()),
-        tuple(map(_replaced, (old for old, _ in replaced[:MAX_EDITS]))),
-        tuple(old for old, _ in replaced[:MAX_EDITS] if old.strip() and not _lines(old)),
-        passage(put, {line.strip() for old, _ in replaced for line in old.splitlines()}),
-        tuple(_made(step)),
-        tuple(_spans(step)),
-        idents,
-        folders,
-        skill,
+        paths=tuple(_paths(step)),
+        arguments=tuple(arguments),
+        said=frozenset(idents).union(*held.values()),
+        replaced=tuple(map(_replaced, olds)),
+        short=tuple(old for old in olds if old.strip() and not _lines(old)),
+        put=passage(put, {line.strip() for old, _ in replaced for line in old.splitlines()}),
+        made=tuple(_made(step)),
+        spans=tuple(_spans(step)),
+        idents=idents,
+        folders=folders,
+        skill=skill,
     )
 
 
