@@ -19,6 +19,10 @@ class RetraceError(Exception):
     exit_code = 2
 
 
+class Terminated(BaseException):
+    """A scheduler wants the program to end; what is half done is put away first."""
+
+
 class UnreadableInput(RetraceError):
     """The input can't be read as what it was called."""
 

@@ -32,7 +32,8 @@ Via = Literal[
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
-    """Where an event comes from: its bytes, its time (ISO 8601, UTC, `Z`), who acted.
+    """Where an event comes from: its bytes, its time (ISO 8601, UTC, `Z`), who acted: `user`,
+    `agent`, `system` or `subagent:<type>_<n>`.
 
     `message` is the harness's message id: calls of one message are parallel. `branch` names an
     abandoned line of the conversation and is empty on the visible one.

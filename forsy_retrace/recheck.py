@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
+from operator import is_
 from typing import Any, NamedTuple
 
 from forsy_retrace.patterns import later
@@ -147,12 +148,12 @@ def _is_worked(value: Any, status: Any) -> bool:
 
 
 def _is_http(value: Any, status: Any) -> bool:
-    return not isinstance(status, int) or value is (200 <= status < 400)
+    return isinstance(status, int) and value is (200 <= status < 400)
 
 
 def _is_status_word(value: Any, status: Any) -> bool:
     known = isinstance(status, str) and status in FINISHED | UNFINISHED
-    return not known or value is (status in FINISHED)
+    return known and value is (status in FINISHED)
 
 
 def _is_same(value: Any, flag: Any) -> bool:
@@ -229,7 +230,7 @@ BY_PLACE: dict[str, Callable[[Any, Any], bool]] = {
     "no-error": _has_no_error,
     "server-says-error": _is_envelope,
     "wait-ended": _is_flag,
-    "success-flag": _is_same,
+    "success-flag": is_,
     "success-field": _is_same,
     "error-field": _is_error_field,
     "result-kind": _is_result_kind,

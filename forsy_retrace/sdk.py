@@ -80,19 +80,22 @@ def pointer(*parts: str | int) -> str:
 
 
 def resolve(value: Any, path: str) -> Any:
-    """What a JSON pointer names; raises LookupError where it names nothing.
+    """What a JSON pointer names; raises LookupError where it names nothing, or is none.
 
     It goes on into a text that holds JSON itself: harnesses nest arguments and results so. A
     server-sent stream counts as the list of its objects.
     """
-    for part in path.split("/")[1:]:
+    first, *parts = path.split("/")
+    if first:
+        raise LookupError(path)
+    for part in parts:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, str):
             value = opened(value)
         match value:
             case dict() if key in value:
                 value = value[key]
-            case list() if key.isdigit() and int(key) < len(value):
+            case list() if key.isdecimal() and int(key) < len(value):
                 value = value[int(key)]
             case _:
                 raise LookupError(path)
@@ -217,7 +220,9 @@ def between(text: str, opening: str, closing: str) -> str | None:
 
 
 def named(kind: Any) -> str:
-    """A kind's name, for a reason, where it is a plain word: names come from the log."""
+    """`: kind` for the end of a reason where the kind's name is a plain word, else nothing: names
+    come from the log.
+    """
     return f": {kind}" if isinstance(kind, str) and SAFE.fullmatch(kind) else ""
 
 

@@ -9,8 +9,13 @@ import msgspec
 
 from forsy_retrace.errors import StrangersFault
 from forsy_retrace.events import Event, Packed
+from forsy_retrace.patterns import later
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
+
+ACTOR = later(r"user|agent(?::\S+)?|system|subagent:[^\r\n]+_[1-9][0-9]*")
+MOMENT = later(r"[0-9]{4}(?:-[0-9]{2}){2}T[0-9]{2}(?::[0-9]{2}){2}(?:\.[0-9]{1,9})?Z")
+"""Who may have acted, and when, as the format writes both."""
 
 
 class Stranger:
@@ -42,7 +47,10 @@ class Stranger:
         if not hasattr(self.adapter, "companions"):
             return []
         with self._blame(), aside():
-            found = list(self.adapter.companions(source))
+            found = self.adapter.companions(source)
+            if not isinstance(found, Iterable):
+                raise self._fault(f"companions gives a {type(found).__name__}, and no Sources")
+            found = list(found)
         for one in found:
             if not isinstance(one, Source):
                 raise self._fault(f"companions gives a {type(one).__name__}, which is no Source")
@@ -101,6 +109,10 @@ def odd(event: Any) -> str:
     for one, path in ((event, ""), (event.origin, "origin.")):
         if field := _odd_field(one):
             return f"a {kind} whose {path}{field} is not of the type that docs/sdk.md names"
+    if not ACTOR.fullmatch(event.origin.actor):
+        return f"a {kind} whose origin.actor is none of user, agent, system and subagent:<type>_<n>"
+    if event.origin.at is not None and not MOMENT.fullmatch(event.origin.at):
+        return f"a {kind} whose origin.at is no UTC time such as sdk.when gives"
     return ""
 
 

@@ -328,7 +328,7 @@ def _copied(value: str, source: str, entry: Json, folder: Path, spaced: bool = T
         return ""
     if isinstance(inner, (dict, list)) and value == compact(inner):
         return ""  # arguments that the log keeps as a text of JSON
-    if entry.get("within") and all(line in source for line in value.splitlines()):
+    if entry.get("within") and in_order(value.splitlines(), source, within=True):
         return ""
     return "the log says something else there"
 

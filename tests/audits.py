@@ -18,7 +18,14 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 ADAPTERS = ("claude-code", "codex", "openai-chat", "chatgpt")
 PLAIN = FIXTURES / "claude-code" / "test-edit-test-approved" / "input.jsonl"
 PUSH = FIXTURES / "claude-code" / "push-pull-push" / "input.jsonl"
-TRACELESS = ("opened-and-closed", "git-lfs-pointer", "not-ours-api-history", "empty-conversations")
+TRACELESS = (
+    "opened-and-closed",
+    "git-lfs-pointer",
+    "not-ours-api-history",
+    "not-ours-goose",
+    "not-ours-ai-sdk",
+    "empty-conversations",
+)
 """Fixtures of logs that give no trace."""
 FOUND = ("altered", "reordered", "unsupported")
 

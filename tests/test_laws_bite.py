@@ -1,11 +1,13 @@
 """Faults planted into an adapter that has none: each is caught by the law that it breaks."""
 
 import itertools
+import json
 import os
 import random
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +18,9 @@ import pytest
 
 from forsy_retrace import testing
 from forsy_retrace.adapter import Adapter, companions
+from forsy_retrace.errors import Terminated
 from forsy_retrace.events import (
+    Change,
     Delegation,
     Event,
     Fact,
@@ -32,12 +36,15 @@ from forsy_retrace.registry import load
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 from forsy_retrace.testing import BrokenLaw, Case, Law, digest, hardship
+from forsy_retrace.testing.reading import care
 
 NAME = "claude-code"
 HONEST = load(NAME)
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / NAME
 PLAIN, LINKED, STREAM = "push-pull-push", "subagent-directory", "stream-json-two-runs"
 THOUGHT = "split-message-interleaved"
+
+ROLES = ("user", "assistant", "user")
 
 Events = Iterable[Event]
 replace = msgspec.structs.replace
@@ -184,6 +191,15 @@ def trusts_every_value(events: Events, source: Source) -> Events:
     for record in source.records():
         if isinstance(record.value, dict) and record.value.get("type") == "user":
             record.value["message"]["content"][:1]
+    return events
+
+
+def trusts_every_call(events: Events, source: Source) -> Events:
+    """What a call was sent is read by its keys, deep in the record."""
+    for record in source.records():
+        match record.value:
+            case {"message": {"content": [{"type": "tool_use", "input": dict(sent)}, *_]}}:
+                sent["description"]
     return events
 
 
@@ -362,8 +378,35 @@ FAULTS = (
             )
         ),
     ),
+    Fault(
+        "an exit code from nowhere",
+        PLAIN,
+        SAID,
+        Planted(
+            every(
+                ToolResult,
+                lambda e: replace(e, basis="/message/content/0/is_error", exit_code=417),
+            )
+        ),
+    ),
+    Fault(
+        "invented change",
+        PLAIN,
+        SAID,
+        Planted(every(ToolResult, lambda e: replace(e, changes=(Change("/x/y.py", "modified"),)))),
+    ),
+    Fault(
+        "words of another", PLAIN, SAID, Planted(every(Message, lambda e: moved(e, actor="agent")))
+    ),
+    Fault(
+        "a record called none",
+        "unknown-types",
+        SAID,
+        Planted(every(Skipped, lambda e: replace(e, reason="unreadable"))),
+    ),
     # What if the log is cut, or odd?
     Fault("crash on None", PLAIN, STRANGERS, Planted(trusts_every_value)),
+    Fault("crash on a key", PLAIN, STRANGERS, Planted(trusts_every_call)),
     Fault("cyclic parents", PLAIN, STRANGERS, Planted(follows_parents_to_the_root)),
     Fault("crash on a cut", PLAIN, CUT, Planted(trusts_the_last_line)),
     Fault("loss at a cut", PLAIN, CUT, Planted(loses_what_is_no_record)),
@@ -409,6 +452,8 @@ def _no_update(monkeypatch: pytest.MonkeyPatch) -> None:
 def thorough(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault is looked for with the whole of the laws."""
     monkeypatch.setattr(hardship, "MUTATIONS", 56)
+    monkeypatch.setattr(hardship, "LOSSES", 64)
+    monkeypatch.setattr(hardship, "DEPTH", 8)
     monkeypatch.setattr(hardship, "CUTS", 10)
     monkeypatch.setattr(hardship, "ENDS", 1000)
 
@@ -422,6 +467,59 @@ def test_every_fault_breaks_its_law(
         monkeypatch.setattr("forsy_retrace.testing.reading.PATIENCE", 0.2)
     with pytest.raises(BrokenLaw):
         fault.law(fault.adapter, Case(NAME, golden / fault.case))
+
+
+@pytest.mark.parametrize("lost", [0, 2])
+def test_a_message_of_a_document_that_is_passed_over_is_named(lost: int, tmp_path: Path) -> None:
+    honest, log = load("openai-chat"), tmp_path / "chat.json"
+    words = ["How many mugs are left?", "There are nine mugs left.", "And what do they cost?"]
+    said = [{"role": role, "content": text} for role, text in zip(ROLES, words, strict=True)]
+    log.write_text(json.dumps({"messages": said}))
+
+    class Forgetful:
+        SHOWS, sniff = honest.SHOWS, staticmethod(honest.sniff)
+
+        def read(self, source: Source) -> Iterator[Event]:
+            for event in honest.read(source):
+                if not event.origin.evidence.pointer.startswith(f"/messages/{lost}/"):
+                    yield event
+
+    case = Case("openai-chat", tmp_path, log)
+    assert testing.broken(honest, case, [ACCOUNT]) == []
+    (told,) = testing.broken(Forgetful(), case, [ACCOUNT])
+    assert f"nothing is told of /messages/{lost} in chat.json, but of others beside it" in told
+
+
+@pytest.mark.parametrize("rule", ["status", "http-status", "success-flag"])
+def test_a_rule_finds_what_it_reads_where_an_outcome_says_it_stands(rule: str) -> None:
+    def judged(event: ToolResult) -> Event:
+        return replace(event, outcome="failed", rule=rule, basis="/message/content/0/tool_use_id")
+
+    case = Case("nobody's", FIXTURES / PLAIN)  # nothing is retraced by that name
+    (told,) = testing.broken(Planted(every(ToolResult, judged)), case, [GROUND])
+    assert "/message/content/0/tool_use_id), success: the log says something else there" in told
+
+
+def test_lines_of_words_stand_in_their_order() -> None:
+    def turned(event: Message) -> Event:
+        return replace(event, text="\n".join(reversed(event.text.split("\n"))), within=True)
+
+    case = Case("nobody's", FIXTURES / "implement-plan-turn")  # nothing is retraced by that name
+    assert testing.broken(Planted(), case, [GROUND]) == []
+    assert testing.broken(Planted(every(Message, turned)), case, [GROUND]) != []
+
+
+def test_who_is_told_to_end_breaks_no_law() -> None:
+    with pytest.raises(Terminated), care("read"):
+        raise Terminated
+
+
+def test_a_large_log_may_take_longer_than_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forsy_retrace.testing.reading.PATIENCE", 0.05)
+    with care("read", 50_000_000):
+        time.sleep(0.2)
+    with pytest.raises(BrokenLaw, match=r"^read does not end in"), care("read", 50_000):
+        time.sleep(0.2)
 
 
 @pytest.mark.slow
@@ -534,6 +632,13 @@ def test_a_strangers_test_file_needs_four_lines(golden: Path) -> None:
     marks = {mark.args[0]: mark.args[1] for mark in test_law.pytestmark}
     assert marks["law"] == testing.LAWS
     assert {case.folder.name for case in marks["case"]} == {fault.case for fault in FAULTS}
+
+
+def test_a_strangers_test_names_a_field_of_another_type(golden: Path) -> None:
+    planted: Any = every(Message, lambda event: replace(event, text=None))
+    test_law: Any = testing.conformance(Planted(planted), golden.parent, NAME)
+    with pytest.raises(pytest.fail.Exception, match=r"^read yields a Message whose text is not of"):
+        test_law(Case(NAME, golden / PLAIN), ACCOUNT)
 
 
 def test_a_broken_law_fails_a_strangers_test_with_its_sentence_alone(golden: Path) -> None:

@@ -200,6 +200,10 @@ ODD = {
     " with what no JSON holds, such as half a surrogate pair",
     "yield Fact(Origin(record.here), 'model', {'Hello': object()})": "read yields a Fact"
     " with what no JSON holds, such as half a surrogate pair",
+    "yield Message(Origin(record.here, None, 'Hello'), 'user', 'x')": "read yields a Message whose"
+    " origin.actor is none of user, agent, system and subagent:<type>_<n>",
+    "yield Message(Origin(record.here, 'Hello'), 'user', 'x')": "read yields a Message whose"
+    " origin.at is no UTC time such as sdk.when gives",
     "raise SystemExit(str(record.value))": "it raises SystemExit",
 }
 """What a plug-in does with a record, and how it is told."""
@@ -225,6 +229,7 @@ def test_odd_things_are_told_by_the_plugins_name_and_not_quoted(offer: Path, lin
             "sniff says a builtin_function_or_method",
         ),
         (GOOD + "def companions(source):\n    return ['log.txt']\n", "companions gives a str"),
+        (GOOD + "def companions(source):\n    pass\n", "companions gives a NoneType"),
         (GOOD.replace("def read", "async def read"), "read gives a async_generator, and no events"),
         (MODULES["rude_one"], "KeyError in sniff"),
         (GOOD.replace("return any", "raise SystemExit(3)\n    return any"), "it raises SystemExit"),

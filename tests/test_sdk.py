@@ -23,7 +23,7 @@ from forsy_retrace.events import (
     ToolResult,
 )
 from forsy_retrace.evidence import Evidence
-from forsy_retrace.sdk import Known, Shows, counts, packed, text_of
+from forsy_retrace.sdk import Known, Shows, counts, packed, resolve, text_of
 from forsy_retrace.testing import Case
 from forsy_retrace.trace import Trace
 from forsy_retrace.writers.events import event_lines
@@ -218,3 +218,9 @@ def test_zeros_and_falses_of_the_log_stay_in_the_event_stream() -> None:
     assert (result["exit_code"], result["output"]) == (0, "")
     assert "changes" not in result
     assert "clock" not in result["origin"]
+
+
+@pytest.mark.parametrize("path", ["status", "result/status", "/items/²", "/items/2", "/nothing"])
+def test_what_is_no_pointer_or_names_nothing_is_told(path: str) -> None:
+    with pytest.raises(LookupError):
+        resolve({"status": "ok", "result": {"status": "ok"}, "items": [1, 2]}, path)

@@ -17,7 +17,7 @@ from typing import Literal, get_args, get_origin
 import pytest
 
 import forsy_retrace
-from forsy_retrace import calls, dialects, events, sdk, source, testing
+from forsy_retrace import calls, choose, dialects, events, redact, registry, sdk, source, testing
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "sdk.md"
 LISTING = re.compile(r"(?<=^```text\n).*?(?=^```)", re.M | re.S)
@@ -32,9 +32,12 @@ def functions(module: ModuleType) -> Iterator[str]:
 
 MODULES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (forsy_retrace, tuple(name for name in forsy_retrace.__all__ if name != "__version__")),
+    (redact, ("Rules",)),
+    (choose, ("Choice",)),
+    (registry, ("load",)),
     (events, ("Hunk", "Outcome", "Packed", "Via")),
     (source, ("Evidence", "Line", "Record", "discover", "entry")),
-    (sdk, ("Known", "Shows", "later", "when", *functions(sdk))),
+    (sdk, ("Known", "Shown", "Shows", "later", "when", *functions(sdk))),
     (calls, ("Calls", "Verdict")),
     (dialects, ("Call", "Media", "attachments", "call_of", "calls", "content_text", "media")),
     (testing, ("Case", "BrokenLaw", "LAWS", "broken", "cases", "conformance", "write_goldens")),
@@ -62,16 +65,15 @@ def told(module: ModuleType, name: str) -> Iterator[str]:
     (node,) = ast.parse(textwrap.dedent(inspect.getsource(value))).body
     if isinstance(node, ast.FunctionDef):
         yield signature(node)
-        yield f"    {first_line(value)}"
+        yield from wrapped(inspect.getdoc(value), "    ")
     elif isinstance(node, ast.ClassDef):
         head, *rest = members(node)
-        words = " ".join((inspect.getdoc(value) or "").split())
-        told = textwrap.wrap(words, 96, initial_indent="    ", subsequent_indent="    ")
-        yield from (head, *told, *rest)
+        yield from (head, *wrapped(inspect.getdoc(value), "    "), *rest)
 
 
-def first_line(value: object) -> str:
-    return (inspect.getdoc(value) or "").split("\n", 1)[0]
+def wrapped(doc: str | None, indent: str) -> list[str]:
+    words = " ".join((doc or "").split())
+    return textwrap.wrap(words, 96, initial_indent=indent, subsequent_indent=indent)
 
 
 def members(node: ast.ClassDef) -> Iterator[str]:
@@ -88,8 +90,7 @@ def members(node: ast.ClassDef) -> Iterator[str]:
             is_value = any(ast.unparse(way) in PROPERTIES for way in one.decorator_list)
             kind = f": {ast.unparse(one.returns)}" if is_value and one.returns else ""
             yield f"  .{one.name}{kind}" if is_value else f"  .{signature(one)}"
-            if words := (ast.get_docstring(one) or "").split("\n", 1)[0]:
-                yield f"      {words}"
+            yield from wrapped(ast.get_docstring(one), "      ")
 
 
 PROPERTIES = ("property", "cached_property")

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from forsy_retrace.errors import RetraceError
+from forsy_retrace.errors import RetraceError, Terminated
 from forsy_retrace.terminal import safe, safe_json
 
-from .group import CONTEXT, INTERRUPTED, TERMINATED, Terminated, main
+from .group import CONTEXT, INTERRUPTED, TERMINATED, main
 from .options import (
     AS_JSON,
     MAX_OUTPUT,

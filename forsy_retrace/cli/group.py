@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from forsy_retrace import memory
-from forsy_retrace.errors import DiskTrouble, RetraceError
+from forsy_retrace.errors import DiskTrouble, RetraceError, Terminated
 from forsy_retrace.terminal import safe, safe_line
 from forsy_retrace.version import VERSION
 
@@ -152,10 +152,6 @@ NEAR = 0.8
 INTERRUPTED, UNREAD, TERMINATED = 130, 141, 143
 """As a shell tells a program that SIGINT, SIGPIPE or SIGTERM ended."""
 OUR_FAULT = 70
-
-
-class Terminated(BaseException):
-    """A scheduler wants the program to end; what is half done is put away first."""
 
 
 class Unread(Exception):

@@ -7,7 +7,9 @@ import sys
 import threading
 from typing import NoReturn
 
-from .group import Terminated, main
+from forsy_retrace.errors import Terminated
+
+from .group import main
 
 ORDERLY = ("multiprocessing", "ray")
 """Modules that have something to put away at the end."""

@@ -2,11 +2,22 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from forsy_retrace.document import account, fates
-from forsy_retrace.events import Event, Skipped
-from forsy_retrace.sdk import named
+from forsy_retrace.events import (
+    Event,
+    Fact,
+    Message,
+    Notice,
+    Skipped,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from forsy_retrace.evidence import Evidence
+from forsy_retrace.sdk import compact, named, pointer
 from forsy_retrace.source import OF_JSON, Line, Record, Source
 from forsy_retrace.trace import Trace
 
@@ -43,6 +54,75 @@ def _quoted(events: tuple[Event, ...], sources: tuple[Source, ...]) -> str:
                 line, name = record.here.line, source.name
                 return f"the reason for leaving out line {line} of {name} quotes it; see named()."
     return ""
+
+
+def untold(events: tuple[Event, ...], sources: tuple[Source, ...]) -> str:
+    """The first item that is passed over in a document's list of which others are told.
+
+    Such a document is one record, however much it holds. An item is passed over where no event
+    stands on it, or tells any of its words from elsewhere. Empty if there is none.
+    """
+    places: dict[tuple[str, int, int], set[str]] = {}
+    for event in events:
+        for here in _places(event):
+            if not here.form:
+                places.setdefault(here.record, set()).update(_above(here.pointer))
+    told = "\0".join(_close(text) for event in events for text in _words(event))
+    for source in sources:
+        first = list(islice(source.records(), 2))
+        found = places.get(first[0].here.record) if len(first) == 1 else None
+        for path in _passed_over(first[0].value, "", found, told) if found else ():
+            where = "/".join(map(_shown, path[1:].split("/")))
+            return f"nothing is told of /{where} in {source.name}, but of others beside it."
+    return ""
+
+
+def _shown(part: str) -> str:
+    """An index or a field's name; a key that may be somebody's data is not shown."""
+    return part if part.isdecimal() or (part.isidentifier() and len(part) < 40) else "*"
+
+
+def _places(event: Event) -> Iterator[Evidence]:
+    here = event.origin.evidence
+    yield from (here, *event.origin.pieces)
+    match event:
+        case Message(attachments=pictures) | ToolResult(attachments=pictures):
+            yield from (here.at(one.pointer) for one in pictures)
+
+
+def _above(path: str) -> Iterator[str]:
+    """A pointer, and those to what holds it."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def _words(event: Event) -> Iterator[str]:
+    match event:
+        case Message(text=text) | Thinking(text=text) | Notice(text=text):
+            yield text
+        case ToolResult(output=str(text)):
+            yield text
+        case ToolCall(input=value) | Fact(value=value):
+            yield from (compact(value), *_texts(value))
+
+
+def _passed_over(value: Any, path: str, places: set[str], told: str) -> Iterator[str]:
+    """In the outermost lists; what an event takes whole has no places below."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            if (where := path + pointer(key)) in places:
+                yield from _passed_over(one, where, places, told)
+    elif isinstance(value, list) and any(f"{path}/{i}" in places for i in range(len(value))):
+        for index, one in enumerate(value):
+            held = [_close(text) for text in _texts(one) if " " in text]
+            if f"{path}/{index}" not in places and held and not any(text in told for text in held):
+                yield f"{path}/{index}"
+
+
+def _close(text: str) -> str:
+    """Without blanks: a call's arguments are a text of JSON in one place, an object in another."""
+    return "".join(text.split())
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -113,7 +113,7 @@ def folder_of(adapter: Adapter, name: str, found: Reading) -> Mapping[str, bytes
     taken: Counter[str] = Counter()
     logs = (source, *found.companions)
     for trace in traces:
-        with care("redact"):
+        with care("redact", source.size):
             content = draft(trace)
             also, printed = unwritten(content, logs), printings(trace.session.events)
             redacted = redact(content, also=also, printed=printed)
@@ -126,7 +126,7 @@ def folder_of(adapter: Adapter, name: str, found: Reading) -> Mapping[str, bytes
 
 
 def _events_of(found: Reading) -> bytes:
-    with care("masking the events"):
+    with care("masking the events", found.source.size):
         return "".join(f"{line}\n" for line in event_lines(found.events)).encode()
 
 

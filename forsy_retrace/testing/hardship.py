@@ -4,7 +4,9 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
+from itertools import islice
+from operator import getitem
 from typing import Any, NamedTuple
 
 from forsy_retrace.adapter import Adapter
@@ -25,7 +27,9 @@ MUTATIONS = 4 if QUICK else 56
 """Values that are changed in a case; every second record is spoilt at a time."""
 JUDGED = 16 if QUICK else 4
 """Of so many spoilt logs one is made into a folder, which is held against it."""
-DEPTH = 5
+LOSSES = 0 if QUICK else 64
+"""Kinds of places of a record of which each, where it first comes in the log, goes missing."""
+DEPTH = 5 if QUICK else 8
 
 Path = tuple[str | int, ...]
 
@@ -88,6 +92,7 @@ def _rounds(copy: Stage) -> Iterator[list[Spoilt]]:
     dice = random.Random(b"\0".join(copy.originals.values()))
     rows: list[list[Spoilt]] = []
     count = sum(len(records) for records in copy.records.values())
+    seen: set[tuple[Path, tuple[str, ...]]] = set()
     for name, records in copy.records.items():
         owners = _owners(records)
         for index, record in enumerate(records):
@@ -99,6 +104,7 @@ def _rounds(copy: Stage) -> Iterator[list[Spoilt]]:
             ]
             chosen = dice.sample(possible, min(len(possible), MUTATIONS // count + 1))
             chosen += _circles(record.value, owners)
+            chosen += islice(_losses(record.value, seen), 0 if isinstance(record, Line) else LOSSES)
             rows.append([Spoilt(name, index, path, kind) for path, kind in chosen])
     for turn in range(max((len(row) for row in rows), default=0)):
         for half in (0, 1):
@@ -124,6 +130,18 @@ def _circles(record: Any, owners: Mapping[str, list[str]]) -> Iterator[tuple[Pat
         for field in owners.get(value, ()) if isinstance(value, str) else ():
             if field != key and isinstance(record.get(field), str):
                 yield (key,), OWN + field
+
+
+def _losses(value: Any, seen: set[tuple[Path, tuple[str, ...]]]) -> Iterator[tuple[Path, str]]:
+    """A field that no record before has beside the same others, missing: a reader that takes one
+    for granted does so for the whole of its kind."""
+    for path in _paths(value):
+        holder = reduce(getitem, path[:-1], value)
+        if path and isinstance(holder, dict):
+            kind = (tuple(part for part in path if isinstance(part, str)), tuple(sorted(holder)))
+            if kind not in seen:
+                seen.add(kind)
+                yield path, "missing"
 
 
 def _paths(value: Any, depth: int = DEPTH) -> Iterator[Path]:

@@ -18,7 +18,7 @@ from forsy_retrace.events import (
 from forsy_retrace.registry import identify
 from forsy_retrace.sdk import resolve
 from forsy_retrace.source import Source
-from forsy_retrace.testing.account import lost, miscounted
+from forsy_retrace.testing.account import lost, miscounted, untold
 from forsy_retrace.testing.borne_out import is_borne_out
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.goldens import folder, folder_of
@@ -97,8 +97,8 @@ def _leaves_foreign_files_alone(own: Any, adapter: str, name: str) -> None:
 def accounts_for_every_record(adapter: Adapter | str, case: Case) -> None:
     """Every record of the log and of its companions gives an event, if only a Skipped.
 
-    Every file in the case's folder is the log's or one of its companions; what is read is used,
-    omitted for a reason, or unreadable.
+    So does each item of a document's list whose other items do. Every file in the case's folder is
+    the log's or one of its companions; what is read is used, omitted for a reason, or unreadable.
     """
     found = reading(adapter, case)
     if case.log is None:
@@ -106,7 +106,8 @@ def accounts_for_every_record(adapter: Adapter | str, case: Case) -> None:
         missing = [name for name in case.companions() if name not in listed]
         if missing:
             raise BrokenLaw(f"{missing[0]} lies beside the log and is none of its companions.")
-    why = lost(found.events, (found.source, *found.companions)) or miscounted(found.traces)
+    files = (found.source, *found.companions)
+    why = lost(found.events, files) or untold(found.events, files) or miscounted(found.traces)
     if why:
         raise BrokenLaw(why)
 

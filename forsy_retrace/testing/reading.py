@@ -12,16 +12,17 @@ import msgspec
 
 from forsy_retrace.adapter import Adapter, accepts, companions
 from forsy_retrace.builder import build
-from forsy_retrace.errors import StrangersFault
+from forsy_retrace.errors import StrangersFault, Terminated
 from forsy_retrace.events import Event, ToolResult, sessions
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.registry import load
 from forsy_retrace.source import Source, reread
+from forsy_retrace.stranger import odd
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.trace import Trace
 
 PATIENCE = 10.0
-"""Seconds that one reading of a case may take; they are small."""
+"""Seconds that one reading of a case may take; of a large log, each of its megabytes."""
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -63,18 +64,18 @@ def read(adapter: Adapter, name: str, source: Source) -> Reading:
     with care("companions"):
         beside = tuple(companions(adapter, source))
     events = events_of(adapter, source)
-    with care("build"):
+    with care("build", source.size):
         traces = tuple(build(one, name, adapter.SHOWS) for one in sessions(events))
     return Reading(source, accepted, events, traces, beside)
 
 
 def events_of(adapter: Adapter, source: Source) -> tuple[Event, ...]:
     """All events of a log, each of them one."""
-    with care("read"):
+    with care("read", source.size):
         events = tuple(adapter.read(source))
     for event in events:
-        if not isinstance(event, Event):
-            raise BrokenLaw(f"read yields a {type(event).__name__}, which is no event.")
+        if why := odd(event):
+            raise BrokenLaw(f"read yields {why}.")
         if isinstance(event, ToolResult) and event.outcome != "unknown" and not event.rule:
             line = event.origin.evidence.line
             raise BrokenLaw(f"the result at line {line} has an outcome, and no rule that read it.")
@@ -86,15 +87,16 @@ class _TookTooLong(BaseException):
 
 
 @contextmanager
-def care(what: str) -> Iterator[None]:
-    """Turns what is raised inside, and a hang, into a broken law."""
+def care(what: str, size: int = 0) -> Iterator[None]:
+    """Turns what is raised inside, and a hang, into a broken law; a log of that size has longer."""
+    seconds = PATIENCE * max(1.0, size / 1e6)
     try:
-        with _patience():
+        with _patience(seconds):
             yield
-    except (BrokenLaw, KeyboardInterrupt, SystemExit, GeneratorExit):
+    except (BrokenLaw, KeyboardInterrupt, SystemExit, GeneratorExit, Terminated):
         raise
     except _TookTooLong:
-        raise BrokenLaw(f"{what} does not end.") from None
+        raise BrokenLaw(f"{what} does not end in {seconds:.0f} seconds.") from None
     except StrangersFault as error:
         raise BrokenLaw(f"{error}.") from None
     except BaseException as error:  # a stranger's module may raise anything, panics included
@@ -102,7 +104,7 @@ def care(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def _patience() -> Iterator[None]:
+def _patience(seconds: float) -> Iterator[None]:
     """Raises inside the block when it takes too long, where the system can."""
     if not hasattr(signal, "setitimer") or (
         threading.current_thread() is not threading.main_thread()
@@ -114,7 +116,7 @@ def _patience() -> Iterator[None]:
         raise _TookTooLong
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:

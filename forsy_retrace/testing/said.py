@@ -2,6 +2,7 @@
 and whether facts and exit codes are its own.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from forsy_retrace.events import (
     Message,
     Origin,
     SessionStart,
+    Skipped,
     Thinking,
     ToolCall,
     ToolResult,
@@ -83,12 +85,18 @@ def _read_too_late(events: Iterable[Event]) -> str | None:
 
 def says_what_its_records_say(adapter: Adapter | str, case: Case) -> None:
     """A text that is a fact of the session, or names a commit, stands in its record; an exit code
-    at its basis.
+    at its basis, or in its record where no code stands there; a changed file's name in the record
+    of its call or result. A user's words are a user's, and what is called unreadable can't be read.
     """
     found = reading(adapter, case)
     sources = {one.name: one for one in (found.source, *found.companions)}
+    asked: dict[str, Event] = {}
     for event in found.events:
         here = event.origin.evidence
+        if isinstance(event, Message) and (event.role == "user") != (event.origin.actor == "user"):
+            raise BrokenLaw(f"line {here.line} has words whose role and actor differ.")
+        if isinstance(event, Skipped) and _is_slandered(event, sources):
+            raise BrokenLaw(f"line {here.line} is called unreadable, and can be read.")
         for what, text in _claimed(event):
             if not _stands_in(text, _record(event, sources)):
                 raise BrokenLaw(f"line {here.line} does not say the {what}.")
@@ -96,6 +104,24 @@ def says_what_its_records_say(adapter: Adapter | str, case: Case) -> None:
             told = set(codes(_at(event.basis, _record(event, sources))))
             if told and event.exit_code not in told:
                 raise BrokenLaw(f"line {here.line} has another exit code where its basis points.")
+            if not told and not _stands_in(str(event.exit_code), _record(event, sources)):
+                raise BrokenLaw(f"line {here.line} has no such exit code.")
+        if isinstance(event, ToolCall):
+            asked[event.call] = event
+        elif isinstance(event, ToolResult) and event.changes:
+            held = [_record(one, sources) for one in (event, asked.get(event.call, event))]
+            for change in event.changes:
+                name = re.split(r"[/\\]", change.path.rstrip("/\\"))[-1]
+                if not any(_stands_in(name, record) for record in held):
+                    raise BrokenLaw(f"line {here.line} does not name a file that it is to change.")
+
+
+def _is_slandered(event: Skipped, sources: dict[str, Source]) -> bool:
+    """Whether a record of JSON, which reads well, is called none."""
+    here = event.origin.evidence
+    if not event.reason.startswith("unreadable") or here.form:
+        return False
+    return isinstance(_record(event, sources), (dict, list))
 
 
 def _claimed(event: Event) -> Iterator[tuple[str, str]]:

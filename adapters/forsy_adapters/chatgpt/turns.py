@@ -198,17 +198,19 @@ WAITING = "Thinking longer for a better answer"
 def _thoughts(node: Node, here: Origin) -> Iterator[Event]:
     """The summaries of its reasoning that ChatGPT showed."""
     listed = node.content.get("thoughts")
-    told = False
+    found: list[Event] = []
     for index, thought in enumerate(listed if isinstance(listed, list) else ()):
         for key in ("content", "summary"):
             text = thought.get(key) if isinstance(thought, dict) else None
+            where = at(here, pointer("content", "thoughts", index, key))
             if text == WAITING:
-                continue
-            if isinstance(text, str) and text.strip():
-                told = True
-                yield Thinking(at(here, pointer("content", "thoughts", index, key)), text)
+                found.append(Skipped(where, "the client's words while there are no thoughts"))
+            elif isinstance(text, str) and text.strip():
+                found.append(Thinking(where, text))
                 break
-    if not told:
+    if any(isinstance(one, Thinking) for one in found):
+        yield from found
+    else:
         yield Skipped(here, "hidden reasoning")
 
 

@@ -15,6 +15,8 @@ from .talks import talks
 CODEX = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 CODEX_STREAM = ("thread.started", "turn.started", "turn.completed", "item.completed")
 ANTHROPIC = ("tool_use", "tool_result")
+FOREIGN = ("toolRequest", "toolResponse", "tool-call", "tool-result")
+"""Calls and results as parts of a message: Goose's, and those of Vercel's AI SDK."""
 INJECTED = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions")
 """Texts with which Codex opens a session; its bare rollouts are items of this API."""
 
@@ -53,26 +55,35 @@ def is_foreign(value: Any) -> bool:
         case {"version": int(), "eval": {"task": str()}} | {"epoch": int(), "target": _}:
             return True  # Inspect AI's, whole or a sample
         case {"role": str(), "content": list(parts)}:
-            return _is_anthropic(parts) or _is_injected(parts)
+            return _holds(parts, (*ANTHROPIC, *FOREIGN)) or _is_injected(parts)
         case {"type": "message", "role": str(), "content": list(parts)}:
             return _is_injected(parts)
         case {"messages": list(listed)} | {"history": list(listed)}:
-            return _all_anthropic(listed)
+            return _all_anthropic(listed) or _any_foreign(listed)
         case list():
-            return _all_anthropic(value)
+            return _all_anthropic(value) or _any_foreign(value)
     return False
 
 
-def _is_anthropic(parts: list[Any]) -> bool:
-    return any(isinstance(part, dict) and part.get("type") in ANTHROPIC for part in parts)
+def _holds(parts: list[Any], kinds: tuple[str, ...]) -> bool:
+    return any(isinstance(part, dict) and part.get("type") in kinds for part in parts)
 
 
 def _all_anthropic(listed: list[Any]) -> bool:
     """Calls and results among the parts, and none of this API's own anywhere."""
     messages = [one for one in listed if isinstance(one, dict)]
     own = any(one.get("role") == "tool" or one.get("tool_calls") for one in messages)
-    parts = [one["content"] for one in messages if isinstance(one.get("content"), list)]
-    return not own and any(_is_anthropic(one) for one in parts)
+    return not own and any(_holds(parts, ANTHROPIC) for parts in _contents(messages))
+
+
+def _any_foreign(listed: list[Any]) -> bool:
+    """Such parts in a list that may hold this API's messages too: nobody would read them."""
+    messages = [one for one in listed if isinstance(one, dict)]
+    return any(_holds(parts, FOREIGN) for parts in _contents(messages))
+
+
+def _contents(messages: list[Any]) -> list[list[Any]]:
+    return [one["content"] for one in messages if isinstance(one.get("content"), list)]
 
 
 def _is_injected(parts: list[Any]) -> bool:
