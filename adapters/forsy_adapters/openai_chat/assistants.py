@@ -5,7 +5,7 @@ from typing import Any
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Call, arguments, content_text
-from forsy_retrace.events import Message, Skipped, ToolResult
+from forsy_retrace.events import Message, Skipped
 from forsy_retrace.sdk import named, when
 
 from .ends import failure
@@ -127,14 +127,13 @@ def _call(call: Any, index: int, step: Json, run: Place) -> Iterator[Told]:
         one = Call(ident, name, holder, path, named_at)
     yield called(one, where)
     failed = step.get("status") in ("failed", "cancelled", "expired")
-    for result in ("output", "outputs", "results"):
-        output = holder.get(result)
+    for name in ("output", "outputs", "results"):
+        output = holder.get(name)
         if output:
-            text, at = printed(output, where.deeper(result))
-            found = in_content(output, f"{path}/{result}")
+            text, at = printed(output, where.deeper(name))
+            found = in_content(output, f"{path}/{name}")
             if failed:
                 found = Verdict("failed", "status", f"{run.pointer}/status")
             at = at._replace(at=when(step.get("completed_at")))
-            event = ToolResult(at.origin(), ident, text, found.outcome, found.rule, found.basis)
-            yield Told(("result", ident, ""), event)
+            yield Told(("result", ident, ""), result(at.origin(), ident, text, found))
             return

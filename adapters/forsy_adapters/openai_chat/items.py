@@ -212,20 +212,16 @@ def _own_result(item: Json, kind: Kind, ident: str, here: Place) -> Iterator[Tol
             text, where = printed(output, here.deeper(*keys))
             pictures = attachments(output, here.deeper(*keys).pointer)
             origin = where.origin()
-            event = ToolResult(
-                origin, ident, text, found.outcome, found.rule, found.basis, attachments=pictures
-            )
+            event = result(origin, ident, text, found, attachments=pictures)
             yield Told(None, event)
             return
     if isinstance(item.get("result"), str):
-        event = ToolResult(
-            here.origin(), ident, content_text(item), found.outcome, found.rule, found.basis,
-            attachments=attachments(item, base),
-        )  # fmt: skip
+        pictures = attachments(item, base)
+        event = result(here.origin(), ident, content_text(item), found, attachments=pictures)
         yield Told(None, event)
     elif found.outcome == "ok":
         at = here.deeper("status").origin()
-        yield Told(None, ToolResult(at, ident, None, found.outcome, found.rule, found.basis))
+        yield Told(None, result(at, ident, None, found))
 
 
 def _results(item: Json, kind: Kind) -> Iterator[tuple[str, ...]]:

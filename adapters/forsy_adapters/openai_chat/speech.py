@@ -16,13 +16,12 @@ from forsy_retrace.events import (
     Skipped,
     Thinking,
     ToolCall,
-    ToolResult,
 )
 from forsy_retrace.sdk import later, text_or_json
 
 from .harnesses import in_the_models_place
 from .place import Json, Place, Told, text_in
-from .verdicts import in_content
+from .verdicts import in_content, result
 
 REASONING = ("reasoning_content", "reasoning", "thinking")
 THOUGHTS = ("thinking", "think", "reasoning")
@@ -150,8 +149,7 @@ def executed(tools: Any, here: Place) -> Iterator[Told]:
                 if isinstance(output, str) and output:
                     found = in_content(output, f"{where.pointer}/output")
                     at = where.deeper("output").origin()
-                    result = ToolResult(at, ident, output, found.outcome, found.rule, found.basis)
-                    yield Told(("result", ident, ""), result)
+                    yield Told(("result", ident, ""), result(at, ident, output, found))
             case _:
                 yield Told(None, Skipped(where.origin(), "unknown executed tool"))
 
