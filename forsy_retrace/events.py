@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Literal
 
 import msgspec
@@ -268,7 +269,7 @@ Event = (
 )
 
 
-class Session(msgspec.Struct, frozen=True):
+class Session(msgspec.Struct, frozen=True, dict=True):
     """One session's events. `id` is empty where the log names none."""
 
     id: str
@@ -277,9 +278,18 @@ class Session(msgspec.Struct, frozen=True):
     basis: str = ""
     limits: tuple[str, ...] = ()
 
+    @cached_property
+    def _by_name(self) -> dict[str, list[Fact]]:
+        """All facts, gathered once."""
+        found: dict[str, list[Fact]] = {}
+        for one in self.events:
+            if isinstance(one, Fact):
+                found.setdefault(one.name, []).append(one)
+        return found
+
     def facts(self, name: str) -> list[Fact]:
         """The facts of a name, in the log's order."""
-        return [one for one in self.events if isinstance(one, Fact) and one.name == name]
+        return self._by_name.get(name, [])
 
 
 IDLE = 30.0

@@ -30,6 +30,8 @@ ENDED = later(
 )
 """What OpenHands writes behind the output of a command: how it ended, and where."""
 MOST_ENDED = 2000
+SHORT = 200
+"""Characters that hold the whole of nearly any last line."""
 STATUS = later(r"<returncode>-?\d{1,10}</returncode>\s*<output>\n?")
 """What mini-swe-agent writes above each output."""
 
@@ -59,15 +61,16 @@ def shown_of(output: str) -> str:
     if output[:1] == "{" and ('"stdout"' in output or '"output"' in output):
         return _ran(output)
     output = output.removeprefix("OBSERVATION:\n")
-    behind = None
-    if output[-20:].rstrip().endswith("bash-$"):
+    end, behind = output[-SHORT:].rstrip(), None
+    last = end[-1:]  # told first: most outputs have nothing behind them
+    if last == "$" and end.endswith("bash-$"):
         behind = PROMPT.search(output, max(0, len(output) - MOST_PROMPT))
-    elif "Shell cwd was " in output[-MOST_RESET:]:
-        behind = RESET.search(output, max(0, len(output) - MOST_RESET))
-    elif "</usage>" in output[-MOST_USAGE:]:
+    elif last == ">" and end.endswith("</usage>"):
         behind = USAGE.search(output, max(0, len(output) - MOST_USAGE))
-    elif "[Current working directory: " in output[-MOST_ENDED:]:
+    elif last == "]" and "[Current working directory: " in output[-MOST_ENDED:]:
         behind = ENDED.search(output, max(0, len(output) - MOST_ENDED))
+    elif "Shell cwd was " in (end if "\n" in end else output[-MOST_RESET:]):
+        behind = RESET.search(output, max(0, len(output) - MOST_RESET))
     return output[: behind.start()] if behind else output
 
 

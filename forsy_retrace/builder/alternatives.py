@@ -23,6 +23,13 @@ class Row(NamedTuple):
     and_done: bool = False
     """Whether it names what is done beside what is not."""
 
+    def may_shape(self, small: str) -> bool:
+        """Whether a text in small letters has one of the words."""
+        return any(word in small for word in self.words)
+
+    def shapes(self, sentence: str) -> bool:
+        return self.may_shape(sentence.lower()) and self.pattern.search(sentence) is not None
+
 
 ROWS: tuple[Row, ...] = (
     Row(
@@ -95,11 +102,11 @@ def _weighed(step: Step, ahead: Sequence[Step]) -> Step:
     if not step.reasoning or step.action == "user_message":
         return step
     small = step.reasoning.lower()
-    likely = [row for row in ROWS if any(word in small for word in row.words)]
+    likely = [row for row in ROWS if row.may_shape(small)]
     found: list[re.Match[str]] = []
     rows: list[Row] = []
     for sentence in SENTENCE.finditer(step.reasoning) if likely else ():
-        row = next((row for row in likely if row.pattern.search(sentence[0])), None)
+        row = next((row for row in likely if row.shapes(sentence[0])), None)
         if row is not None and (row.and_done or not _is_taken(sentence[0], step, ahead)):
             found.append(sentence)
             rows.append(row)

@@ -6,7 +6,6 @@ what is there against calls that nobody removed, and a subagent weighs the same 
 its log. The points are set by `benchmarks/calibrate.py`; docs/confidence.md tells how.
 """
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -26,9 +25,8 @@ from forsy_retrace.events import (
     Fact as SessionFact,
 )
 from forsy_retrace.frames import shown_of
-from forsy_retrace.patterns import later
 from forsy_retrace.sdk import Shows
-from forsy_retrace.trace import Deduction, Step, Trace
+from forsy_retrace.trace import Deduction, Step, Trace, long_tokens
 
 from .finishes import closing_words
 from .outcome import never_ran
@@ -49,8 +47,8 @@ ENOUGH = 0.25
 FEW = 2
 """Results that every log is taken to have more: one stray result condemns no short log."""
 
-VALUE = later(r"[\w./@:~#%+-]{12,}", re.A)
-"""What is too distinctive to stand in two places by chance."""
+DISTINCTIVE = 12
+"""So long a value is too distinctive to stand in two places by chance."""
 MAX_INPUT, MAX_OUTPUT = 20_000, 400_000
 """Characters of a call's arguments and of one output that are looked at for values."""
 
@@ -232,7 +230,7 @@ def _borne_out(told: Told) -> dict[int, float]:
 
 
 def _values(text: str | None, most: int) -> set[str]:
-    return set(VALUE.findall((text or "")[:most]))
+    return set(long_tokens((text or "")[:most], DISTINCTIVE))
 
 
 class _Lane:

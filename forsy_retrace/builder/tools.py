@@ -384,19 +384,25 @@ def _by_verb(name: str, surface: str) -> Kind:
     return Kind("execute", surface, ACTS)
 
 
+HOLDS_A_PATCH = frozenset(["input", "patch", "command", "cmd", "diff"])
+"""Arguments that may be one; to match a shape takes longer than to see that it has none of them."""
+
+
 def sent_patch(sent: Any) -> str:
     """The patch that is a call's whole argument; empty for every other call.
 
     Models give it to a shell too, as if it were a command.
     """
+    if isinstance(sent, dict) and HOLDS_A_PATCH.isdisjoint(sent):
+        return ""
     match sent:
         case (
             str(text)
             | {"input": str(text)}
             | {"patch": str(text)}
+            | {"command": str(text)}
             | {"command": ["apply_patch" | "applypatch", str(text)]}
             | {"command": [_, "-lc" | "-c", str(text)]}
-            | {"command": str(text)}
             | {"cmd": str(text)}
         ) if text.lstrip()[:15] == "*** Begin Patch":
             return text
@@ -418,10 +424,13 @@ def one_file(sent: Any) -> dict[str, str]:
     return {}
 
 
+OF_A_FILE = ("file_path", "notebook_path", "path")
+
+
 def path_of(sent: Any) -> str | None:
     """The file that a call's arguments name as its target."""
-    match sent:
-        case {"file_path": str(path)} | {"notebook_path": str(path)} | {"path": str(path)}:
+    for name in OF_A_FILE if isinstance(sent, dict) else ():
+        if isinstance(path := sent.get(name), str):
             return path
     return None
 

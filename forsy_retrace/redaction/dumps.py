@@ -27,6 +27,8 @@ PAIR = later(rb"[0-9a-fA-F]{2}")
 CELL = later(rb" (  [!-~ ]| \\[0abtnvfr]|[0-7]{3})")
 LIST = later(rb"\[\s{0,8}((?:[0-9]{1,3},\s{0,8}){11,200000}[0-9]{1,3})\s{0,8}\]")
 """Numbers that may be bytes."""
+BRACKET = later(rb"\[[\s0-9]")
+"""How a list of them begins; few other brackets do."""
 PRINTED = bytes((*range(32, 127), *b"\n\r\t\x1b"))
 """Bytes of texts; a list with many others is none."""
 FIGURE = later(rb"[0-9]{1,3}")
@@ -81,7 +83,7 @@ class Dump(View):
 
 def dumps(data: bytes, under: View | None = None) -> list[Dump]:
     """The dumps in a text, or in a view of one: lines that follow one another, lists of bytes."""
-    found = [Dump([line], under) for line in _lists(data)]
+    found = [Dump([line], under) for line in _lists(data)] if BRACKET.search(data) else []
     if b"0000" not in data or not BEGIN.search(data):
         return found
     held: list[Line] = []

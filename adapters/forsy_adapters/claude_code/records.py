@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from forsy_retrace.events import (
@@ -591,7 +592,7 @@ def uid_of(line: Line) -> Any:
 
 def _content_key(body: Json) -> int:
     """The kind and size of what a record says: tells copies from records that share an id."""
-    message = str(body.get("message"))
+    message = msgspec.json.encode(body.get("message"))
     return hash((str(body.get("type")), len(message), message[:200]))
 
 

@@ -13,7 +13,7 @@ from .place import Json, Place, Told, text_in
 from .replies import about, instructions
 from .speech import called, offered, printed, said
 from .talks import Talk
-from .verdicts import in_content
+from .verdicts import in_content, result
 
 Held = list[tuple[Place, Json]]
 OBJECTS = ("thread", "thread.message", "thread.run", "thread.run.step")

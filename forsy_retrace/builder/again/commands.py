@@ -14,9 +14,8 @@ from .likeness import are_alike
 
 def same_command(old: Attempt, new: Attempt) -> bool:
     """The same command, wrappers, quoting and viewers at its end aside."""
-    if _apart(old.line, new.line):
-        return False
-    return bool(new.line.normal) and old.line.normal == new.line.normal
+    is_same = bool(new.line.normal) and old.line.normal == new.line.normal
+    return is_same and not _apart(old.line, new.line)
 
 
 def same_check(old: Attempt, new: Attempt) -> bool:

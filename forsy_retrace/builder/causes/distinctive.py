@@ -1,13 +1,13 @@
 """Which values of a text are distinctive: long tokens, their parts, and names that somebody coined."""
 
 import posixpath
-import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from forsy_retrace.patterns import later
+from forsy_retrace.trace import long_tokens
 
 SHORTEST = 12
-TOKEN = later(rf"[\w./@:~#%+-]{{{SHORTEST},}}", re.A)
 WORD = later(rf"[A-Za-z_$][\w$]{{{SHORTEST - 1},}}")
 HEX = later(rf"0[xX]([0-9A-Fa-f]{{{SHORTEST},}})")
 """A number in hexadecimal digits, which many programs print without the mark before them."""
@@ -167,6 +167,7 @@ def tells(value: str, *, alone: bool) -> bool:
     return PLAIN.fullmatch(value) is None or _is_identifier(value) or (alone and "-" in value)
 
 
+@lru_cache(maxsize=1024)
 def is_anybodys(value: str) -> bool:
     """Whether any text may have it: a name of a language, of any project, of the harness."""
     return value in KNOWN or any(one.fullmatch(value) for one in NAMES_OF_NONE)
@@ -174,14 +175,14 @@ def is_anybodys(value: str) -> bool:
 
 def values(text: str) -> Iterator[str]:
     """The distinctive values of a text, in order; one that stands often comes often."""
-    for token in TOKEN.findall(text):
+    for token in long_tokens(text, SHORTEST):
         yield from parts(token)
 
 
 def placed(text: str) -> dict[str, str]:
     """The long names of files that a text gives with a folder, each with that folder's name."""
     found: dict[str, str] = {}
-    for token in TOKEN.findall(text):
+    for token in long_tokens(text, SHORTEST):
         folder, slash, name = token.strip(".:-#/+%").rpartition("/")
         name = name.partition(":")[0]
         if slash and len(name) >= SHORTEST and posixpath.splitext(name)[1]:
@@ -216,6 +217,8 @@ def parts(token: str) -> Iterator[str]:
     if len(value) < SHORTEST:
         return
     yield value
+    if value.isidentifier():
+        return  # it has no parts
     if value[0] == "0" and (digits := HEX.fullmatch(value)):
         yield digits[1]
     if "/" in value:
@@ -251,6 +254,7 @@ def folders(token: str) -> Iterator[str]:
         rest = rest.partition("/")[2]
 
 
+@lru_cache(maxsize=1024)
 def is_camel(word: str) -> bool:
     """Mixed case beyond a capital at the start: `camelCase`, `PascalCase`, `Signed-Header`.
 

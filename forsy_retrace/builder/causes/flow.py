@@ -154,8 +154,10 @@ class Flow:
             self._report(step, text)
         if self.wanted.lines or self.wanted.short or self.wanted.put:
             bare = unnumbered(step, text)
-            self.texts.show(step, bare)
-            self.passages.show(step, bare)
+            rows = bare.splitlines()
+            lines = {*map(str.strip, rows)}
+            self.texts.show(step, bare, rows, lines)
+            self.passages.show(step, lines)
 
     def sources(self, step: Step) -> list[Source]:
         """The steps whose outputs gave this call its arguments; marks the values as used."""

@@ -26,6 +26,8 @@ BLAMED_THERE = Rule(
 )
 
 
+PLACE = later(r":\d{1,7}[:-]")
+"""What parts the path of a hit from its line; few texts have it."""
 HIT = later(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}):(?P<line>\d{1,7})[:-]", re.M)
 BLAMED = later(
     r"(?:-->|[❯●✖×│]|\bat|\bin|\bvet:|\()[ \t]?\(?(?P<path>(?:[A-Za-z]:)?[\w./\\@+-]{1,240}):(?P<line>\d{1,7})\b"
@@ -38,7 +40,8 @@ COMPILED = later(
 """How the compilers of TypeScript and C# name a line."""
 TRACED = later(r'\bFile "(?P<path>[^"\n]{1,240})", line (?P<line>\d{1,7})\b')
 """How a traceback of Python's names a line."""
-HIT_PLAIN = later(r"^(?P<line>\d{1,7})[:-]", re.M)
+HIT_PLAIN = later(r"\n(?P<line>\d{1,7})[:-]")
+"""The same of a file that was searched alone, behind the end of the line above."""
 THOUGHT = later(r"\blines? (\d{1,6})\b")
 """A line that somebody speaks of."""
 FAR = 200
@@ -51,14 +54,16 @@ WIDE, MANY = 200, 12
 
 def lines_hit(step: Step, text: str) -> Iterator[tuple[str, int]]:
     """The lines that hits in an output name, each with its file; of a failure also its errors."""
-    ways = (HIT, BLAMED, COMPILED, TRACED) if step.success is False else (HIT,)
+    ways = [HIT] if PLACE.search(text) else []
+    if step.success is False:
+        ways += (BLAMED, COMPILED, TRACED)
     for hit in chain.from_iterable(way.finditer(text) for way in ways):
         yield hit["path"], int(hit["line"])
 
 
 def lines_alone(text: str) -> Iterator[int]:
     """The lines that hits name in the output of a search in one file."""
-    return (int(hit["line"]) for hit in HIT_PLAIN.finditer(text))
+    return (int(hit["line"]) for hit in HIT_PLAIN.finditer(f"\n{text}"))
 
 
 class Shown:

@@ -16,8 +16,11 @@ IN_A_LINE = later(
 )
 """A short hash or a long figure that is a word of a shell line; a date, a colour, a part of a UUID
 and a decimal are none."""
+LIKE_ONE = later(r"[\da-f]{7}")
+"""What each of these holds, and hardly any other word."""
 FIGURE = later(r"(?<![\w.#-])(?!(?:19|20)\d{6}\b)(?!\d*000\b)\d{8,11}(?![\w-]|\.\d)")
 """A long figure that is a word of a file's text; a date and a round figure are none."""
+LONG = later(r"\d{8}")
 OF_A_KEY = later(r"(?:\w*_)?(?:id|ID)|\w*(?<=[a-z])Id")
 """The name of an argument that holds an id."""
 WHOLE = later(r"\w[\w-]{3,10}")
@@ -34,7 +37,8 @@ def idents_of(line: str | None, sent: Any) -> Iterator[str]:
         yield from filter(ODD.fullmatch, (word.strip("'\"`") for word in words[:LONGEST].split()))
         line = words
     if line is not None:
-        yield from IN_A_LINE.findall(line[:LONGEST])
+        line = line[:LONGEST]
+        yield from IN_A_LINE.findall(line) if LIKE_ONE.search(line) else ()
         return
     for name, value in sent.items() if isinstance(sent, dict) else ():
         if (
@@ -49,7 +53,8 @@ def idents_of(line: str | None, sent: Any) -> Iterator[str]:
 
 def figures_of(texts: Iterable[str], olds: Collection[str]) -> Iterator[str]:
     """The long figures that a call puts into a file, but for those of the texts it replaces."""
-    for figure in (figure for text in texts for figure in FIGURE.findall(text)):
+    likely = filter(LONG.search, texts)
+    for figure in (figure for text in likely for figure in FIGURE.findall(text)):
         if not any(figure in old for old in olds):
             yield figure
 

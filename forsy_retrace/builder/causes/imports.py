@@ -13,8 +13,11 @@ from forsy_retrace.patterns import later
 from ..checks.loads import INDEX, PYTHON, SCRIPT
 from ..touched.paths import folders_above
 
-QUOTED = later(r"\b(?:from|import|require)\b ?\(? ?['\"](\.{1,2}/[\w./@-]{1,200})['\"]")
+QUOTED = later(r"['\"](\.{1,2}/[\w./@-]{1,200})['\"]")
 """What JavaScript loads: `from "./cart"`, `require('../till')`."""
+LOADING = later(r"\b(?:from|import|require)\b ?\(? ?\Z")
+"""What stands before it."""
+MOST_LOADING = len("require ( ")
 DOTTED = later(r"\bfrom (\.{1,9})([\w.]{0,200}) import \(?([\w, ]{1,200})")
 """What Python loads: `from .shop import cart`."""
 ABSOLUTE = later(r"\bfrom ([A-Za-z_][\w.]{0,200}) import \(?([\w, ]{1,200})")
@@ -45,8 +48,10 @@ def imported(text: str, file: str) -> Iterator[str]:
     """What the text of a file loads, each as `stem_of` has it."""
     folder, name = posixpath.split(file)
     if name.endswith((*SCRIPT, ".vue", ".svelte")):
-        for named in QUOTED.findall(text) if "./" in text else ():
-            yield stem_of(posixpath.normpath(posixpath.join(folder, named)))
+        for named in QUOTED.finditer(text) if "./" in text else ():
+            start = named.start()
+            if LOADING.search(text, max(0, start - MOST_LOADING), start):
+                yield stem_of(posixpath.normpath(posixpath.join(folder, named[1])))
     elif name.endswith(PYTHON):
         for dots, module, names in DOTTED.findall(text) if "from ." in text else ():
             above = posixpath.join(folder, *[".."] * (len(dots) - 1), *module.split("."))

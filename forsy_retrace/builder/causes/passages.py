@@ -30,9 +30,9 @@ class Passages:
         """What was shown is out of sight; what the actor wrote is not."""
         self.first = {line: step for line, step in self.first.items() if not step}
 
-    def show(self, step: Step, text: str) -> None:
-        """Enters what a step showed."""
-        for line in self.wanted.intersection(map(str.strip, text.splitlines())):
+    def show(self, step: Step, lines: set[str]) -> None:
+        """Enters the lines that a step showed, without the blanks around them."""
+        for line in self.wanted & lines:
             self.first.setdefault(line, step.step)
 
     def sources(self, put: Iterable[str], given: Collection[str]) -> Iterator[Source]:

@@ -40,7 +40,7 @@ LEAST = 2
 
 def phrases_of(step: Step) -> Iterator[str]:
     """Those among the words of a call's commands, or in what it looks for."""
-    for word in filter(lambda word: len(word) <= MOST, _words(step)):
+    for word in filter(lambda word: SHORTEST <= len(word) <= MOST, _words(step)):
         yield from filter(_tells, dict.fromkeys((word, *OR.split(word))))
 
 

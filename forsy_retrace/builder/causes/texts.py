@@ -3,7 +3,6 @@
 The one that showed most of it, in that file as far as the log tells which files a step showed.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -16,10 +15,10 @@ from .distinctive import SHORTEST
 from .source import Source
 from .wanted import Replaced, Wanted
 
-NUMBERED = later(r"^[ \t]*\d+(?:→|\t)", re.M)
-"""The number that a reading tool prints before a line."""
-BEFORE_A_HIT = later(r"^(?:(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}:)?\d{1,7}[:-]", re.M)
-"""The file and the number that a search prints before a line."""
+NUMBERED = later(r"\n[ \t]*\d+(?:→|\t)")
+"""The number that a reading tool prints before a line, with the end of the line above it."""
+BEFORE_A_HIT = later(r"\n(?:(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}:)?\d{1,7}[:-]")
+"""The file and the number that a search prints before a line, with the same."""
 WINDOW = "[File: "
 """How SWE-agent heads the lines of a file that it shows, each behind its number."""
 BEFORE_THE_EDIT = "This is the original code before your edit\n"
@@ -39,12 +38,12 @@ SHOWED = Rule(
 def unnumbered(step: Step, text: str) -> str:
     """What a step showed, without the numbers that its tool prints before the lines."""
     if "→" in text or "\t" in text:
-        text = NUMBERED.sub("", text)
+        text = NUMBERED.sub("\n", f"\n{text}")[1:]
     _, refused, text_before = text.partition(BEFORE_THE_EDIT)
     if refused:
         text = text_before  # what stands above is what the file would have become
     if step.operation == "search" or text.startswith(WINDOW) or refused:
-        text = BEFORE_A_HIT.sub("", text)
+        text = BEFORE_A_HIT.sub("\n", f"\n{text}")[1:]
     return text
 
 
@@ -77,10 +76,12 @@ class Texts:
         self.indented.clear()
         self.short.clear()
 
-    def show(self, step: Step, text: str) -> None:
-        """Enters what a step showed, without the numbers of its lines."""
-        rows = text.splitlines()
-        lines = self.wanted.lines.intersection(map(str.strip, rows))
+    def show(self, step: Step, text: str, rows: list[str], lines: set[str]) -> None:
+        """Enters what a step showed, without the numbers of its lines.
+
+        `rows` are the lines of the text, `lines` the same without the blanks around them.
+        """
+        lines = self.wanted.lines & lines
         firsts = lines & self.wanted.firsts
         for row in {*rows} if firsts else ():
             if (line := row.strip()) in firsts:

@@ -37,6 +37,8 @@ class Used:
         self.paths.update(dict.fromkeys(paths, step.step))
         for path in (*paths, *asked.said):
             for folder in folders_above(path):
+                if folder in self.through:
+                    break  # so are those above it
                 self.through.setdefault(folder, step.step)
                 self.through.setdefault(last_part(folder), step.step)
         self.values.update(part for path in paths for part in last_part(path).split("."))

@@ -4,7 +4,6 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from ..classify import patched_files
@@ -23,8 +22,8 @@ MAX_TEXT = 400_000
 """Characters of one text that are read: past this a value is no longer distinctive."""
 MAX_ARGUMENT = 20_000
 MAX_ALONE = 2000
-ALONE = later(r"[\s|\"'()\\=]+")
-"""What stands around a name that is a word of a command, or an alternative of a pattern."""
+ALONE = str.maketrans(dict.fromkeys("|\"'()\\=", " "))
+"""What stands, like blanks, around a name that is a word of a command, or an alternative of a pattern."""
 MAX_EDITS = 20
 MODULE = "module "
 """Before a folder that a module's path named, and nothing else."""
@@ -192,8 +191,12 @@ def _asked(step: Step) -> Asked:
     idents = tuple(dict.fromkeys((*named, *figures, *phrases_of(step))))
     for text in _sourced(step.call.input):
         is_whole = len(text) <= MAX_ARGUMENT
-        found = held[text] if is_whole else distinctive.values(text[:MAX_ARGUMENT])
-        alone = frozenset(ALONE.split(text)) if len(text) < MAX_ALONE else frozenset()
+        found = held[text] if is_whole else tuple(distinctive.values(text[:MAX_ARGUMENT]))
+        alone = (
+            frozenset(text.translate(ALONE).split())
+            if found and len(text) < MAX_ALONE
+            else frozenset()
+        )
         folders |= distinctive.placed(text[:MAX_ARGUMENT]) if "/" in text else {}
         arguments += (
             value

@@ -71,8 +71,8 @@ def _is_a_word(values: list[str]) -> bool:
     return len(values) <= 2 and all(map(NAME.fullmatch, values))
 
 
-HASH = later(r"(?<![\w/-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])")
-"""A commit's name: letters and digits, of which the first seven tell it."""
+HASH = later(r"[0-9a-f](?<![\w/-][0-9a-f])[0-9a-f]{6,39}(?![\w-])")
+"""A commit's name, of which the first seven tell it; one of letters or digits alone is none."""
 BRIEF = 5_000
 """Characters of a text in which such names are looked for: git says no more of one commit."""
 
@@ -111,7 +111,7 @@ def _hashes(text: str | None) -> set[str]:
     ends = text or ""
     if len(ends) > 2 * BRIEF:
         ends = f"{ends[:BRIEF]}\n{ends[-BRIEF:]}"
-    return {name[:7] for name in HASH.findall(ends)}
+    return {name[:7] for name in HASH.findall(ends) if not (name.isdigit() or name.isalpha())}
 
 
 MAX_TEXT = 200_000
@@ -130,7 +130,7 @@ YEAR = later(r"19[5-9]\d|20[0-3]\d")
 """It stands in every date."""
 THOUSANDS = later(r"\d{1,3}(?:,\d{3})+")
 """A number as people write it; a program prints it without the commas."""
-COUNT = later(r"(?<![\w.:/#-])(\d{2,3})\+?\*{0,2} [A-Za-z]")
+COUNT = later(r"(\d(?<![\w.:/#-]\d)\d{1,2})\+?\*{0,2} [A-Za-z]")
 """How words say a count: what of is told behind it."""
 BEFORE = later(r"\b([A-Za-z]+)\W{1,3}\Z")
 NUMBERED = later(
@@ -152,7 +152,7 @@ class _Telling(dict[str, tuple[str, ...]]):
 
     def of(self, text: str, *, words: bool = False) -> set[str]:
         """Those of a text; of words, also what they count."""
-        found = set().union(*map(self.__getitem__, set(self.tokens.of(text))))
+        found = set().union(*filter(None, map(self.__getitem__, self.tokens.of(text))))
         numbers = set(map(_plain, NUMBER.findall(text)))
         if words:
             counts = (one for one in COUNT.finditer(text) if not _is_which(text, one.start()))
@@ -164,10 +164,14 @@ class _Telling(dict[str, tuple[str, ...]]):
         return found.union(one for one in numbers if len(one) >= 4 and not YEAR.fullmatch(one))
 
     def __missing__(self, token: str) -> tuple[str, ...]:
-        value, words = token.strip(".:-#/+%~@"), WORD.findall(token)
+        value = token.strip(".:-#/+%~@")
+        words = [token] if token.isidentifier() else WORD.findall(token)
         name = value.rpartition("/")[2].partition(":")[0]
         values = [value, name] if name != value else [value]
         if self.wanted is not None:
+            if self.wanted.isdisjoint((*values, *words)):
+                self[token] = ()
+                return ()
             values = [value for value in values if value in self.wanted]
             words = [word for word in words if word in self.wanted]
         found = [value for value in values if len(value) >= 8 and JOINED.search(value)]

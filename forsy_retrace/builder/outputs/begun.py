@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
@@ -63,36 +64,73 @@ NO_SYNTAX = later(
     r"(?:parse error\b|[Ss]yntax error\b|unmatched [\"'`]|unexpected EOF )"
 )
 """How a shell says that it can't read a line: then it ran none of it, and nothing stands before."""
-NOT_BEGUN: Mapping[str, re.Pattern[str]] = {
-    "shell": NO_PROGRAM,
-    "syntax": NO_SYNTAX,
-    "python": later(r"(?m)^\S*python[\d.]*(?:\.exe)?: No module named \S+$"),
-    "pytest": later(
-        r"(?m)^ERROR: file or directory not found: |^=* ?(?:no tests ran|\d+ deselected\b.*) in "
+
+
+class Row(NamedTuple):
+    """How a program says that it came to nothing."""
+
+    words: tuple[str, ...]
+    """One of them stands in whatever the pattern finds: the rest need not be searched."""
+    pattern: re.Pattern[str]
+
+
+NOT_BEGUN: Mapping[str, Row] = {
+    "shell": Row(("command not found", "is not recognized as", ": not found"), NO_PROGRAM),
+    "syntax": Row(("parse error", "yntax error", "unmatched ", "unexpected EOF "), NO_SYNTAX),
+    "python": Row(
+        ("No module named ",), later(r"(?m)^\S*python[\d.]*(?:\.exe)?: No module named \S+$")
     ),
-    "go": later(
-        r"(?m)directory prefix \S+ does not contain |^go: cannot find main module"
-        r"|go\.mod file not found in current directory|^no Go files in |matched no packages"
+    "pytest": Row(
+        ("file or directory not found", "no tests ran", " deselected"),
+        later(
+            r"(?m)^ERROR: file or directory not found: |^=* ?(?:no tests ran|\d+ deselected\b.*) in "
+        ),
     ),
-    "golangci-lint": later(
-        r"(?m)^(?:Error: |level=error msg=\"|The command is .{1,40}: )can't load config"
+    "go": Row(
+        ("directory prefix ", "main module", "go.mod file", "no Go files", "matched no packages"),
+        later(
+            r"(?m)directory prefix \S+ does not contain |^go: cannot find main module"
+            r"|go\.mod file not found in current directory|^no Go files in |matched no packages"
+        ),
     ),
-    "eslint": later(
-        r"(?m)ESLint couldn't find (?:a configuration|an eslint\.config)|No ESLint configuration found"
+    "golangci-lint": Row(
+        ("can't load config",),
+        later(r"(?m)^(?:Error: |level=error msg=\"|The command is .{1,40}: )can't load config"),
     ),
-    "biome": later(r"(?m)^ *× No files were processed in the specified paths\.$"),
-    "tsc": later(r"(?m)^error TS(?:5058|5083|18003): "),
-    "cargo": later(r"(?m)^error: (?:could not find `Cargo\.toml`|no such (?:sub)?command)"),
-    "node": later(
-        r"(?m)^npm (?:ERR!|error) [Mm]issing script: |^error: Script not found \""
-        r"|^ ?ERR_PNPM_NO_(?:IMPORTER_MANIFEST|SCRIPT)|^error Command \"\S+\" not found"
-        r"|^No test(?:s| files) found, exiting with code 1"
+    "eslint": Row(
+        ("ESLint ",),
+        later(
+            r"(?m)ESLint couldn't find (?:a configuration|an eslint\.config)|No ESLint configuration found"
+        ),
     ),
-    "make": later(r"(?m)^make(?:\[\d+\])?: \*\*\* No rule to make target ['`][^'`\n]+'\.\s+Stop"),
-    "just": later(r"[Jj]ustfile does not contain recipe|\bno task \S+ found"),
-    "maven": later(r"there is no POM in this directory"),
-    "gradle": later(r"(?m)^[ \t]*Task '[^'\n]+' not found in "),
-    "dotnet": later(r"error MSB1003:"),
+    "biome": Row(
+        ("No files were processed",),
+        later(r"(?m)^ *× No files were processed in the specified paths\.$"),
+    ),
+    "tsc": Row(("error TS",), later(r"(?m)^error TS(?:5058|5083|18003): ")),
+    "cargo": Row(
+        ("error: ",),
+        later(r"(?m)^error: (?:could not find `Cargo\.toml`|no such (?:sub)?command)"),
+    ),
+    "node": Row(
+        ("issing script: ", "error: Script", "ERR_PNPM_", "error Command", "No test"),
+        later(
+            r"(?m)^npm (?:ERR!|error) [Mm]issing script: |^error: Script not found \""
+            r"|^ ?ERR_PNPM_NO_(?:IMPORTER_MANIFEST|SCRIPT)|^error Command \"\S+\" not found"
+            r"|^No test(?:s| files) found, exiting with code 1"
+        ),
+    ),
+    "make": Row(
+        ("No rule to make target",),
+        later(r"(?m)^make(?:\[\d+\])?: \*\*\* No rule to make target ['`][^'`\n]+'\.\s+Stop"),
+    ),
+    "just": Row(
+        ("ustfile does not contain recipe", "no task "),
+        later(r"[Jj]ustfile does not contain recipe|\bno task \S+ found"),
+    ),
+    "maven": Row(("there is no POM",), later(r"there is no POM in this directory")),
+    "gradle": Row(("Task '",), later(r"(?m)^[ \t]*Task '[^'\n]+' not found in ")),
+    "dotnet": Row(("error MSB1003:",), later(r"error MSB1003:")),
 }
 """How a program says that it came to nothing that it could check, read off public documentation."""
 FEW = 15
@@ -109,6 +147,7 @@ def says_it_never_began(text: str) -> bool:
     bare = below_header(text)[-TAIL:]
     if bare.count("\n") >= FEW:
         return False
-    found = [words for words in NOT_BEGUN.values() if words.search(bare)]
+    likely = (row for row in NOT_BEGUN.values() if any(word in bare for word in row.words))
+    found = [row.pattern for row in likely if row.pattern.search(bare)]
     rest = (line for line in bare.splitlines() if not any(words.search(line) for words in found))
     return bool(found) and not any(map(DID_BEGIN.search, rest))

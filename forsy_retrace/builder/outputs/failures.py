@@ -39,14 +39,16 @@ LATE = later(r"(?i)\btim(?:ed|e) ?out\b")
 BANNER = later(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
 """How a runner announces what it is about to do."""
 FINE = later(
-    r"(?i)^(?:npm )?warn(?:ing)?\b|^\(node:\d+\)|^node:[\w/]+:\d+|^% Total\b|\.\.\. ok$|^[✓✔√]|^(?:--- )?pass\b"
-    r"|^ok\b|\tpass(?:ed)?\t|\bno fixes applied\b|^hint:|^Auto-merging |^Error Trace:|^(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
-    r"|^throw \w+;|^\[[\w:.-]{1,40}\] ERROR task failed$|^Your proposed edit has introduced |^Failed with error\. Fix the error and try again"
-    r"|^InputValidationError: \w{1,80} failed due to the following issues?:$"
+    r"(?i)(?:npm )?warn(?:ing)?\b|\(node:\d+\)|node:[\w/]+:\d+|% Total\b|[✓✔√]|(?:--- )?pass\b"
+    r"|ok\b|hint:|Auto-merging |Error Trace:|(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
+    r"|throw \w+;|\[[\w:.-]{1,40}\] ERROR task failed$|Your proposed edit has introduced |Failed with error\. Fix the error and try again"
+    r"|InputValidationError: \w{1,80} failed due to the following issues?:$"
 )
 """A line that names no error: of what is only warned, of what passed, of where Node stopped, of the
 code that a linter or compiler shows, and where mise, SWE-agent's editor, ChatGPT's canvas and Claude Code only
 announce one."""
+ALSO_FINE = later(r"(?i)\.\.\. ok$|\tpass(?:ed)?\t|\bno fixes applied\b")
+"""What such a line may hold further on."""
 FEW = 3
 """So few lines of an agent's command are the message, whatever they say."""
 FRAME = later(
@@ -80,7 +82,7 @@ def first_error(step: Step) -> str:
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line and not BANNER.match(line)]
     lines = [line for line in lines if WORDS.search(line) or RAISED.fullmatch(line)] or lines
-    lines = [line for line in lines if not FINE.search(line)] or lines
+    lines = [line for line in lines if not (FINE.match(line) or ALSO_FINE.search(line))] or lines
     run = step.run
     programs = run.programs if run else frozenset[str]()
     if step.told and step.told.outcome == "timed_out":  # what was printed until then is no reason

@@ -302,7 +302,9 @@ class PutBack(NamedTuple):
 def put_back_by(step: Step) -> PutBack | None:
     """What a step puts back, unless it failed; None where it puts back nothing."""
     run = step.run
-    if run is None or step.success is False or not RESTORES.search(run.normal):
+    if run is None or step.success is False or "git " not in run.normal:
+        return None
+    if not RESTORES.search(run.normal):
         return None
     cwd = base_of(step)
     given = [simple.words[2:] for simple in filter(_puts_back, run.simples)]

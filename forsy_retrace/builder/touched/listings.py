@@ -19,14 +19,17 @@ LONGEST = 200
 
 def entries(step: Step, text: str, names: Container[str]) -> Iterator[str]:
     """The files that a listing names, of those whose last part is one of these; whole paths."""
-    folder, run = folder_of(step), step.run
+    run = step.run
     lists = run is not None and bool(run.simples) and run.simples[-1].name in LISTS
-    if not (step.operation == "search" or lists) or not (folder or step.actor != SHELL):
+    if not (step.operation == "search" or lists):
+        return
+    folder = folder_of(step)
+    if not folder and step.actor == SHELL:
         return
     for line in text.splitlines()[:MOST_LINES]:
-        words = line.strip().lstrip("-").split()
+        named = line.strip().lstrip("-").split(maxsplit=1)
         # `docs/log.md:3: see cart.py` is a hit, and `ls: cart.py` a complaint: they list no cart.py.
-        named = words[:1] if ":" in "".join(words[:1]) else (*words[:1], *words[-1:])
+        named[1:] = () if ":" in "".join(named[:1]) else "".join(named[1:]).rsplit(maxsplit=1)[-1:]
         for entry in dict.fromkeys(named):
             if last_part(entry) in names and len(entry) < LONGEST and entry.strip("./"):
                 yield placed(entry, folder, step.cwd)

@@ -2,12 +2,14 @@
 
 import posixpath
 from collections.abc import Iterator
+from functools import lru_cache
 
 from forsy_retrace.commands import Command
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 
+@lru_cache(maxsize=1024)
 def absolute(path: str, cwd: str | None) -> str:
     """The path as the working directory makes it; Windows drives stay as they are.
 

@@ -80,12 +80,15 @@ def _puts(text: str) -> tuple[Put, ...]:
     is_line = text.count("\n") < 2
     if is_line:
         text = "\n".join(part.strip() for part in text.replace(";", "\n").split("\n"))
+    calls = [*PUTS.finditer(text)]
+    if not calls:
+        return ()
     given = Counter(GIVEN.findall(text))
     bound = {name: path for name, path in BOUND.findall(text) if given[name] == 1}
     reads = {_path(named, bound) for found in LOOKS.findall(text) for named in found if named}
     blocks = is_line and BLOCK.search(text) is not None
     found = []
-    for call in PUTS.finditer(text):
+    for call in calls:
         path = _path(next(filter(None, call.groups()), ""), bound)
         before = text[text.rfind("\n", 0, call.start()) + 1 : call.start()]
         is_reached = not blocks and BLOCK.search(before) is None and not _is_in_a_text(before)

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import groupby
 
 from forsy_retrace.events import Change
@@ -59,9 +60,11 @@ def lines_taken(pairs: Iterable[tuple[str, str]]) -> set[str]:
     return lines_put((new, old) for old, new in pairs)
 
 
-def telling(text: str) -> set[str]:
+@lru_cache(maxsize=512)
+def telling(text: str) -> frozenset[str]:
     """Lines without their blanks at the ends, and with one where they have several: aligned anew."""
-    return {bare for line in text.splitlines() if len(bare := " ".join(line.split())) > 2}
+    bare = (" ".join(line.split()) for line in text.splitlines())
+    return frozenset(line for line in bare if len(line) > 2)
 
 
 def replaced(sent: object) -> list[tuple[str, str]]:
@@ -71,7 +74,13 @@ def replaced(sent: object) -> list[tuple[str, str]]:
     return list(_replacement(sent))
 
 
-def _hunks(patch: str) -> Iterator[tuple[str, str]]:
+@lru_cache(maxsize=256)
+def _hunks(patch: str) -> tuple[tuple[str, str], ...]:
+    """What the pieces of a patch replace; a call is held against each of the last ones."""
+    return tuple(_pairs(patch))
+
+
+def _pairs(patch: str) -> Iterator[tuple[str, str]]:
     old, new = list[str](), list[str]()
     for line in [*patch.splitlines(), "@@"]:
         if line.startswith(("@@", "*** ")):

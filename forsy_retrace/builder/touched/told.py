@@ -171,6 +171,8 @@ MADE = later(
 """How a program says which file it made, at the end of a line or with its size behind it."""
 MAKING = ("rote", "ritten", "aved", "xported", "enerated", "reated")
 """What its words have in common in small letters and with a capital."""
+SIZE = later(r"(?i)[\d.,] ?[kmg]?i?b\b")
+"""How bundlers print one."""
 SHOWS = ("read", "search")
 """Operations that print what others wrote."""
 
@@ -180,10 +182,15 @@ def _said_to_be_made(trace: Trace, *, of_bundles: bool = True) -> Iterator[tuple
     for step in trace.steps:
         if step.run is not None and step.success is not False and step.operation not in SHOWS:
             text = step.printed
-            likely = of_bundles or any(word in text for word in MAKING)
-            for found in MADE.finditer(text) if likely else ():
+            for found in MADE.finditer(text) if _may_tell(text, of_bundles) else ():
                 if (found["to"] or of_bundles) and "saved to: " not in found[0]:
                     yield step.step, absolute(found["to"] or found["sized"], base_of(step))
+
+
+def _may_tell(text: str, of_bundles: bool) -> bool:
+    """Whether a text has the words of programs that made a file, or the size of a bundle."""
+    small = text.lower() if of_bundles else text
+    return any(word in small for word in MAKING) or (of_bundles and SIZE.search(text) is not None)
 
 
 def said_to_be_made(by_path: dict[str, list[Touch]], trace: Trace) -> None:

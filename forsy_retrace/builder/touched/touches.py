@@ -83,9 +83,11 @@ def _poured_before(step: Step, run: Command, named: Iterable[Named]) -> Iterator
         return
     sure = (one for one in run.poured if not (one.may_stop or one.if_worked))
     before = {one.at for one in sure if one.at + 1 < len(run.simples)}
-    complaints = " ".join(found[0] for found in NOT_WRITTEN.finditer(step.printed))
-    for one in named:
-        if one[0] in before and posixpath.basename(one[1]) not in complaints:
+    put = [one for one in named if one[0] in before]
+    found = NOT_WRITTEN.finditer(step.printed) if put else ()
+    complaints = " ".join(one[0] for one in found)
+    for one in put:
+        if posixpath.basename(one[1]) not in complaints:
             yield one
 
 

@@ -4,6 +4,8 @@ import re
 
 from forsy_retrace.patterns import later
 
+MARKS = "?吗か"
+"""How a question ends, in any of the languages here."""
 FINE = r"(?:good|right|ok|okay|reasonable|fine|correct|sensible|acceptable)\b"
 SUITS = later(
     rf"(?i)\bdo(?:es)? (?:this|that|it|these)\b[^?\n]{{0,40}}\b(?:(?:look|sound|seem) (?:\w+ )?{FINE}[^?\n]{{0,60}}"
@@ -26,7 +28,7 @@ SUITS = later(
 
 def asks_if_it_suits(text: str) -> bool:
     """Whether words end by asking whether what they show is as it should be."""
-    return SUITS.search(text[-300:]) is not None
+    return _asks(text[-300:]) and SUITS.search(text[-300:]) is not None
 
 
 LEAVE = later(
@@ -63,7 +65,11 @@ def asks_leave(text: str) -> bool:
 
 def invites_changes(text: str) -> bool:
     """Whether words end by asking what the user would have clarified or changed."""
-    return INVITES.search(text[-300:]) is not None
+    return _asks(text[-300:]) and INVITES.search(text[-300:]) is not None
+
+
+def _asks(text: str) -> bool:
+    return any(mark in text for mark in MARKS)
 
 
 def concedes(text: str) -> bool:

@@ -12,6 +12,8 @@ CITED = later(
     r"|\b[Ll]ines? ~?(?P<line>\d{1,6})(?!\w|\.\d)(?! (?:of|in)\b)"
 )
 """How words name a file and a line of it."""
+NAMED = later(r"\.[A-Za-z]|[Ll]ine")
+"""What stands in each of these; few lines have it."""
 APART = later(r"[.;!?] |, but\b|\bwhile\b|\bwhereas\b")
 """What parts a line from the file that was named before it."""
 
@@ -52,7 +54,7 @@ def _named(text: str) -> Iterator[Cited]:
     above = "", ""
     for paragraph in text.splitlines():
         (name, folders), end = above if paragraph[:1].isspace() else ("", ""), 0
-        for found in CITED.finditer(paragraph):
+        for found in CITED.finditer(paragraph) if NAMED.search(paragraph) else ():
             if found["of"]:
                 yield Cited(found["owner"], int(found["of"]), _before(found, "owner"))
                 continue
