@@ -29,7 +29,7 @@ from forsy_retrace.events import sessions
 from forsy_retrace.redact import redact
 from forsy_retrace.registry import identify, load
 from forsy_retrace.source import Source
-from forsy_retrace.writers.folder import MAX_OUTPUT, write_folder
+from forsy_retrace.writers.folder import write_folder
 
 STRUCTURE = ("read", "build", "draft")
 """Without redaction, validation and writing."""
@@ -127,7 +127,7 @@ def _converted(source: Source, target: Path, lap: Lap) -> Iterator[Any]:
         redacted = redact(content, also=unwritten(content, logs))
         lap("redact")
         origins = origins_of(content, logs, Options())
-        yield write_folder(redacted, target, origins, adapter.SHOWS, MAX_OUTPUT)
+        yield write_folder(redacted, target, origins, adapter.SHOWS)
         lap("write")
 
 
