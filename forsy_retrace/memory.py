@@ -2,8 +2,9 @@
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import lru_cache, wraps
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -13,6 +14,25 @@ THRESHOLDS = (200_000, 20, 100)
 conversion went into looking for them, and more the longer the log."""
 LARGE = 4 << 20
 """Bytes of a log or file from which memory is given back between the stages."""
+
+
+LONGEST = 20_000
+"""Characters of a text up to which what is made of it is kept."""
+
+
+def kept(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Keeps what a function made of the last texts, but of no long one: they may be megabytes."""
+
+    def decorate(make: Callable[[str], T]) -> Callable[[str], T]:
+        held = lru_cache(maxsize=most)(make)
+
+        @wraps(make)
+        def made(text: str) -> T:
+            return held(text) if len(text) <= LONGEST else make(text)
+
+        return made
+
+    return decorate
 
 
 def look_rarely() -> None:

@@ -14,7 +14,7 @@ from forsy_retrace.convert import retrace
 from forsy_retrace.document import draft
 from forsy_retrace.events import LONG, Event, Message, Origin, SessionStart, ToolResult, sessions
 from forsy_retrace.evidence import Evidence
-from forsy_retrace.memory import let_go
+from forsy_retrace.memory import kept, let_go
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 from forsy_retrace.trace import Step, Tokens
@@ -98,3 +98,16 @@ def test_what_the_user_named_is_held_once_for_all_actors_that_heard_it() -> None
 def test_the_lines_that_calls_write_are_held_once_for_all_actors() -> None:
     wanted = {"return the sum of all prices"}
     assert Passages(wanted).wanted is Passages(wanted).wanted
+
+
+def test_what_is_made_of_a_long_text_is_not_kept() -> None:
+    made: list[int] = []
+
+    @kept(4)
+    def length(text: str) -> int:
+        made.append(len(text))
+        return len(text)
+
+    for text in ("short", "short", "x" * 30_000, "x" * 30_000):
+        assert length(text) == len(text)
+    assert made == [5, 30_000, 30_000]

@@ -2,10 +2,10 @@
 
 import difflib
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import groupby
 
 from forsy_retrace.events import Change
+from forsy_retrace.memory import kept
 from forsy_retrace.trace import Step, Touch
 
 from ..classify import patch_of
@@ -60,7 +60,7 @@ def lines_taken(pairs: Iterable[tuple[str, str]]) -> set[str]:
     return lines_put((new, old) for old, new in pairs)
 
 
-@lru_cache(maxsize=512)
+@kept(256)
 def telling(text: str) -> frozenset[str]:
     """Lines without their blanks at the ends, and with one where they have several: aligned anew."""
     bare = (" ".join(line.split()) for line in text.splitlines())
@@ -74,7 +74,7 @@ def replaced(sent: object) -> list[tuple[str, str]]:
     return list(_replacement(sent))
 
 
-@lru_cache(maxsize=256)
+@kept(256)
 def _hunks(patch: str) -> tuple[tuple[str, str], ...]:
     """What the pieces of a patch replace; a call is held against each of the last ones."""
     return tuple(_pairs(patch))
