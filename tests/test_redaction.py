@@ -3015,3 +3015,34 @@ def test_a_list_of_bytes_is_read_as_the_text_that_it_spells() -> None:
     assert ", ".join(map(str, HELD.encode()))[4:-4] not in shown
     plain = f'{{"chunk": {list(b"nothing to hide in this")}, "sizes": {[300] * 20}}}'
     assert mask(plain) == plain
+
+
+def _discord() -> str:
+    number = base64.b64encode(str(random.randrange(10**17, 10**18)).encode()).decode()
+    return f"{number.rstrip('=')}.{some(6)}.{some(38)}"
+
+
+@pytest.mark.parametrize(
+    ("text", "make", "masked"),
+    [
+        ("sent as {} by it", lambda: TOKENS["github"]().encode().hex(), "[CREDENTIAL_1]"),
+        (
+            '{{"auths": {{"registry.example.com": {{"auth": "{}"}}}}}}',
+            lambda: base64.b64encode(f"ops:{some(14)}".encode()).decode(),
+            "[CREDENTIAL_1]",
+        ),
+        ("the bot says {} there", _discord, "[CREDENTIAL_1]"),
+        ("paid by {} today", lambda: f"cus_{some(12)}4K", "[CUSTOMER_ID_1]"),
+        (
+            "PuTTY-User-Key-File-2: ssh-rsa\nPrivate-Lines: 2\n{}\nPrivate-MAC: 0\n",
+            lambda: f"{some(64)}\n{some(40)}==",
+            "[CREDENTIAL_1]",
+        ),
+    ],
+    ids=["hex", "docker", "discord", "stripe", "putty"],
+)
+def test_what_no_other_sample_holds_is_masked_too(
+    text: str, make: Callable[[], str], masked: str
+) -> None:
+    for _ in range(5):
+        assert mask(text.format(make())) == text.format(masked)
