@@ -99,7 +99,7 @@ def flagged(kept: Json, place: Origin) -> Verdict:
     return Verdict("ok", "no-error-flag", where)
 
 
-def told(output: str, path: str, called: Any) -> Verdict:
+def told(output: str, path: str, called: Json) -> Verdict:
     """What an output says of its call: an exit code, or that an editor changed nothing."""
     if ON.match(output):
         return Verdict("launched", "still-running", path)
@@ -112,14 +112,14 @@ def told(output: str, path: str, called: Any) -> Verdict:
     match parsed(output) if output[:1] == "{" and '"isError"' in output[-400:] else None:
         case {"content": list(), "isError": bool(flag)}:
             return Verdict("failed" if flag else "ok", "server-says-error", path)
-    tool = words(called.get("function_name")) if isinstance(called, dict) else ""
+    tool = words(called.get("function_name"))
     if SHOWS.tools.get(tool, tool) in EDITORS:
         rule = next((rule for rule, opening in REFUSED if opening.match(output)), "")
         return Verdict("failed", rule, path) if rule else Verdict()
     return Verdict()
 
 
-def called_in(step: Json, logged: Any) -> Any:
-    """The call of a step that has that id."""
+def called_in(step: Json, logged: Any) -> Json:
+    """The call of a step that has that id; empty where it has none."""
     calls = (one for one in listed(step, "tool_calls") if isinstance(one, dict))
-    return next((one for one in calls if logged and one.get("tool_call_id") == logged), None)
+    return next((one for one in calls if logged and one.get("tool_call_id") == logged), {})

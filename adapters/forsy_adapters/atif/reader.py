@@ -260,11 +260,7 @@ class Reader:
         pictures = attachments(result["content"], path)
         where = Origin(here.evidence.at(path), ended, here.actor, here.message)
         rule, basis, code = told.rule, told.basis, told.exit_code
-        patch = (
-            patch_in(words(called.get("function_name")), called.get("arguments"))
-            if called
-            else None
-        )
+        patch = patch_in(words(called.get("function_name")), called.get("arguments"))
         made = tuple(changes(patch)) if patch and told.outcome == "ok" else ()
         yield ToolResult(where, name, output, told.outcome, rule, basis, code, made, pictures)
 

@@ -88,10 +88,10 @@ def _whole(record: Record) -> Iterator[Event]:
         yield Skipped(here, "not a log of Inspect AI")
     else:
         record = attached(record)
-        listed = record.value.get("samples")
+        head, listed = Head(record), record.value.get("samples")
         samples = listed if isinstance(listed, list) else []
         for index, _ in enumerate(samples):
-            yield from Sample(record, Head(record), pointer("samples", index)).events()
+            yield from Sample(record, head, pointer("samples", index)).events()
         if not samples:
             yield Skipped(Origin(record.here, None, "system"), "a run without samples")
 

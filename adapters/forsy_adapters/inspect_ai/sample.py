@@ -19,7 +19,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import counts, pointer, when, words
+from forsy_retrace.sdk import counts, pointer, resolve, when, words
 from forsy_retrace.source import Record
 
 from .outcome import verdict
@@ -73,9 +73,7 @@ class Sample:
 
     def __init__(self, record: Record, head: Head | None, base: str) -> None:
         self.record, self.head, self.base = record, head, base
-        value = record.value
-        for part in filter(None, base.split("/")):
-            value = value[int(part)] if isinstance(value, list) else value[part]
+        value = resolve(record.value, base)
         self.value: Json = value if isinstance(value, dict) else {}
         self.calls = Calls()
         self.spans = Spans()
