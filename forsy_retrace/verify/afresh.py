@@ -15,13 +15,14 @@ from forsy_retrace.document import Draft, draft, repeated
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import IDLE, Session, sessions
 from forsy_retrace.patterns import later
-from forsy_retrace.recheck import PLACEHOLDER, in_order
 from forsy_retrace.redact import HASHED
 from forsy_retrace.registry import load
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 from forsy_retrace.version import MADE_BY
 from forsy_retrace.writers.card import card
+
+from .recheck import PLACEHOLDER, in_order
 
 Json = Mapping[str, Any]
 
