@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from forsy_retrace.adapter import Adapter
 from forsy_retrace.builder import build
-from forsy_retrace.builder.summarise import id_of
+from forsy_retrace.builder.summary.identity import id_of
 from forsy_retrace.document import Draft, draft, repeated
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import IDLE, Session, sessions
