@@ -15,7 +15,7 @@ from forsy_retrace.source import Source
 from . import log
 from .sessions import WHEN
 from .shapes import is_foreign, is_ours
-from .swe_agent import FILES, PLACE
+from .swe_agent.tools import FILES, PLACE
 
 SHOWS = Shows(
     words="yes",

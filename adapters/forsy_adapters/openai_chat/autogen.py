@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from forsy_retrace.events import Fact, Message, ToolCall
 from forsy_retrace.sdk import later
 
-from .fenced import READING
 from .harnesses import verdict
 from .place import Told
+from .swe_agent.fenced import READING
 from .verdicts import result
 
 EXECUTED = later(r"exitcode: -?\d{1,10} \(execution (?:succeeded|failed)\)\n")

@@ -9,11 +9,11 @@ from forsy_retrace.events import Fact, Message, Skipped
 from forsy_retrace.sdk import later, named, strings, when
 
 from . import harnesses
-from .actions import acted, moved, observed
 from .ends import finish
 from .place import Json, Place, Told, text_in
 from .speech import called, executed, idea, offered, reasoning, spoken
-from .swe_agent import SweAgent
+from .swe_agent.actions import acted, moved, observed
+from .swe_agent.tools import SweAgent
 from .usage import ran
 from .verdicts import result, verdict
 

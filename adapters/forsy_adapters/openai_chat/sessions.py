@@ -22,9 +22,9 @@ from forsy_retrace.sdk import compact
 from forsy_retrace.source import Record
 
 from .autogen import executed
-from .fenced import acted
 from .pairs import paired
 from .place import Key, Place, Told
+from .swe_agent.fenced import acted
 from .talks import Talk
 
 WHEN = "when things happened, but for the time of a reply"

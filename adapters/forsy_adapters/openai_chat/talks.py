@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from forsy_retrace.events import Fact, Message
 from forsy_retrace.sdk import when
 
-from .actions import moved
 from .answers import REPLIES, answered, is_talk, ranked, read_list
 from .ends import failure
 from .items import Items
@@ -15,7 +14,8 @@ from .replies import about, body, instructions, is_completion, is_response
 from .search import searched
 from .speech import offered
 from .streams import is_chunk, is_stream_event
-from .trajectories import flag, named, place, rest, submitted
+from .swe_agent.actions import moved
+from .swe_agent.trajectories import flag, named, place, rest, submitted
 from .usage import spent
 
 LISTS = (

@@ -7,11 +7,11 @@ from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import calls
 from forsy_retrace.events import Fact, Skipped
 
+from ..chat import AGENT
+from ..place import Json, Place, Told, opened, text_in
+from ..speech import idea, said
 from .actions import acted, moved, observed
-from .chat import AGENT
-from .place import Json, Place, Told, opened, text_in
-from .speech import idea, said
-from .swe_agent import SweAgent, flag_in, offered_in
+from .tools import SweAgent, flag_in, offered_in
 
 
 def rest(history: list[Any], steps: Any, here: Place, end: Verdict) -> Iterator[Told]:

@@ -16,8 +16,8 @@ from forsy_retrace.dialects import Call
 from forsy_retrace.events import Change, Hunk, Meant
 from forsy_retrace.sdk import later, number, packed
 
-from .place import text_in
-from .swe_words import EDITS, HANDED_IN, SHOWS, WRONG_FLAG, told
+from ..place import text_in
+from .words import EDITS, HANDED_IN, SHOWS, WRONG_FLAG, told
 
 PLACE, FILES = "the working directory", "what a call changed in files"
 """What this harness logs and others do not."""

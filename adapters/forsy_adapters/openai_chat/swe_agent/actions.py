@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from forsy_retrace.dialects import Call, attachments, content_text
 from forsy_retrace.events import Fact, Origin
 
-from .place import Json, Place, Told
-from .speech import called
-from .swe_agent import FILES, PLACE, Seen, SweAgent
-from .verdicts import result, verdict
+from ..place import Json, Place, Told
+from ..speech import called
+from ..verdicts import result, verdict
+from .tools import FILES, PLACE, Seen, SweAgent
 
 
 def acted(run: SweAgent, action: str, here: Place, call: Call | None = None) -> Told:

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from forsy_retrace.events import Fact, Message, Origin, Skipped, ToolCall
 from forsy_retrace.sdk import later
 
+from ..place import Told
+from ..verdicts import in_content, is_output, result
 from .actions import shown
-from .place import Told
-from .swe_agent import SweAgent, ends_in_prompt
-from .verdicts import in_content, is_output, result
+from .tools import SweAgent, ends_in_prompt
 
 BLOCK = later(r"(?m)^```[\w+-]*[ \t]*\n(?P<action>(?:(?!```).*\n)*)```\s*\Z")
 """The fenced block that ends a text."""

@@ -1,0 +1,1 @@
+"""SWE-agent and mini-swe-agent, whose logs are lists of chat messages too."""
