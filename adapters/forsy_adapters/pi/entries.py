@@ -1,0 +1,275 @@
+"""Entries, one by one: a message, a result, or what its harness notes beside them."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from forsy_retrace.calls import Calls
+from forsy_retrace.dialects import attachments, content_text
+from forsy_retrace.events import (
+    Event,
+    Fact,
+    Message,
+    Notice,
+    Origin,
+    SessionStart,
+    Skipped,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Via,
+)
+from forsy_retrace.sdk import counts, later, mark_of, named, pointer, when, words
+from forsy_retrace.source import Record
+
+from .results import answer, by, ended
+from .tree import Survey, is_header
+from .users import BRIEF, ENVELOPE, LATER, SKILL, injected, texts
+
+Json = dict[str, Any]
+
+LEFT_OUT = {
+    "model_change": "choice of model",
+    "thinking_level_change": "choice of thinking level",
+    "custom": "state of an extension",
+    "custom_message": "injected: by an extension",
+    "branch_summary": "injected: summary of a branch that was left",
+    "label": "label",
+}
+"""Entries that are nobody's words and no work."""
+
+CUSTOM = later(r"\Aopenclaw|\Amodel-snapshot\Z")
+CWD = later(r"[/\\]\.openclaw(?:[/\\]|\Z)")
+"""Entries that only OpenClaw writes, and the folder that its agents work below."""
+OF_EXTENSIONS = ("custom", "hookMessage")
+SUMMARIES = ("branchSummary", "compactionSummary")
+
+LIMIT = later(r"(?i)rate.?limit|usage limit|quota|insufficient.{0,20}credit|^429\b")
+USAGE = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cacheRead": "cache_read_input_tokens",
+    "cacheWrite": "cache_creation_input_tokens",
+}
+
+
+class Reader:
+    """Reads entries one by one."""
+
+    def __init__(self, found: Survey) -> None:
+        self.found = found
+        self.calls = Calls()
+        self.header: Json = {}
+        self.nobodys = ""
+        """What the user's next words are in a subagent's session; empty in any other."""
+        self.failure = ""
+        """The last error that a message told."""
+        self.is_openclaw = False
+
+    def read(self, place: int, record: Record) -> Iterator[Event]:
+        """At least one event of each record."""
+        value = record.value
+        here = self._origin(place, record)
+        if record.problem:
+            yield Skipped(here, record.problem)
+        elif place in self.found.copies:
+            yield Skipped(here, "repeated history")
+        elif is_header(value):
+            yield from self._header(place, value, here)
+        else:
+            yield from self._entry(place, value, here)
+
+    def _origin(self, place: int, record: Record) -> Origin:
+        value = record.value if isinstance(record.value, dict) else {}
+        inner = value.get("message")
+        at = when(value.get("timestamp"))
+        if at is None and isinstance(inner, dict):
+            at = when(inner.get("timestamp"))
+        ident = value.get("id")
+        message = ident if isinstance(ident, str) and ident else f"entry-{place}"
+        branch = self.found.branches.get(place, "")
+        return Origin(record.here, at, "system", message, branch)
+
+    def _header(self, place: int, value: Json, here: Origin) -> Iterator[Event]:
+        if value["id"] == self.header.get("id"):
+            yield Skipped(here, "repeated history")
+            return
+        self.header = value
+        self.nobodys = BRIEF if place in self.found.briefed else ""
+        prior = None if self.nobodys else _session_of(value.get("parentSession"))
+        yield SessionStart(here.below("/id"), value["id"], prior)
+        for key, fact in (("cwd", "cwd"), ("harness", "harness"), ("name", "title")):
+            if words(value.get(key)):
+                yield Fact(here.below(pointer(key)), fact, value[key])
+        yield from self._marked(here, "/cwd", value.get("cwd"), CWD)
+        shared = self.found.shared.get(place)
+        if prior and shared:
+            told = {"of": prior, "records": shared}
+            yield Fact(here.below("/parentSession"), "shared_prefix", told)
+
+    def _marked(self, here: Origin, path: str, text: Any, mark: re.Pattern[str]) -> Iterator[Event]:
+        """Tells OpenClaw by its mark, once, where no header names the harness."""
+        if not self.header.get("harness") and not self.is_openclaw and mark.search(words(text)):
+            self.is_openclaw = True
+            yield Fact(here.below(path), "harness", "OpenClaw")
+
+    def _entry(self, place: int, value: Any, here: Origin) -> Iterator[Event]:
+        match value:
+            case {"type": "message", "message": dict(message)}:
+                if place in self.found.replaces:
+                    earlier = self.found.replaces[place]
+                    yield Fact(here, "replaces", {"kind": "edited", "message": earlier})
+                yield from self._message(place, message, here)
+            case {"type": "compaction"}:
+                yield Notice(here, "compacted")
+            case {"type": "session_info", "name": str(name)} if name.strip():
+                yield Fact(here.below("/name"), "title", name)
+            case {"type": "session_info"}:
+                yield Skipped(here, "session without a name")
+            case {
+                "type": "custom",
+                "customType": "openclaw:prompt-error",
+                "data": {"error": error},
+            }:
+                yield from self._failed(here.below("/data/error"), error)
+            case {"type": str(kind)} if kind in LEFT_OUT:
+                yield from self._marked(here, "/customType", value.get("customType"), CUSTOM)
+                yield Skipped(here, LEFT_OUT[kind])
+            case {"type": kind}:
+                yield Skipped(here, f"unknown record type{named(kind)}")
+            case _:
+                yield Skipped(here, "not an entry")
+
+    def _failed(self, here: Origin, error: Any) -> Iterator[Event]:
+        """OpenClaw's own record of an error that mostly stands in a message too."""
+        if isinstance(error, str) and error.strip() and error not in ("aborted", self.failure):
+            yield Notice(here, "limit" if LIMIT.search(error) else "model error", error)
+        else:
+            yield Skipped(here, "repeated error")
+
+    def _message(self, place: int, message: Json, here: Origin) -> Iterator[Event]:
+        content = message.get("content")
+        match message.get("role"):
+            case "user":
+                yield from self._user(content, here)
+            case "assistant":
+                yield from self._assistant(place, message, here)
+            case "toolResult":
+                yield self._result(message, here)
+            case "bashExecution" if words(message.get("command")):
+                mark = "!!" if message.get("excludeFromContext") is True else "!"
+                where = by(here.below("/message/command"), "user")
+                yield Message(where, "user", mark + message["command"], "shell line", within=True)
+            case "system" | "developer":
+                place_of = here.below("/message/content")
+                yield Fact(place_of, "system_prompt", content_text(content))
+            case str(role) if role in OF_EXTENSIONS:
+                yield Skipped(here, "injected: by an extension")
+            case str(role) if role in SUMMARIES:
+                yield Skipped(here, "injected: summary")
+            case role:
+                yield Skipped(here, f"unknown role{named(role)}")
+
+    def _user(self, content: Any, here: Origin) -> Iterator[Event]:
+        """A human's words, but for what the harness sets around them or in their place."""
+        here = by(here, "user")
+        parts = list(texts(content))
+        path, text = parts[0] if len(parts) == 1 else ("", "\n".join(text for _, text in parts))
+        pictures = attachments(content, "/message/content")
+        why = injected(text) or self.nobodys
+        self.nobodys = self.nobodys and LATER
+        where = here.below(f"/message/content{path}")
+        if why == BRIEF and text.strip():
+            yield Fact(by(where, "system"), "brief", text)
+            return
+        if why or not (text.strip() or pictures):
+            yield Skipped(here, why or "empty message")
+            return
+        if skill := SKILL.fullmatch(text):
+            yield Fact(where, "skills", [skill[1]])
+            # The log lacks `/skill:NAME` itself: what stands in it is its name and what followed.
+            via: Via = "typed" if skill[2] else "command"
+            yield Message(where, "user", skill[2] or skill[1], via, pictures, within=True)
+            return
+        said = text[opening.end() :] if (opening := ENVELOPE.match(text)) else text
+        if not said.strip():
+            said = "\n".join(mark_of(one.media, one.size) for one in pictures)
+        within = not pictures and (said != text or len(parts) != 1)
+        yield Message(where, "user", said, "typed", pictures, within=within)
+
+    def _assistant(self, place: int, message: Json, here: Origin) -> Iterator[Event]:
+        here = by(here, "agent")
+        told: list[Event] = []
+        if words(message.get("model")):
+            told.append(Fact(here.below("/message/model"), "model", message["model"]))
+        content = message.get("content")
+        if isinstance(content, str) and content.strip():
+            told.append(Message(here.below("/message/content"), "agent", content))
+        for index, block in enumerate(content if isinstance(content, list) else ()):
+            where = here.below(pointer("message", "content", index))
+            told.extend(self._block(place, index, block, where))
+        if used := counts(message.get("usage"), USAGE):
+            told.append(Fact(here.below("/message/usage"), "usage", used))
+        told.extend(self._stopped(message, here))
+        yield from told
+        if all(isinstance(event, Fact) for event in told):
+            yield Skipped(here, "empty message")
+
+    def _block(self, place: int, index: int, block: Any, here: Origin) -> Iterator[Event]:
+        match block:
+            case {"type": "text", "text": str(text)}:
+                if text.strip():
+                    yield Message(here.below("/text"), "agent", text)
+            case {"type": "thinking", "thinking": str(text), **rest}:
+                if text.strip() and rest.get("redacted") is not True:
+                    yield Thinking(here.below("/thinking"), text)
+                else:
+                    yield Skipped(here, "hidden reasoning")
+            case {"type": "toolCall", "name": str(tool), **rest}:
+                call = self.calls.issue(words(rest.get("id")), place, index)
+                sent, path = rest.get("arguments"), "/arguments"
+                if not isinstance(sent, dict | str):
+                    sent, path = block, ""
+                name = "" if path else here.evidence.pointer + "/name"
+                yield ToolCall(here.below(path), str(call), tool, sent, name)
+            case {"type": kind}:
+                yield Skipped(here, f"unknown content part{named(kind)}")
+            case _:
+                yield Skipped(here, "unknown content part")
+
+    def _stopped(self, message: Json, here: Origin) -> Iterator[Event]:
+        """How a message ended, where it did not end by itself."""
+        here = by(here, "system")
+        reason = message.get("stopReason")
+        match reason:
+            case "error":
+                key = "errorMessage" if words(message.get("errorMessage")) else "stopReason"
+                self.failure = message[key]
+                kind = LIMIT.search(self.failure)
+                where = here.below(pointer("message", key))
+                yield Notice(where, "limit" if kind else "model error", self.failure)
+            case "aborted":
+                yield Notice(here.below("/message/stopReason"), "interrupted")
+            case "length":
+                yield Notice(here.below("/message/stopReason"), "limit", reason)
+            case "stop":
+                yield Notice(here.below("/message/stopReason"), "ended")
+
+    def _result(self, message: Json, here: Origin) -> Event:
+        ident = message.get("toolCallId")
+        call = self.calls.answer(ident) if isinstance(ident, str) and ident else None
+        if call is None:
+            return Skipped(here, "repeated result" if ident else "result without its call")
+        output, where = answer(message, here)
+        end = ended(message, output or "")
+        pictures = attachments(message.get("content"), "/message/content")
+        later = self.found.ends.get(call) if end.outcome == "launched" else None
+        return ToolResult(where, call, output, *end, attachments=pictures, end=later)
+
+
+def _session_of(path: Any) -> str | None:
+    """The session whose file a path names: `<time>_<id>.jsonl`, or its id alone."""
+    if not isinstance(path, str) or not path:
+        return None
+    name = re.split(r"[/\\]", path)[-1].removesuffix(".jsonl")
+    return name.rpartition("_")[2] or None

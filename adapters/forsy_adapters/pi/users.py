@@ -1,0 +1,44 @@
+"""What stands in the user's role: a human's words, and what the harness sets around them."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from forsy_retrace.sdk import later, pointer
+
+BRIEF = "a subagent's brief"
+LATER = "injected: later words to a subagent"
+"""What the user's role says in a subagent's session, first and then: no human speaks in it."""
+
+INJECTED: tuple[tuple[str, re.Pattern[str]], ...] = (
+    # What OpenClaw puts into the user's role; nobody typed it.
+    (BRIEF, later(r"(?:\[[^\]\n]{1,60}\] )?\[Subagent Context\]")),
+    ("injected: heartbeat", later(r"\[OpenClaw heartbeat|Read HEARTBEAT\.md if it exists")),
+    ("injected: scheduled job", later(r"\[cron:[^\]\n]{1,200}\]")),
+    ("injected: system event", later(r"System: \[[^\]\n]{1,60}\] ")),
+    ("injected: memory flush", later(r"Pre-compaction memory flush")),
+    ("injected: new session", later(r"A new session was started via /")),
+)
+ENVELOPE = later(
+    r"(?:\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? [^\]\n]{1,20}\] ?"
+    r"|[A-Z][\w ]{2,40} \(untrusted(?: metadata|, for context)\):\n"
+    r"```json\n(?:[^`]|`(?!``))*+```\n*)+"
+)
+"""Who wrote, where and when: OpenClaw sets it before the words."""
+SKILL = later(r'<skill name="([^"\n]{1,80})" location="[^"\n]*">\n.*\n</skill>(?:\n\n(.*))?', re.S)
+"""What Pi puts in place of `/skill:NAME`, and the words that followed it."""
+
+
+def texts(content: Any) -> Iterator[tuple[str, str]]:
+    """The texts of a user's message, and where they stand below its content."""
+    if isinstance(content, str):
+        yield "", content
+    for index, block in enumerate(content if isinstance(content, list) else ()):
+        match block:
+            case {"type": "text", "text": str(text)}:
+                yield pointer(index, "text"), text
+
+
+def injected(text: str) -> str:
+    """Why nobody typed this; empty where somebody did."""
+    return next((why for why, pattern in INJECTED if pattern.match(text)), "")
