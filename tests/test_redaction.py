@@ -599,6 +599,7 @@ HARMLESS = [
     "printf 'y\\n' | gh auth login --with-token",
     "SSH_AUTH_SOCK=/tmp/ssh-Xa9sKd02/agent.1234",
     "secretArn: arn:aws:secretsmanager:us-east-1:123456789012:secret:db-x7Kp2Q",
+    "'getpass': 'getpass#module-getpass',",
     "gcloud run deploy --set-secrets=DB_PASS=db-pass:latest",
     "function r(t){return t.password===n.a9?e(t.token,x7Q):null}",
     'grep -E "(FAIL|PASS|Error|fatal)"',

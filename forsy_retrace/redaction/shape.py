@@ -71,10 +71,10 @@ BASE64 = later(rb"[A-Za-z0-9+/]{32,200}={0,2}$")
 HUMP = later(rb"[A-Z][a-z]{3,20}")
 IDEOGRAPHS = later(rb"[\xe0-\xef]")
 # A hash with its name, a name of a resource of Amazon's, a version of a secret, what other rules
-# read line by line, what was sealed for one cluster.
+# read line by line, what was sealed for one cluster, a place on a page of its name.
 LABEL = later(
     rb"(?:sha(?:1|224|256|384|512)|md5|crc32c?)[-:=]|arn:aws|[a-z0-9-]{1,80}:(?:latest|[0-9]{1,3})$"
-    rb"|-----BEGIN |Ag[A-D][A-Za-z0-9+/]{120}"
+    rb"|-----BEGIN |Ag[A-D][A-Za-z0-9+/]{120}|([\w.]{2,60})#[a-z]{2,12}-\1$"
 )
 PUBLIC_KEY = (b"AAAAB3NzaC1", b"AAAAC3NzaC1", b"AAAAE2VjZHNh", b"MIIBIj")
 STRUCTURE = later(rb"(?:\[\s{0,8})?\{\s{0,40}\\{0,8}[\"'][^\"'\\\n]{1,80}\\{0,8}[\"']\s{0,8}:")
