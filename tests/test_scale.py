@@ -20,7 +20,7 @@ from runs import published
 pytestmark = pytest.mark.scale
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
-MANY = 60
+MANY = 120
 STOPPED = "forsy-retrace: stopped; the same command goes on from here\n"
 
 
