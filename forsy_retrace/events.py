@@ -51,11 +51,14 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
     """The rule that read the text out of its places, where they hold more than it."""
     clock: tuple[Evidence, ...] = ()
     """Where the time stands, if not in the record: a recording's start, and a time in it."""
+    dated: Evidence | None = None
+    """The record that names the time, if it is another: a message's, of a part of it."""
 
     def below(self, path: str) -> "Origin":
         """The same, at a place below this one in the record."""
         evidence = self.evidence.at(self.evidence.pointer + path)
-        return Origin(evidence, self.at, self.actor, self.message, self.branch)
+        here = (evidence, self.at, self.actor, self.message, self.branch)
+        return Origin(*here, dated=self.dated)
 
 
 class Attachment(msgspec.Struct, frozen=True, gc=False):
@@ -67,6 +70,8 @@ class Attachment(msgspec.Struct, frozen=True, gc=False):
     media: str
     size: int
     pointer: str
+    record: Evidence | None = None
+    """The record of its bytes, where that is another than the event's."""
 
 
 class Hunk(msgspec.Struct, frozen=True, gc=False):
@@ -129,6 +134,8 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     start: int = 1
     total: int | None = None
     pointer: str = ""
+    trimmed: bool = False
+    """Blank lines and line ends at the ends of what was shown are not told."""
 
     @property
     def text(self) -> str | None:

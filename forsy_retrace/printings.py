@@ -17,7 +17,8 @@ PATH = later(r"(?:~|\.{1,2}|[A-Za-z]:)?[\\/][^\n\s]{1,400}|\.[\w-]{1,60}|[\w-]{1
 WORDS = frozenset(
     [
         *("description", "prompt", "content", "new_string", "old_string", "text", "body"),
-        *("message", "title", "reason", "thought", "explanation", "justification", "summary"),
+        *("newString", "oldString", "message", "title", "reason", "thought", "explanation"),
+        *("justification", "summary"),
         *("todos", "plan"),
     ]
 )
@@ -53,6 +54,8 @@ PUTS = (
     "old_string",
     "new_str",
     "old_str",
+    "newString",
+    "oldString",
     "newText",
     "oldText",
 )

@@ -17,8 +17,10 @@ def is_administration(sent: Any) -> bool:
     match sent:
         case {"content": str(text)} if TRACE_JSON.match(text[:600]):
             return True
-        case {"file_path": str(path)} | {"path": str(path)} if SKILL_PATH.search(path[-200:]):
-            return "new_string" not in sent and "content" not in sent
+        case {"file_path": str(path)} | {"filePath": str(path)} | {"path": str(path)} if (
+            SKILL_PATH.search(path[-200:])
+        ):
+            return {"new_string", "newString", "content"}.isdisjoint(sent)
         case {"skill": str(name)} | {"command": str(name), "skill": _}:
             return name.startswith("forsy-trace")
         case {"command": str(command)}:

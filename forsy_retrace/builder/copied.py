@@ -52,4 +52,4 @@ def moment(here: Origin) -> Ground:
     """Why an event happened when it says."""
     if here.clock:
         return BY_CLOCK.ground(*here.clock)
-    return BY_RECORD.ground(here.evidence.at(""))
+    return BY_RECORD.ground((here.dated or here.evidence).at(""))

@@ -98,8 +98,13 @@ def issued_together(one: Step, other: Step) -> bool:
 
 
 def ends_behind(call: Step, step: Step) -> bool:
-    """Whether a call's result stands behind the record that another step came with."""
+    """Whether a call's result stands behind the record that another step came with.
+
+    Rows of a database may stand in any order: one that had ended by then does not count.
+    """
     if call.result is None or step.origin is None:
+        return False
+    if call.ended_at and step.started_at and order(call.ended_at) < order(step.started_at):
         return False
     end, here = call.result.origin.evidence, step.origin.evidence
     if end.file != here.file:

@@ -265,8 +265,8 @@ OF_ONE_FILE = {"create_file": "Add", "update_file": "Update", "delete_file": "De
 PATCHERS = ("file_change", "FileChange", "patch_apply")
 """Calls of which the log holds what a patch did to each file, in words of the harness."""
 
-PLAN_FILE = later(r"[/\\]\.claude[/\\]plans[/\\][^/\\]+\.md$")
-"""Where Claude Code keeps the plan that plan mode writes."""
+PLAN_FILE = later(r"[/\\](?:\.claude|\.?opencode)[/\\]plans[/\\][^/\\]+\.md$")
+"""Where Claude Code and OpenCode keep the plan that plan mode writes."""
 
 
 def like(tool: str, sent: Any, said: Mapping[str, str], shell: str = "") -> str:
@@ -295,8 +295,8 @@ def kind_of(tool: str, sent: Any) -> Kind | None:
     if tool in SHELLS or command_of(tool, sent) is not None:
         return None
     if tool in ("Write", "Edit") and isinstance(sent, dict):
-        path = sent.get("file_path")
-        if isinstance(path, str) and PLAN_FILE.search(path):
+        path = path_of(sent)
+        if path is not None and PLAN_FILE.search(path):
             return Kind("plan", "file", PLANS)
     match tool, sent:
         case "web_search", {"type": "open_page" | "find_in_page"}:
@@ -384,7 +384,7 @@ def _by_verb(name: str, surface: str) -> Kind:
     return Kind("execute", surface, ACTS)
 
 
-HOLDS_A_PATCH = frozenset(["input", "patch", "command", "cmd", "diff"])
+HOLDS_A_PATCH = frozenset(["input", "patch", "patchText", "command", "cmd", "diff"])
 """Arguments that may be one; to match a shape takes longer than to see that it has none of them."""
 
 
@@ -400,6 +400,7 @@ def sent_patch(sent: Any) -> str:
             str(text)
             | {"input": str(text)}
             | {"patch": str(text)}
+            | {"patchText": str(text)}
             | {"command": str(text)}
             | {"command": ["apply_patch" | "applypatch", str(text)]}
             | {"command": [_, "-lc" | "-c", str(text)]}
@@ -424,7 +425,7 @@ def one_file(sent: Any) -> dict[str, str]:
     return {}
 
 
-OF_A_FILE = ("file_path", "notebook_path", "path")
+OF_A_FILE = ("file_path", "filePath", "notebook_path", "path")
 
 
 def path_of(sent: Any) -> str | None:

@@ -87,7 +87,7 @@ def _places(event: Event) -> Iterator[Evidence]:
     yield from (here, *event.origin.pieces)
     match event:
         case Message(attachments=pictures) | ToolResult(attachments=pictures):
-            yield from (here.at(one.pointer) for one in pictures)
+            yield from ((one.record or here).at(one.pointer) for one in pictures)
 
 
 def _above(path: str) -> Iterator[str]:

@@ -207,6 +207,6 @@ def _judge_pictures(events: tuple[Event, ...], sources: tuple[Source, ...]) -> N
             if not one.pointer.startswith("/"):
                 continue  # a file beside the log
             try:
-                resolve(record_of(here, by_name), one.pointer)
+                resolve(record_of(one.record or here, by_name), one.pointer)
             except LookupError:
                 raise BrokenLaw(f"line {here.line} has no picture where one is named.") from None

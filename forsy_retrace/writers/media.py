@@ -64,7 +64,7 @@ def _attachments(event: Event) -> tuple[Attachment, ...]:
 
 
 def _bytes(origin: Origin, one: Attachment, by_name: dict[str, Source]) -> bytes | None:
-    here = origin.evidence
+    here = one.record or origin.evidence
     source = by_name.get(here.file)
     if source is None:
         return None

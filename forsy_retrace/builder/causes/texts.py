@@ -17,7 +17,7 @@ from .wanted import Replaced, Wanted
 
 NUMBERED = later(r"\n[ \t]*\d+(?:→|\t)")
 """The number that a reading tool prints before a line, with the end of the line above it."""
-BEFORE_A_HIT = later(r"\n(?:(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}:)?\d{1,7}[:-]")
+BEFORE_A_HIT = later(r"\n(?:(?:(?:[A-Za-z]:)?[^\s:][^:\n]{0,240}:)?\d{1,7}[:-]|  Line \d{1,7}: )")
 """The file and the number that a search prints before a line, with the same."""
 WINDOW = "[File: "
 """How SWE-agent heads the lines of a file that it shows, each behind its number."""
@@ -37,6 +37,8 @@ SHOWED = Rule(
 
 def unnumbered(step: Step, text: str) -> str:
     """What a step showed, without the numbers that its tool prints before the lines."""
+    if (recorded := _recorded(step)) is not None:
+        return recorded
     if "→" in text or "\t" in text:
         text = NUMBERED.sub("\n", f"\n{text}")[1:]
     _, refused, text_before = text.partition(BEFORE_THE_EDIT)
@@ -45,6 +47,12 @@ def unnumbered(step: Step, text: str) -> str:
     if step.operation == "search" or text.startswith(WINDOW) or refused:
         text = BEFORE_A_HIT.sub("\n", f"\n{text}")[1:]
     return text
+
+
+def _recorded(step: Step) -> str | None:
+    """The lines of the one file that a step showed, where the harness recorded them by themselves."""
+    changes = step.result.changes if step.result is not None else ()
+    return changes[0].text if len(changes) == 1 and changes[0].kind == "shown" else None
 
 
 class Texts:

@@ -96,6 +96,7 @@ def _replacement(edit: object) -> Iterator[tuple[str, str]]:
     match edit:
         case (
             {"old_string": str(old), "new_string": str(new)}
+            | {"oldString": str(old), "newString": str(new)}
             | {"oldText": str(old), "newText": str(new)}
             | {"old_text": str(old), "new_text": str(new)}
             | {"old_str": str(old), "new_str": str(new)}

@@ -48,8 +48,8 @@ class Held(NamedTuple):
 
 def shown_whole(trace: Trace, touch: Touch) -> Held | None:
     """What a file held when a step showed it; None where it was not, or not surely, shown whole."""
-    if (text := whole(touch.change)) is not None:
-        return Held(text)
+    if touch.change is not None and (text := whole(touch.change)) is not None:
+        return Held(text, not touch.change.trimmed)
     step = trace.steps[touch.step - 1]
     if touch.kind != "read" or not trace.marks_cuts or not step.success or step.call is None:
         return None
