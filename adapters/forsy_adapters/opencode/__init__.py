@@ -42,6 +42,7 @@ SHOWS = Shows(
         "grep": "Grep",
         "webfetch": "WebFetch",
         "websearch": "WebSearch",
+        "codesearch": "WebSearch",
         "todowrite": "TodoWrite",
         "task": "Task",
         "skill": "Skill",

@@ -7,7 +7,7 @@ from forsy_retrace.sdk import later, named, strings, when, words
 from forsy_retrace.source import Evidence
 
 from .called import Called
-from .shapes import Json, time_of, usage
+from .shapes import Json, is_told, time_of, usage
 from .stored import Node, Said, Stored
 from .user import User
 
@@ -148,7 +148,7 @@ class Line:
         self.step = said.id
         self._model(said)
         match info.value.get("path"):
-            case {"cwd": str(folder)} if folder and folder != self.cwd:
+            case {"cwd": str(folder)} if folder != self.cwd and is_told(folder):
                 self.cwd = folder
                 here = self.at(said, info.at("path", "cwd"), actor=self.actor)
                 self.put(Fact(here, "cwd", folder))
@@ -198,7 +198,7 @@ class Line:
             case {"type": "text", "text": str(text)} if text.strip():
                 here = self.at(said, part.at("text"), begun, self.actor, self.step)
                 self.put(Message(here, "agent", text))
-            case {"type": "reasoning", "text": str(text)} if text.strip() and not is_summary:
+            case {"type": "reasoning", "text": str(text)} if is_told(text) and not is_summary:
                 here = self.at(said, part.at("text"), begun, self.actor, self.step)
                 self.put(Thinking(here, text))
             case {"type": "reasoning"}:

@@ -12,6 +12,8 @@ Json = dict[str, Any]
 
 USAGE = {"input": "input_tokens", "output": "output_tokens"}
 CACHE = {"read": "cache_read_input_tokens", "write": "cache_creation_input_tokens"}
+TAKEN_OUT = "[redacted:"
+"""How what `opencode export --sanitize` puts in the place of a text begins."""
 TEXTS = ("text/plain", "application/x-directory")
 """What OpenCode gives to the agent as text."""
 
@@ -20,6 +22,11 @@ def inner(value: Json, key: str) -> Json:
     """An object within one; empty where there is none."""
     held = value.get(key)
     return held if isinstance(held, dict) else {}
+
+
+def is_told(text: str) -> bool:
+    """Whether a text says something, and was not taken out of an export."""
+    return bool(text.strip()) and not text.startswith(TAKEN_OUT)
 
 
 def time_of(value: Json, key: str) -> Any:
@@ -75,6 +82,8 @@ def sent_in(state: Json) -> tuple[Any, tuple[str, ...]]:
     if "raw" in state:
         return (state["raw"], ("raw",)) if words(state["raw"]) else (None, ())
     sent = state.get("input")
+    if isinstance(sent, dict) and sent.keys() == {"redacted"}:
+        return None, ()
     return (sent, ("input",)) if isinstance(sent, dict | str) else (None, ())
 
 
@@ -93,6 +102,6 @@ def shown_in(state: Json) -> tuple[str | None, tuple[str, ...]]:
             return text, ("metadata", "output")
         case {"status": "error", "error": str(text)}:
             return text, ("error",)
-        case {"output": str(text)}:
+        case {"output": str(text)} if not text.startswith(TAKEN_OUT):
             return text, ("output",)
     return None, ()

@@ -15,13 +15,19 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import later, number, words
 
 from .line import MAIN, Line
+from .shapes import TAKEN_OUT, inner, is_told
 from .stored import Node, Stored
 
 UNNAMED = later(r"(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]+Z")
 """The title of a session before the model gave it one."""
 ALONE = "It is a subagent's session; what sent it stands in another."
+SANITIZED = "It was exported with `--sanitize`: what was said, sent and shown is taken out of it."
 COPIED = (
     "It was forked: its first messages are copies from another session, which it does not name."
+)
+UNDONE = (
+    "What the user took back last was undone in the files, too, which no step shows: they are told "
+    "as they were before that."
 )
 ELSEWHERE = "What subagents did stands in sessions of their own, which this log does not hold."
 
@@ -40,7 +46,9 @@ def told(session: Stored, below: Mapping[str, list[Stored]]) -> Iterator[Event]:
         text
         for text, holds in (
             (ALONE, is_alone),
+            (SANITIZED, words(head.value.get("title")).startswith(TAKEN_OUT)),
             (COPIED, _is_forked(session)),
+            (UNDONE, bool(words(inner(head.value, "revert").get("diff")))),
             (ELSEWHERE, whole.elsewhere),
         )
         if holds
@@ -75,7 +83,7 @@ class Whole:
 def _facts(head: Node) -> Iterator[Event]:
     for key, name in (("directory", "cwd"), ("version", "version"), ("title", "title")):
         value = head.value.get(key)
-        if words(value) and not UNNAMED.fullmatch(str(value)):
+        if is_told(words(value)) and not UNNAMED.fullmatch(str(value)):
             yield Fact(Origin(head.at(key), None, "system"), name, value)
 
 
