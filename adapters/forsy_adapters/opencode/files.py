@@ -1,13 +1,15 @@
 """What a call did to which files, or showed of them, as OpenCode recorded it."""
 
+import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from forsy_retrace.events import Change
+from forsy_retrace.events import Change, Hunk
 from forsy_retrace.sdk import later, number, packed, words
 
-from .._patches import hunks
+from .._patches import Patch, hunks
+from .._patches import changes as patched
 
 Json = dict[str, Any]
 Kind = Literal["created", "modified", "deleted", "shown"]
@@ -27,6 +29,7 @@ NUMBERED = later(r"(?m)^0*(\d+)(?:\| |: )(.*)$")
 WHOLE = "file"
 """Until 1.1 a reader showed the empty line behind the last one too."""
 MOST_DIGITS = 9
+MOST_LINES = 5000
 TOTAL = later(r"\(End of file - total (\d{1,9}) lines\)")
 
 
@@ -46,10 +49,11 @@ def changes(tool: str, state: Json, base: str) -> tuple[Change, ...]:
                 for change in _edited(one["filediff"], place)
             )
         case "apply_patch", {"files": [*files]}:
+            added = _added(_sent(state, "patchText") or "")
             return tuple(
                 change
                 for at, one in enumerate(files)
-                for change in _patched(one, f"{where}/files/{at}")
+                for change in _patched(one, f"{where}/files/{at}", added)
             )
         case "write", {"filepath": str(path), "exists": False}:
             content = _sent(state, "content")
@@ -68,28 +72,47 @@ def _edited(one: Json, place: str) -> Iterator[Change]:
     """An edit: since 1.3 with its patch, before with the file as it was and as it became."""
     match one:
         case {"file": str(path), "patch": str(patch)}:
-            pieces = tuple(hunks(_pieces(patch)))
             kind: Kind = "created" if NEW in patch else "modified"
-            yield Change(path, kind, pieces, pointer=f"{place}/patch")
+            yield Change(path, kind, tuple(hunks(_pieces(patch))), pointer=f"{place}/patch")
+        case {"file": str(path), "before": "", "after": str(after)}:
+            yield Change(path, "created", after=after, pointer=f"{place}/after")
         case {"file": str(path), "before": str(before), "after": str(after)}:
-            kind = "modified" if before else "created"
-            yield Change(path, kind, before=packed(before or None), after=after, pointer=place)
+            pieces = _differences(before, after)
+            yield Change(path, "modified", pieces, packed(before), pointer=place)
 
 
-def _patched(one: Any, place: str) -> Iterator[Change]:
+def _patched(one: Any, place: str, added: Mapping[str, str]) -> Iterator[Change]:
     match one:
         case {"filePath": str(path), "type": str(name), **rest} if name in KINDS:
-            pieces = tuple(hunks(_pieces(words(rest.get("patch") or rest.get("diff")))))
-            before, after = (words(rest.get(side)) or None for side in ("before", "after"))
             kind, moved = KINDS[name], words(rest.get("movePath"))
+            before, after = words(rest.get("before")), words(rest.get("after"))
+            pieces = tuple(hunks(_pieces(words(rest.get("patch") or rest.get("diff")))))
             if moved and moved != path:
                 yield Change(path, "deleted", pointer=place)
                 path = moved
-            pieces = pieces if kind == "modified" else ()
-            yield Change(path, kind, pieces, packed(before), after, pointer=place)
+            if kind == "modified":
+                pieces = _differences(before, after) if before else pieces
+                yield Change(path, kind, pieces, packed(before or None), pointer=place)
+            else:
+                held = after or added.get(words(rest.get("relativePath"))) or added.get(path)
+                yield Change(path, kind, after=held, pointer=place)
+
+
+def _added(patch: str) -> dict[str, str]:
+    """The files that a patch adds, as it names them."""
+    return {one.path: one.after for one in patched(Patch((patch,))) if one.after is not None}
+
+
+def _differences(before: str, after: str) -> tuple[Hunk, ...]:
+    """What changed between two texts; nothing where that takes too long to tell."""
+    old, new = before.splitlines(), after.splitlines()
+    if max(len(old), len(new)) > MOST_LINES:
+        return ()
+    return tuple(hunks(list(difflib.unified_diff(old, new, lineterm=""))[2:]))
 
 
 def _pieces(patch: str) -> list[str]:
+    """A patch behind its header. The indent that all its lines share is left out of it."""
     found = PIECES.search(patch)
     return patch[found.start() :].splitlines() if found else []
 
