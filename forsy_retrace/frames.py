@@ -34,6 +34,15 @@ SHORT = 200
 """Characters that hold the whole of nearly any last line."""
 STATUS = later(r"<returncode>-?\d{1,10}</returncode>\s*<output>\n?")
 """What mini-swe-agent writes above each output."""
+UNTRUSTED = ("<untrusted_context>\n", "</untrusted_context>")
+"""What Gemini CLI writes around all that comes from without."""
+ABOVE = later(r"(?:Command: [\s\S]{0,20000}?\nDirectory: .*\n)?Output: ")
+GROUP = later(
+    r"(?:\nError: .*)?(?:\nExit Code: \S{1,20})?(?:\nSignal: \S{1,20})?"
+    r"(?:\nBackground PIDs: .*)?\nProcess Group PGID: \S{1,20}\s*\Z"
+)
+"""What it writes above and below the output of a command; some of it only where there is any."""
+MOST_GROUP = 2000
 
 
 class _Text(msgspec.Struct):
@@ -60,6 +69,8 @@ def shown_of(output: str) -> str:
         return _said(output)
     if output[:1] == "{" and ('"stdout"' in output or '"output"' in output):
         return _ran(output)
+    if output[:2] == "<u" and output.startswith(UNTRUSTED[0]):
+        output = output[len(UNTRUSTED[0]) :].rstrip().removesuffix(UNTRUSTED[1]).rstrip("\n")
     output = output.removeprefix("OBSERVATION:\n")
     end, behind = output[-SHORT:].rstrip(), None
     last = end[-1:]  # told first: most outputs have nothing behind them
@@ -67,6 +78,11 @@ def shown_of(output: str) -> str:
         behind = PROMPT.search(output, max(0, len(output) - MOST_PROMPT))
     elif last == ">" and end.endswith("</usage>"):
         behind = USAGE.search(output, max(0, len(output) - MOST_USAGE))
+    elif "\nProcess Group PGID: " in end:
+        behind = GROUP.search(output, max(0, len(output) - MOST_GROUP))
+        if behind and (above := ABOVE.match(output)):
+            text = output[above.end() : behind.start()]
+            return "" if text == "(empty)" else text
     elif last == "]" and "[Current working directory: " in output[-MOST_ENDED:]:
         behind = ENDED.search(output, max(0, len(output) - MOST_ENDED))
     elif "Shell cwd was " in (end if "\n" in end else output[-MOST_RESET:]):

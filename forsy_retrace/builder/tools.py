@@ -112,6 +112,7 @@ TOOLS: dict[str, Kind] = {
     "close_agent": Kind("other", "other_tool"),
     "tool_search": Kind("search", "other_tool"),
     "EnterPlanMode": Kind("plan", "other_tool"),
+    "enter_plan_mode": Kind("plan", "other_tool"),
     "ExitPlanMode": Kind("plan", "other_tool"),
     "exit_plan_mode": Kind("plan", "other_tool"),
     "AskUserQuestion": Kind("ask_user", "messaging"),
@@ -265,8 +266,10 @@ OF_ONE_FILE = {"create_file": "Add", "update_file": "Update", "delete_file": "De
 PATCHERS = ("file_change", "FileChange", "patch_apply")
 """Calls of which the log holds what a patch did to each file, in words of the harness."""
 
-PLAN_FILE = later(r"[/\\](?:\.claude|\.?opencode)[/\\]plans[/\\][^/\\]+\.md$")
-"""Where Claude Code and OpenCode keep the plan that plan mode writes."""
+PLAN_FILE = later(
+    r"[/\\](?:\.claude|\.?opencode|\.gemini[/\\]tmp[/\\][^/\\]+[/\\][^/\\]+)[/\\]plans[/\\][^/\\]+\.md$"
+)
+"""Where Claude Code, OpenCode and Gemini CLI keep the plan that plan mode writes."""
 
 
 def like(tool: str, sent: Any, said: Mapping[str, str], shell: str = "") -> str:
