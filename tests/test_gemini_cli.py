@@ -8,7 +8,17 @@ from typing import Any
 
 import pytest
 
-from forsy_retrace import Event, Fact, Message, Notice, Skipped, ToolCall, ToolResult, read
+from forsy_retrace import (
+    Event,
+    Fact,
+    Message,
+    Notice,
+    Skipped,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    read,
+)
 from forsy_retrace.frames import shown_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "gemini-cli"
@@ -131,6 +141,16 @@ def test_files_that_the_words_name_are_none_of_them(tmp_path: Path) -> None:
     said = next(one for one in found if isinstance(one, Message))
     assert (said.text, said.within) == ("See @a.py", True)
     assert any(isinstance(one, Fact) and one.name == "brought" for one in found)
+
+
+def test_a_thought_that_grew_is_one_and_another_harness_is_named(tmp_path: Path) -> None:
+    grown = ["", "**Look", "**Look**", "I look", "I look around."]
+    thoughts = [
+        {"subject": "Look" if n > 2 else "", "description": text} for n, text in enumerate(grown)
+    ]
+    found = events(tmp_path, [message("b1", "bob-shell", "Fine.", thoughts=thoughts)])
+    assert [one.text for one in found if isinstance(one, Thinking)] == ["Look", "I look around."]
+    assert [one.value for one in found if isinstance(one, Fact)] == ["Bob Shell"]
 
 
 def test_an_interruption_that_hits_nothing_stands_alone(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 The `.jsonl` is a log of operations: a message is written again as it grows, `$set` puts other
 messages before the model without unsaying any, `$rewindTo` goes back. Subagents have files of
-their own in a folder of the session's name. Learnt from 0.20, 0.33 and 0.61 (chatRecordingService).
+their own in a folder of the session's name. Learnt from 0.20, 0.33 and 0.61 (chatRecordingService),
+and from a log of Bob Shell, which keeps the older form.
 """
 
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ SHOWS = Shows(
         "write_file": "Write",
         "replace": "Edit",
         "list_directory": "LS",
+        "list_files": "LS",
         "glob": "Glob",
         "grep_search": "Grep",
         "search_file_content": "Grep",

@@ -17,7 +17,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import counts, later, parsed, pointer, when, words
 
 from .changes import changes, is_amended
-from .messages import Json, batches, parts_of
+from .messages import AGENTS, Json, batches, parts_of
 from .outcome import RUNNING, response, verdict
 from .speech import why_injected
 from .state import State, by, media, output_of, timed
@@ -49,6 +49,10 @@ class Agents:
     def events(self, message: Json, here: Origin) -> Iterator[Event]:
         """Its thoughts, words and calls, and what came back of these."""
         own = by(here, self.state.actor)
+        harness = AGENTS[message["type"]]
+        if harness and self.state.harness != harness:
+            self.state.harness = harness
+            yield Fact(here.below("/type"), "harness", harness)
         if words(message.get("model")):
             yield Fact(here.below("/model"), "model", message["model"])
         if used := counts(message.get("tokens"), USAGE):
@@ -59,17 +63,20 @@ class Agents:
         yield from self._calls(message, own)
 
     def _thoughts(self, thoughts: Any, here: Origin) -> Iterator[Event]:
-        for index, thought in enumerate(thoughts if isinstance(thoughts, list) else ()):
-            held = thought if isinstance(thought, dict) else {}
-            at = when(held.get("timestamp"))
+        listed = thoughts if isinstance(thoughts, list) else []
+        held = [thought if isinstance(thought, dict) else {} for thought in listed]
+        for index, thought in enumerate(held):
+            if index + 1 < len(held) and _whole(held[index + 1]).startswith(_whole(thought)):
+                continue  # Bob Shell keeps a thought at each state of its growth
+            at = when(thought.get("timestamp"))
             if at is not None and at < self.state.asked:
                 # Its own message was never written (a call turned down, 0.20).
                 yield Skipped(here.below(pointer(index)), "a thought of an earlier turn")
                 continue
             for key in ("subject", "description"):
-                if words(held.get(key)).strip():
+                if words(thought.get(key)).strip():
                     where = here.below(pointer(index, key))
-                    yield Thinking(timed(where, at or here.at), held[key])
+                    yield Thinking(timed(where, at or here.at), thought[key])
 
     def _part(self, part: Any, is_told: bool, here: Origin) -> Iterator[Event]:
         match part:
@@ -175,6 +182,12 @@ class Agents:
                     yield Message(own, "user", "\n".join(lines), "answer", (), call, within=True)
             case "exit_plan_mode", _ if found := FEEDBACK.match(output):
                 yield Message(own, "user", found[1], "rejection", (), call, within=True)
+
+
+def _whole(thought: Json) -> str:
+    """A thought as the model wrote it."""
+    subject = words(thought.get("subject"))
+    return (f"**{subject}**" if subject else "") + words(thought.get("description"))
 
 
 def _meant(tool: str, told: Json) -> Meant | None:

@@ -15,7 +15,8 @@ Json = dict[str, Any]
 PLACE = "where the agent worked"
 GROWN = "an earlier state of a message"
 CONTEXT = "repeated: what the model was given"
-AGENTS = ("gemini",)
+AGENTS = {"gemini": "", "bob-shell": "Bob Shell"}
+"""The types of an agent's messages, and the harness where it is another that keeps the form."""
 APART = timedelta(milliseconds=20)
 """More than lies between two calls as they are recorded, and less than a model takes to answer."""
 

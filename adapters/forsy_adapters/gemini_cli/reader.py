@@ -105,7 +105,7 @@ class Reader:
         told: list[Event] = []
         if role == "user":
             told = list(self.users.events(message, here))
-        elif role in AGENTS:
+        elif isinstance(role, str) and role in AGENTS:
             told = list(self.agents.events(message, here))
         elif role in ("info", "error", "warning"):
             told = [self._shown(str(role), message, here)]

@@ -27,7 +27,11 @@ class Session:
 
     def events(self) -> Iterator[Event]:
         """The main file's events in its order, and a subagent's where it worked."""
-        main = list(Reader(self.source, AGENT, self.started).events())
+        reader = Reader(self.source, AGENT, self.started)
+        if not self.files:
+            yield from reader.events()
+            return
+        main = list(reader.events())
         lost = [self._below(file, self._actor("agent")) for file in list(self.files.values())]
         if not lost:
             yield from main

@@ -23,6 +23,8 @@ class State:
         """A subagent's file by itself."""
         self.nobodys = "" if self.is_main else BRIEF
         """What the user's next words are in a subagent's file; empty in any other."""
+        self.harness = ""
+        """The harness that was told last, where it is another."""
         self.place = ""
         """The folder that was told last."""
         self.asked = ""
