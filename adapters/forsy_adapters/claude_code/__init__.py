@@ -156,6 +156,8 @@ def _origin(line: Line, path: str) -> Origin:
 
 def _is_ours(record: Record) -> bool:
     match record.value:
+        case {"message": {"parts": _}} | {"systemPayload": _}:
+            return False  # Qwen Code's, in the same envelope
         case {"type": str(kind), **rest} if kind in TYPES:
             return any(key in rest for key in ENVELOPE) or kind == "file-history-snapshot"
     return False

@@ -16,11 +16,12 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.sdk import counts, later, parsed, pointer, when, words
 
-from .changes import changes, is_amended
-from .messages import AGENTS, Json, batches, parts_of
-from .outcome import RUNNING, response, verdict
+from .._gemini.changes import changes, is_amended
+from .._gemini.outcome import RUNNING, verdict
+from .._gemini.told import media, parts_of, renamed
+from .messages import AGENTS, Json, batches, told_of
 from .speech import why_injected
-from .state import State, by, media, output_of, timed
+from .state import State, by, timed
 
 Issued = list[tuple[str, Json, Origin]]
 """Calls of one message: by what name each is issued, its record and where that stands."""
@@ -34,8 +35,6 @@ USAGE = {
     "thoughts": "thought_tokens",
     "tool": "tool_use_tokens",
 }
-RENAMED = {"absolute_path": "file_path", "dir_path": "path"}
-"""Arguments that other harnesses' tools call otherwise."""
 SERVER = later(r"(.{1,60}) \(([^()\n]{1,60}) MCP Server\)")
 FEEDBACK = later(r"Plan rejected\. User feedback: (.+?)\n\nThe plan is stored at: ")
 
@@ -156,17 +155,17 @@ class Agents:
         if self.state.calls.answer(words(told.get("id"))) is None:
             return
         base = here.evidence.pointer
-        end = verdict(told, base)
-        answer, where = response(told, base)
-        output, path = output_of(answer)
+        found = told_of(told, base)
+        end = verdict(found)
+        output, place = found.output()
         at = when(told.get("timestamp"))
-        result = told.get("result")
-        place = where + path if output is not None else base
-        files = tuple(changes(told, base)) if end.outcome == "ok" else ()
-        pictures = tuple(media(result, base + "/result"))
-        origin = Origin(here.evidence.at(place), at, self.state.actor, here.message, here.branch)
+        files = tuple(changes(found)) if end.outcome == "ok" else ()
+        pictures = tuple(media(told.get("result"), base + "/result"))
+        origin = Origin(
+            here.evidence.at(place or base), at, self.state.actor, here.message, here.branch
+        )
         yield ToolResult(
-            origin, call, output, *end, files, pictures, amended=is_amended(told) and bool(files)
+            origin, call, output, *end, files, pictures, amended=is_amended(found) and bool(files)
         )
         yield from self._spoken(told, call, output or "", origin)
 
@@ -197,10 +196,5 @@ def _meant(tool: str, told: Json) -> Meant | None:
         return None
     if tool.startswith("mcp_") and (found := SERVER.fullmatch(words(told.get("displayName")))):
         return Meant(f"mcp__{found[2]}__{found[1]}", sent)
-    plain = {RENAMED.get(key, key): value for key, value in sent.items()}
-    match sent:
-        case {"start_line": int(first), "end_line": int(last)}:
-            plain |= {"offset": first, "limit": last - first + 1}
-        case {"start_line": int(first)}:
-            plain["offset"] = first
+    plain = renamed(sent)
     return Meant(tool, plain) if plain != sent else None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from forsy_retrace.sdk import pointer, when, words
 from forsy_retrace.source import Source
 
+from .._gemini.told import Told, parts_of
 from .speech import texts_of, why_injected
 
 Json = dict[str, Any]
@@ -51,14 +52,6 @@ def messages(value: Any) -> Iterator[tuple[str, Any]]:
             yield from ((pointer("messages", index), one) for index, one in enumerate(listed))
 
 
-def parts_of(content: Any) -> Iterator[tuple[str, Any]]:
-    """The parts of a content, and where they stand below it; a text is one of them."""
-    if isinstance(content, list):
-        yield from ((pointer(index), part) for index, part in enumerate(content))
-    elif content is not None:
-        yield "", content
-
-
 def calls_of(message: Json) -> Iterator[tuple[int, Json]]:
     """The recorded calls of an agent's message."""
     listed = message.get("toolCalls")
@@ -79,6 +72,27 @@ def batches(message: Json) -> list[list[tuple[int, Json]]]:
         found[-1].append((index, call))
         last = at or last
     return found
+
+
+def told_of(call: Json, base: str) -> Told:
+    """A recorded call that stands at the pointer `base`."""
+    answer, where = {}, f"{base}/result"
+    result = call.get("result")
+    for index, part in enumerate(result if isinstance(result, list) else ()):
+        match part:
+            case {"functionResponse": {"response": dict(held)}}:
+                answer, where = held, f"{base}/result/{index}/functionResponse/response"
+                break
+    return Told(
+        words(call.get("name")),
+        call.get("args"),
+        call.get("status"),
+        f"{base}/status",
+        answer,
+        where,
+        call.get("resultDisplay"),
+        f"{base}/resultDisplay",
+    )
 
 
 class Entry:

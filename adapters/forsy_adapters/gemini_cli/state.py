@@ -1,13 +1,11 @@
 """What is known of a file while its records are read, and what several rooms need."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from forsy_retrace.calls import Calls
-from forsy_retrace.events import Attachment, Event, Fact, Origin
-from forsy_retrace.sdk import base64_size, compact
+from forsy_retrace.events import Event, Fact, Origin
 
-from .messages import PLACE, Json, Survey, parts_of
+from .messages import PLACE, Survey
 
 BRIEF = "a subagent's brief"
 
@@ -37,26 +35,6 @@ class State:
                 yield Fact(here, "shows", PLACE)
             self.place = folder
             yield Fact(here, "cwd", folder)
-
-
-def output_of(answer: Json) -> tuple[str | None, str]:
-    """The text that the model got back, and where it stands in the answer."""
-    for key in ("output", "error"):
-        if isinstance(answer.get(key), str):
-            return answer[key], f"/{key}"
-    return (compact(answer), "") if answer else (None, "")
-
-
-def media(content: Any, base: str) -> Iterator[Attachment]:
-    """Pictures, sounds and documents; what a result brings may stand inside of it."""
-    for path, part in parts_of(content):
-        match part:
-            case {"inlineData": {"mimeType": str(kind), "data": str(data)}}:
-                yield Attachment(kind, base64_size(data), f"{base}{path}/inlineData/data")
-            case {"fileData": {"mimeType": str(kind), "fileUri": str()}}:
-                yield Attachment(kind, 0, f"{base}{path}/fileData/fileUri")
-            case {"functionResponse": {"parts": list(inner)}}:
-                yield from media(inner, f"{base}{path}/functionResponse/parts")
 
 
 def by(here: Origin, actor: str, message: str | None = "") -> Origin:

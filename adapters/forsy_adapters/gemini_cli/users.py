@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from forsy_retrace.calls import Verdict
 from forsy_retrace.events import (
     Attachment,
     Event,
@@ -16,10 +15,11 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.sdk import mark_of, words
 
-from .messages import Json, parts_of
-from .outcome import shell_verdict
+from .._gemini.outcome import verdict
+from .._gemini.told import Told, media, parts_of
+from .messages import Json
 from .speech import BROUGHT, FOLDER, SNAPSHOT, SYSTEM, said, texts_of, why_injected
-from .state import BRIEF, State, by, media, output_of
+from .state import BRIEF, State, by
 
 LATER = "injected: later words to a subagent"
 
@@ -133,9 +133,10 @@ class Users:
             return Skipped(here, "result without its call")
         told = answer.get("response")
         held = told if isinstance(told, dict) else {}
-        output, path = output_of(held)
-        end = shell_verdict(output or "", here.below("/response").evidence.pointer) or Verdict()
-        if words(held.get("error")):
-            end = Verdict("failed", "error-field", here.below("/response/error").evidence.pointer)
-        where = by(here.below("/response" + path), self.state.actor)
+        at = here.evidence.pointer
+        found = Told(words(answer.get("name")), None, None, at, held, f"{at}/response", None, at)
+        output, place = found.output()
+        end = verdict(found)
+        own = by(here, self.state.actor)
+        where = Origin(own.evidence.at(place or at), own.at, own.actor, own.message, own.branch)
         return ToolResult(where, call, output, *end)

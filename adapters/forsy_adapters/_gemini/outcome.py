@@ -5,11 +5,12 @@ on (0.33, not 0.20) the client prints one only where it is not zero, as it tells
 """
 
 import re
-from typing import Any
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Outcome
 from forsy_retrace.sdk import later, words
+
+from .told import Told
 
 SHELL = "run_shell_command"
 TAIL = later(
@@ -18,6 +19,7 @@ TAIL = later(
     r"\s*(?:</untrusted_context>)?\s*\Z"
 )
 """What stands below a command's output."""
+NO_SIGNAL = ("(none)", "0")
 MOST = 800
 """Characters that it takes."""
 
@@ -26,11 +28,14 @@ STOPPED: Rows = (
     # What the client says in place of a command's output, or before it.
     (
         "timed-out",
-        later(r"Command was automatically cancelled because it exceeded the timeout"),
+        later(
+            r"Command (?:was automatically cancelled because it exceeded the|timed out after \d)"
+        ),
         "timed_out",
     ),
     ("aborted-by-user", later(r"Command was cancelled by user before it could"), "interrupted"),
     ("moved-to-background", later(r"Command moved to background \(PID: "), "launched"),
+    ("launched-in-background", later(r"Background shell started\."), "launched"),
 )
 CANCELLED: Rows = (
     # Why a call has the status `cancelled`.
@@ -44,6 +49,7 @@ CANCELLED: Rows = (
 REFUSED: Rows = (
     # Why a call has the status `error` though it never ran.
     ("denied", later(r'Tool execution (?:for "[^"\n]{1,200}" )?denied by policy'), "blocked"),
+    ("denied", later(r'Tool "[^"\n]{1,200}" is denied by permission rules'), "blocked"),
     ("no-such-tool", later(r'Tool "[^"\n]{1,200}" not found'), "failed"),
 )
 PLAN: Rows = (
@@ -55,35 +61,38 @@ QUESTION: Rows = (
     # What became of a dialog.
     ("nobody-answered", later(r"User dismissed ask_user dialog"), "rejected"),
 )
-BY_TOOL = {SHELL: STOPPED, "exit_plan_mode": PLAN, "ask_user": QUESTION}
+AGENT: Rows = (
+    (
+        "launched-in-background",
+        later(r"Background agent launched successfully\."),
+        "launched",
+    ),
+)
+BY_TOOL = {SHELL: STOPPED, "exit_plan_mode": PLAN, "ask_user": QUESTION, "agent": AGENT}
+SUBAGENTS: dict[str, tuple[Outcome, str]] = {
+    "error": ("failed", "status"),
+    "failed": ("failed", "status"),
+    "cancelled": ("interrupted", "aborted-by-user"),
+    "running": ("launched", "still-running"),
+    "background": ("launched", "still-running"),
+}
 RUNNING = ("validating", "scheduled", "executing", "awaiting_approval")
 
 
-def verdict(call: dict[str, Any], base: str) -> Verdict:
-    """The verdict on a recorded call that stands at the pointer `base`."""
-    answer, where = response(call, base)
-    error = words(answer.get("error"))
-    match call.get("status"):
+def verdict(told: Told) -> Verdict:
+    """The verdict on a call."""
+    error = words(told.answer.get("error"))
+    match told.status:
         case "cancelled":
-            return _row(CANCELLED, error, f"{base}/status")
+            return _row(CANCELLED, error, told.status_at)
         case "error":
-            found = _row(REFUSED, error, where + "/error")
-            return found if found.rule else Verdict("failed", "status", f"{base}/status")
-        case "success" if error:
-            return Verdict("failed", "error-field", where + "/error")
+            found = _row(REFUSED, error, told.answer_at + "/error")
+            return found if found.rule else Verdict("failed", "status", told.status_at)
+        case _ if error:
+            return Verdict("failed", "error-field", told.answer_at + "/error")
         case "success":
-            return _ended(call, words(answer.get("output")), base, where)
-    return Verdict()
-
-
-def response(call: dict[str, Any], base: str) -> tuple[dict[str, Any], str]:
-    """What was sent back to the model, and where it stands."""
-    result = call.get("result")
-    for index, part in enumerate(result if isinstance(result, list) else ()):
-        match part:
-            case {"functionResponse": {"response": dict(answer)}}:
-                return answer, f"{base}/result/{index}/functionResponse/response"
-    return {}, f"{base}/result"
+            return _ended(told)
+    return shell_verdict(words(told.answer.get("output")), told.answer_at) or Verdict()
 
 
 def shell_verdict(text: str, where: str) -> Verdict | None:
@@ -94,31 +103,39 @@ def shell_verdict(text: str, where: str) -> Verdict | None:
     code, signal = tail["code"], tail["signal"]
     if code and code != "(none)":
         return Verdict("failed" if int(code) else "ok", "exit-code", where, int(code))
-    if signal and signal != "(none)":
+    if signal and signal not in NO_SIGNAL:
         return Verdict("failed", "signal", where)
     return Verdict() if code else Verdict("ok", "no-exit-code", where)
 
 
-def _ended(call: dict[str, Any], output: str, base: str, where: str) -> Verdict:
-    tool = words(call.get("name"))
+def _ended(told: Told) -> Verdict:
+    output = words(told.answer.get("output"))
     text = output.removeprefix("<untrusted_context>").lstrip("\n")
-    found = _row(BY_TOOL.get(tool, ()), text, where + "/output")
+    found = _row(BY_TOOL.get(told.tool, ()), text, told.answer_at + "/output")
     if found.rule:
         return found
-    if tool == SHELL:
-        return shell_verdict(output, where) or Verdict()
-    match call.get("resultDisplay"):
+    if told.tool == SHELL:
+        return shell_verdict(output, told.answer_at) or Verdict()
+    at = told.display_at
+    match told.display:
         case "Error: Invalid plan":
-            return Verdict("failed", "error-text", f"{base}/resultDisplay")
-        case {"isSubagentProgress": True, "state": "error"}:
-            return Verdict("failed", "status", f"{base}/resultDisplay/state")
-        case {"isSubagentProgress": True, "state": "cancelled"}:
-            return Verdict("interrupted", "aborted-by-user", f"{base}/resultDisplay/state")
-        case {"isSubagentProgress": True, "terminateReason": "TIMEOUT"}:
-            return Verdict("timed_out", "terminate-reason", f"{base}/resultDisplay/terminateReason")
-        case {"isSubagentProgress": True, "terminateReason": str(why)} if why != "GOAL":
-            return Verdict("failed", "terminate-reason", f"{base}/resultDisplay/terminateReason")
-    return Verdict("ok", "status", f"{base}/status")
+            return Verdict("failed", "error-text", at)
+        case {"isSubagentProgress": True, "state": str(state)}:
+            return _of_subagent(told, state, f"{at}/state")
+        case {"type": "task_execution", "status": str(state)}:
+            return _of_subagent(told, state, f"{at}/status")
+    return Verdict("ok", "status", told.status_at)
+
+
+def _of_subagent(told: Told, state: str, where: str) -> Verdict:
+    """How a subagent ended: the call that started it always has the status `success`."""
+    if state in SUBAGENTS:
+        return Verdict(*SUBAGENTS[state], where)
+    why = told.display.get("terminateReason", "GOAL")
+    if why == "GOAL":
+        return Verdict("ok", "status", told.status_at)
+    late: Outcome = "timed_out" if why == "TIMEOUT" else "failed"
+    return Verdict(late, "terminate-reason", f"{told.display_at}/terminateReason")
 
 
 def _row(rows: Rows, text: str, where: str) -> Verdict:

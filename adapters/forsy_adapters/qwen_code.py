@@ -1,0 +1,365 @@
+"""Qwen Code sessions: JSON lines in `~/.qwen/projects/<project>/chats/<session>.jsonl`.
+
+The envelope is Claude Code's, the messages are Gemini's. Records form a tree: the last one ends the
+visible line, what the user went back from was left. A call has an id only where its provider gives
+one; its result names the tool. Learnt from 0.15 (chatRecordingService).
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from forsy_retrace.calls import Calls
+from forsy_retrace.events import (
+    Event,
+    Fact,
+    Meant,
+    Message,
+    Notice,
+    Origin,
+    SessionStart,
+    Skipped,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from forsy_retrace.sdk import Shows, counts, later, mark_of, named, pointer, when, words
+from forsy_retrace.source import Record, Source
+
+from ._gemini.changes import changes, is_amended
+from ._gemini.outcome import verdict
+from ._gemini.told import Told, media, renamed
+
+SHOWS = Shows(
+    words="yes",
+    calls="yes",
+    results="yes",
+    exit_status="mostly",
+    time="yes",
+    cwd="yes",
+    reasoning="sometimes",
+    edits="mostly",
+    subagents="no",
+    harness="Qwen Code",
+    stores=("~/.qwen/projects/*/chats/*.jsonl",),
+    cannot=(
+        "the system prompt and the tools on offer",
+        "the work of subagents, but for what they report",
+        "an error of the API, which the client keeps only as telemetry",
+    ),
+    tools={
+        "read_file": "Read",
+        "read_many_files": "Read",
+        "write_file": "Write",
+        "edit": "Edit",
+        "list_directory": "LS",
+        "glob": "Glob",
+        "grep_search": "Grep",
+        "web_fetch": "WebFetch",
+        "web_search": "WebSearch",
+        "todo_write": "TodoWrite",
+        "ask_user_question": "AskUserQuestion",
+        "exit_plan_mode": "ExitPlanMode",
+        "skill": "Skill",
+        "agent": "Task",
+        "task": "Task",
+    },
+)
+
+Json = dict[str, Any]
+
+TYPES = ("user", "assistant", "tool_result", "system")
+SYSTEM = (
+    *("ui_telemetry", "attribution_snapshot", "slash_command", "at_command"),
+    *("rewind", "custom_title", "chat_compression"),
+)
+"""What the client writes of its own."""
+FACTS = (("cwd", "cwd"), ("version", "version"), ("gitBranch", "branch"))
+USAGE = {
+    # What was read from a cache is a part of the input.
+    "promptTokenCount": "input_tokens",
+    "candidatesTokenCount": "output_tokens",
+    "cachedContentTokenCount": "cached_input_tokens",
+    "thoughtsTokenCount": "thought_tokens",
+}
+APART = timedelta(milliseconds=250)
+"""Less than anybody needs to type, and more than a command of the client to send its prompt."""
+BROUGHT = later(r"\s*--- Content from referenced files ---")
+"""Before the files that the user's words name."""
+
+
+def sniff(source: Source) -> bool:
+    """A record with the envelope and Gemini's parts among the first."""
+    return any(_is_ours(record.value) for record in source.head)
+
+
+def read(source: Source) -> Iterator[Event]:
+    """The session's events in the order of the file."""
+    reader = Reader(Tree(source))
+    for number, record in enumerate(source.records()):
+        yield from reader.read(number, record)
+
+
+def _is_record(value: Any) -> bool:
+    match value:
+        case {"uuid": str(), "sessionId": str(), "type": str(kind)}:
+            return kind in TYPES
+    return False
+
+
+def _is_ours(value: Any) -> bool:
+    match value:
+        case {"uuid": str(), "sessionId": str(), "type": "user" | "assistant" | "tool_result"}:
+            message = value.get("message")
+            return isinstance(message, dict) and isinstance(message.get("parts"), list)
+        case {"uuid": str(), "sessionId": str(), "type": "system", "subtype": str(kind)}:
+            return kind in SYSTEM and "systemPayload" in value
+    return False
+
+
+class Node:
+    """A record's place in the tree."""
+
+    def __init__(self, number: int, above: "Node | None", is_user: bool, ident: str) -> None:
+        self.number, self.above, self.is_user, self.ident = number, above, is_user, ident
+        self.is_visible = False
+        self.goes_on = False
+        """Whether a later record has taken its branch up."""
+        self.branch = ""
+
+    def before(self) -> "Node | None":
+        """The nearest human's message above."""
+        one = self.above
+        while one is not None and not one.is_user:
+            one = one.above
+        return one
+
+
+class Tree:
+    """What a file shows as a whole: which records stand on lines that were left."""
+
+    def __init__(self, source: Source) -> None:
+        self.copies: set[int] = set()
+        self.branches: dict[int, str] = {}
+        self.replaces: dict[int, str] = {}
+        """A message to the earlier one that the user went back to."""
+        nodes: dict[str, Node] = {}
+        for number, record in enumerate(source.records()):
+            value = record.value
+            if not _is_record(value):
+                continue
+            if value["uuid"] in nodes:
+                self.copies.add(number)
+                continue
+            above = nodes.get(words(value.get("parentUuid")))
+            is_user = value["type"] == "user" and not value.get("subtype")
+            nodes[value["uuid"]] = Node(number, above, is_user, value["uuid"])
+        self._name(list(nodes.values()))
+
+    def _name(self, nodes: list[Node]) -> None:
+        here: Node | None = nodes[-1] if nodes else None
+        while here is not None:
+            here.is_visible, here = True, here.above
+        count = 0
+        first: dict[Node | None, Node] = {}
+        for node in nodes:
+            if not node.is_visible:
+                if node.above is not None and node.above.branch and not node.above.goes_on:
+                    node.branch, node.above.goes_on = node.above.branch, True
+                else:
+                    count += 1
+                    node.branch = f"b{count}"
+                self.branches[node.number] = node.branch
+            if node.is_user:
+                if (earlier := first.get(node.before())) is not None:
+                    self.replaces[node.number] = earlier.ident
+                first[node.before()] = node
+
+
+class Reader:
+    """Reads records one by one."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.calls = Calls()
+        self.open: list[tuple[str, str, str, Any]] = []
+        """Calls without a result: the log's id, the tool, the call's own id, its arguments."""
+        self.session = ""
+        self.facts: dict[str, str] = {}
+        self.command: Message | None = None
+        """The command of the client that was typed last."""
+
+    def read(self, number: int, record: Record) -> Iterator[Event]:
+        """At least one event of each record."""
+        value = record.value
+        here = Origin(record.here, None, "system")
+        if record.problem:
+            yield Skipped(here, record.problem)
+        elif not _is_record(value):
+            yield Skipped(here, "not a record of a session")
+        elif number in self.tree.copies:
+            yield Skipped(here, "repeated history")
+        else:
+            at, branch = when(value.get("timestamp")), self.tree.branches.get(number, "")
+            here = Origin(record.here, at, "system", value["uuid"], branch)
+            yield from self._envelope(value, here)
+            told = list(self._told(number, value, here))
+            yield from told
+            if all(isinstance(event, Fact) for event in told):
+                yield Skipped(here, "empty message")
+
+    def _envelope(self, value: Json, here: Origin) -> Iterator[Event]:
+        if value["sessionId"] != self.session:
+            self.session = value["sessionId"]
+            yield SessionStart(here.below("/sessionId"), self.session)
+        for key, name in FACTS:
+            text = words(value.get(key))
+            if text and self.facts.get(key) != text:
+                self.facts[key] = text
+                yield Fact(here.below(pointer(key)), name, text)
+
+    def _told(self, number: int, value: Json, here: Origin) -> Iterator[Event]:
+        message = value.get("message")
+        parts = message.get("parts") if isinstance(message, dict) else None
+        listed = parts if isinstance(parts, list) else []
+        match value:
+            case {"type": "user", "subtype": str(kind)}:
+                yield Skipped(here, f"injected{named(kind)}")
+            case {"type": "user"}:
+                if number in self.tree.replaces:
+                    earlier = self.tree.replaces[number]
+                    yield Fact(here, "replaces", {"kind": "edited", "message": earlier})
+                yield from self._user(listed, here)
+            case {"type": "assistant"}:
+                yield from self._agent(value, listed, here)
+            case {"type": "tool_result"}:
+                yield from self._results(value, listed, here)
+            case {"subtype": "chat_compression"}:
+                yield Notice(here, "compacted")
+            case {"subtype": "custom_title", "systemPayload": {"customTitle": str(title)}}:
+                yield Fact(here.below("/systemPayload/customTitle"), "title", title)
+                yield Skipped(here, "title")
+            case {"subtype": "slash_command", "systemPayload": {"rawCommand": str(typed)}}:
+                where = _by(here.below("/systemPayload/rawCommand"), "user")
+                self.command = Message(where, "user", typed, "command")
+                yield Skipped(here, "a command of the client")
+            case {"subtype": str(kind)} if kind in SYSTEM:
+                yield Skipped(here, f"state of the client{named(kind)}")
+            case {"subtype": kind}:
+                yield Skipped(here, f"unknown record type{named(kind)}")
+            case _:
+                yield Skipped(here, "unknown record type")
+
+    def _user(self, parts: list[Any], here: Origin) -> Iterator[Event]:
+        """A human's words, and behind them the files that they name."""
+        pictures = tuple(media(parts, here.below("/message/parts").evidence.pointer))
+        brought: list[str] = []
+        if self.command is not None and _is_soon(self.command.origin.at, here.at):
+            # A command that is a prompt: the words are its text.
+            yield self.command
+            brought.append("")
+        self.command = None
+        for index, part in enumerate(parts):
+            match part:
+                case {"text": str(text)} if brought or BROUGHT.match(text):
+                    brought.append(text)
+                case {"text": str(text)} if text.strip():
+                    where = _by(here.below(pointer("message", "parts", index, "text")), "user")
+                    yield Message(where, "user", text, "typed", pictures)
+                    pictures = ()
+        if pictures:
+            shown = "\n".join(mark_of(one.media, one.size) for one in pictures)
+            yield Message(
+                _by(here.below("/message/parts"), "user"), "user", shown, "typed", pictures
+            )
+        if brought:
+            yield Fact(here.below("/message/parts"), "brought", {"text": "".join(brought)})
+
+    def _agent(self, value: Json, parts: list[Any], here: Origin) -> Iterator[Event]:
+        if words(value.get("model")):
+            yield Fact(here.below("/model"), "model", value["model"])
+        if used := counts(value.get("usageMetadata"), USAGE):
+            yield Fact(here.below("/usageMetadata"), "usage", used)
+        for index, part in enumerate(parts):
+            yield from self._part(
+                part, _by(here.below(pointer("message", "parts", index)), "agent"), index
+            )
+
+    def _part(self, part: Any, here: Origin, index: int) -> Iterator[Event]:
+        match part:
+            case {"text": str(text), "thought": True}:
+                if text.strip():
+                    yield Thinking(here.below("/text"), text)
+            case {"text": str(text)}:
+                if text.strip():
+                    yield Message(here.below("/text"), "agent", text)
+            case {"functionCall": {"name": str(tool), **rest}}:
+                logged, sent = words(rest.get("id")), rest.get("args")
+                where = here.below("/functionCall")
+                call = str(self.calls.issue(logged, here.message, index))
+                self.open.append((logged, tool, call, sent))
+                name = where.below("/name").evidence.pointer
+                if not isinstance(sent, dict):
+                    yield ToolCall(where, call, tool, part["functionCall"], name)
+                    return
+                plain = renamed(sent)
+                meant = Meant(tool, plain) if plain != sent else None
+                yield ToolCall(where.below("/args"), call, tool, sent, name, meant)
+            case _:
+                yield Skipped(here, "unknown part of a message")
+
+    def _results(self, value: Json, parts: list[Any], here: Origin) -> Iterator[Event]:
+        for index, part in enumerate(parts):
+            where = here.below(pointer("message", "parts", index))
+            match part:
+                case {"functionResponse": dict(answer)}:
+                    yield self._result(value, answer, parts, where.below("/functionResponse"))
+                case {"text": str()}:
+                    yield Skipped(where, "injected: text beside a result")
+
+    def _result(self, value: Json, answer: Json, parts: list[Any], here: Origin) -> Event:
+        asked = self._asked(words(answer.get("id")), words(answer.get("name")))
+        if asked is None:
+            return Skipped(here, "result without its call")
+        _, tool, call, sent = asked
+        shown = value.get("toolCallResult")
+        client = shown if isinstance(shown, dict) else {}
+        held = answer.get("response")
+        told = Told(
+            tool,
+            sent,
+            client.get("status"),
+            "/toolCallResult/status",
+            held if isinstance(held, dict) else {},
+            here.below("/response").evidence.pointer,
+            client.get("resultDisplay"),
+            "/toolCallResult/resultDisplay",
+        )
+        output, place = told.output()
+        end = verdict(told)
+        files = tuple(changes(told)) if end.outcome == "ok" else ()
+        where = Origin(
+            here.evidence.at(place or here.evidence.pointer), here.at, "agent", None, here.branch
+        )
+        pictures = tuple(media(parts, "/message/parts"))
+        amended = is_amended(told) and bool(files)
+        return ToolResult(where, call, output, *end, files, pictures, amended=amended)
+
+    def _asked(self, logged: str, tool: str) -> tuple[str, str, str, Any] | None:
+        """The call that a result answers: of its id, or the first of its tool that has no id."""
+        for one in self.open:
+            if (one[0] == logged and logged) or (not one[0] and one[1] == tool):
+                self.open.remove(one)
+                return one
+        return None
+
+
+def _is_soon(before: str | None, now: str | None) -> bool:
+    if before is None or now is None:
+        return False
+    gone = datetime.fromisoformat(now) - datetime.fromisoformat(before)
+    return timedelta(0) <= gone < APART
+
+
+def _by(here: Origin, actor: str) -> Origin:
+    return Origin(here.evidence, here.at, actor, here.message, here.branch)
