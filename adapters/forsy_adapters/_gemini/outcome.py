@@ -19,6 +19,7 @@ TAIL = later(
     r"\s*(?:</untrusted_context>)?\s*\Z"
 )
 """What stands below a command's output."""
+ENDS = later(r"(?i)exit|return[ _-]?(?:code|status)")
 NO_SIGNAL = ("(none)", "0")
 MOST = 800
 """Characters that it takes."""
@@ -95,13 +96,15 @@ def verdict(told: Told) -> Verdict:
     return shell_verdict(words(told.answer.get("output")), told.answer_at) or Verdict()
 
 
-def shell_verdict(text: str, where: str) -> Verdict | None:
+def shell_verdict(text: str, answer_at: str) -> Verdict | None:
     """What stands below the output of a command; None where nothing does."""
     tail = TAIL.search(text, max(0, len(text) - MOST))
     if tail is None:
         return None
-    code, signal = tail["code"], tail["signal"]
+    code, signal, where = tail["code"], tail["signal"], answer_at + "/output"
     if code and code != "(none)":
+        # Where the command speaks of such codes too, its text is no sure place for this one.
+        where = answer_at if ENDS.search(text, 0, tail.start()) else where
         return Verdict("failed" if int(code) else "ok", "exit-code", where, int(code))
     if signal and signal not in NO_SIGNAL:
         return Verdict("failed", "signal", where)
