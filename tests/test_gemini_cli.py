@@ -128,6 +128,18 @@ def test_words_said_twice_are_two_messages(tmp_path: Path) -> None:
     assert [one.text for one in found if isinstance(one, Message)] == ["Go on", "Go on"]
 
 
+def test_a_conversation_told_anew_hides_nothing_that_is_said_later(tmp_path: Path) -> None:
+    def turn(number: int) -> list[Any]:
+        words = message(f"g{number}", "gemini", [{"text": "Yes"}])
+        return [message(f"u{number}", "user", [{"text": "Go on"}]), words]
+
+    first, anew, later = turn(1), turn(2), turn(3)
+    given = [{"$set": {"messages": listed}} for listed in (anew, [*anew, *later])]
+    found = events(tmp_path, [*first, *anew, given[0], *later, given[1]])
+    told = [one for one in found if isinstance(one, Message)]
+    assert [one.origin.message for one in told] == ["u1", "g1", "u3", "g3"]
+
+
 def test_a_way_back_to_what_is_not_here_leaves_nothing_behind(tmp_path: Path) -> None:
     found = events(tmp_path, [message("u1", "user", "Hello"), {"$rewindTo": "lost"}])
     assert all(not one.origin.branch for one in found)

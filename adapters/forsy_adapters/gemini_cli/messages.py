@@ -182,7 +182,7 @@ class Survey:
         ]
         names = {one["id"] for _, one in listed}
         first = self.entries.get(listed[0][1]["id"]) if listed else None
-        if first is not None and first.is_bare:
+        if first is not None and first.is_bare and first.ident not in self.copies:
             run = [one for one in self.order[first.number :] if one.ident in names]
             atoms = set().union(*(one.atoms for one in run))
             if atoms and all(self.alike[atom][0] < first.number for atom in atoms):
