@@ -5,6 +5,7 @@ visible line, what the user went back from was left. A call has an id only where
 one; its result names the tool. Learnt from 0.15 (chatRecordingService).
 """
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
@@ -84,6 +85,9 @@ USAGE = {
 }
 APART = timedelta(milliseconds=250)
 """Less than anybody needs to type, and more than a command of the client to send its prompt."""
+ANSWERED = "User has provided the following answers:\n\n"
+QUESTION = later(r"^\*\*[^\n]{1,200}?\*\*: ", re.M)
+"""What stands before each of them: the question's heading."""
 BROUGHT = later(r"\s*--- Content from referenced files ---")
 """Before the files that the user's words name."""
 
@@ -313,7 +317,9 @@ class Reader:
             where = here.below(pointer("message", "parts", index))
             match part:
                 case {"functionResponse": dict(answer)}:
-                    yield self._result(value, answer, parts, where.below("/functionResponse"))
+                    told = self._result(value, answer, parts, where.below("/functionResponse"))
+                    yield told
+                    yield from _answers(told)
                 case {"text": str()}:
                     yield Skipped(where, "injected: text beside a result")
 
@@ -352,6 +358,15 @@ class Reader:
                 self.open.remove(one)
                 return one
         return None
+
+
+def _answers(told: Event) -> Iterator[Event]:
+    """What a human chose or wrote in a dialog."""
+    if isinstance(told, ToolResult) and (told.output or "").startswith(ANSWERED):
+        shown = QUESTION.split((told.output or "")[len(ANSWERED) :])
+        if said := "\n".join(one.strip() for one in shown if one.strip()):
+            here = _by(told.origin, "user")
+            yield Message(here, "user", said, "answer", (), told.call, within=True)
 
 
 def _is_soon(before: str | None, now: str | None) -> bool:

@@ -56,11 +56,19 @@ REFUSED: Rows = (
 PLAN: Rows = (
     # What a plan that was offered came to.
     ("sent-back", later(r"Plan rejected\."), "rejected"),
-    ("stayed-in-plan-mode", later(r"User cancelled the plan approval dialog"), "rejected"),
+    (
+        "stayed-in-plan-mode",
+        later(r"User cancelled the plan approval dialog|Plan execution was not approved\."),
+        "rejected",
+    ),
 )
 QUESTION: Rows = (
     # What became of a dialog.
-    ("nobody-answered", later(r"User dismissed ask_user dialog"), "rejected"),
+    (
+        "nobody-answered",
+        later(r"User (?:dismissed ask_user dialog|declined to answer the questions)"),
+        "rejected",
+    ),
 )
 AGENT: Rows = (
     (
@@ -69,7 +77,13 @@ AGENT: Rows = (
         "launched",
     ),
 )
-BY_TOOL = {SHELL: STOPPED, "exit_plan_mode": PLAN, "ask_user": QUESTION, "agent": AGENT}
+BY_TOOL = {
+    SHELL: STOPPED,
+    "exit_plan_mode": PLAN,
+    "ask_user": QUESTION,
+    "ask_user_question": QUESTION,
+    "agent": AGENT,
+}
 SUBAGENTS: dict[str, tuple[Outcome, str]] = {
     "error": ("failed", "status"),
     "failed": ("failed", "status"),
