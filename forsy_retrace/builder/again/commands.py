@@ -3,10 +3,11 @@
 import posixpath
 from itertools import islice
 
-from forsy_retrace.commands import Command, Simple
+from forsy_retrace.commands import Command, Simple, classify
 from forsy_retrace.patterns import later
 
 from ..checks.places import between_slashes
+from ..outputs.printed import scripts
 from ..touched.paths import absolute, known_places
 from .attempts import LOOKS, NEARLY, SOON, Attempt, operands
 from .likeness import are_alike
@@ -19,14 +20,14 @@ def same_command(old: Attempt, new: Attempt) -> bool:
 
 
 def same_check(old: Attempt, new: Attempt) -> bool:
-    """A check of the kind that had failed, by the same tool; a fixer that mends it is none."""
+    """A check of the kind that had failed, by the same tool, which the runner of a script may show; a fixer that mends it is none."""
     if old.check is None or new.check is None or not (old.step.success is False or old.hidden):
         return False
     if new.step.operation == "edit" and new.step.success:
         return False
     if old.check.kind != new.check.kind or old.check.kind == "read-back":
         return False
-    if family(old.line) != family(new.line):
+    if _tools(old).isdisjoint(_tools(new)):
         return False
     if _other_task(old.line, new.line):
         return False
@@ -82,6 +83,13 @@ def _task(run: Command) -> str:
     """The task that a line is for, by its name; empty where it is for none."""
     is_task = any(one.name == run.main and one.rule.startswith("script:") for one in run.simples)
     return run.main.split()[-1] if is_task else ""
+
+
+def _tools(one: Attempt) -> set[str]:
+    """By which tools a check ran: its line's, and those that the runner of a script shows."""
+    shown = (classify(line) for line in scripts(one.step))
+    kind = one.check.kind if one.check else None
+    return {family(one.line), *(family(run) for run in shown if run.check == kind)}
 
 
 def family(run: Command) -> str:
