@@ -219,6 +219,8 @@ def _complains(line: str, run: Command | None) -> bool:
     """
     if run is None:
         return CALLED_ERROR.match(line) is not None
+    if any(of in run.programs and words.fullmatch(line) for of, words in REFUSALS.items()):
+        return True
     if not ERROR_ONLY.match(line) or _says_gone(line, run):
         return False
     if run.operation not in SHOWS and any(map(CALLED_ERROR.match, (line, line.partition(": ")[2]))):
@@ -248,6 +250,25 @@ SPEAKS_AS = {
     "mariadb": ("error",),
 }
 """What programs write in front of an error message in place of their names."""
+REFUSALS = {
+    "gh": later(
+        r"(?i)(?:run|job) \d+ is still in progress; logs will be available when it is complete"
+        r"|no checks reported on the .+ branch|no (?:open )?pull requests found for branch .+"
+        r"|(?:failed to determine base repo: )?(?:no git remotes found"
+        r"|none of the git remotes configured for this repository .+)"
+        r"|to get started with github cli, please run: .+|alternatively, populate the \w+ environment variable .+"
+    ),
+    "aws": later(
+        r"(?i)(?:aws: \[error\]: )?an error occurred \(\w+\)(?: when calling the \w+ operation.*)?: .+"
+        r"|unable to locate credentials\..*"
+    ),
+    "kubectl": later(
+        r"(?i)error from server(?: \(\w+\))?: .+|unable to connect to the server: .+"
+        r"|the connection to the server \S+ was refused\b.*"
+    ),
+    "docker": later(r"(?i)cannot connect to the docker daemon\b.*|error response from daemon: .+"),
+}
+"""How programs refuse that name neither themselves nor an error in front."""
 CODE = later(r" \d+ \(\w+\)(?: at line \d+)?$")
 """The number of an error, its SQL state and its place, behind the word."""
 ECHOES = frozenset(["echo", "printf", "print"])
