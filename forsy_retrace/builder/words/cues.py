@@ -179,6 +179,7 @@ def cues_of(text: str, context: Context) -> Cues:
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
         answers=ANSWERS.search(said) is not None,
         disputes=DISPUTES.match(said) is not None,
+        banned=ban["what"].rstrip(".") if (ban := BANS.search(said)) else "",
         states=STATES.match(said) is not None and not found.keys() & STEERS,
         printed=failure is not None,
         wordless=pasted and own is None,
@@ -188,6 +189,11 @@ def cues_of(text: str, context: Context) -> Cues:
     )
 
 
+BANS = later(
+    r"(?i)\b(?:don'?t|do not|never|stop|avoid) (?:use|using|rely(?:ing)? on|depend(?:ing)? on|call(?:ing)?|import(?:ing)?) "
+    r"(?:the |an? |any )?[`\"']?(?P<what>(?!(?:it|that|this|them|these|those|any|more|all)\b)[\w./:-]{3,60})"
+)
+"""How words forbid to use something, by its name."""
 HEAD, TAIL = 1500, 500
 """Characters of a message that are read: a paste lies between a person's words, or before them."""
 

@@ -94,6 +94,8 @@ class Cues(NamedTuple):
     """It says itself that it answers."""
     disputes: bool
     """Its first words say that what the agent said is not so."""
+    banned: str
+    """What it forbids to be used, by its name."""
 
 
 Test = Callable[[Cues, Context, str], bool]
@@ -173,6 +175,12 @@ def _steers(cues: Cues) -> bool:
     is_told = bool({"constrain", "forbid", "prefer"} & set(cues.found))
     says = (SETS.match(whole), SETS.match(cues.rest), VIEW.match(whole), NEEDS.search(whole))
     return is_told or any(says)
+
+
+def _was_used(what: str, context: Context) -> bool:
+    """Whether the agent's last words name a thing, and not only where they offer more."""
+    told = context.last_words.rpartition("\n\n")[0] if context.offered else context.last_words
+    return bool(what) and re.search(rf"(?<!\w){re.escape(what)}(?!\w)", told, re.I) is not None
 
 
 def _answers_points(said: str, listed: str) -> bool:
@@ -471,6 +479,9 @@ RULES: tuple[Rule, ...] = (
     Rule("prefers-otherwise", "correction", "correction", 0.72,
          "It names another way than the one just taken.",
          lambda c, x, via: x.acted and "prefer" in c.found and not c.question),
+    Rule("forbids-what-was-used", "correction", "correction", 0.68,
+         "After work that changed something, it forbids to use what the agent's last words name, and not only where they offer more.",
+         lambda c, x, via: x.acted and not x.asked and not c.question and _was_used(c.banned, x)),
     Rule("adds-while-working", "new_constraint", "new_instruction", 0.7,
          "It opens with an addition, and no mere question, while the work is under way or was cut.",
          lambda c, x, via: x.worked and c.opens == "constrain" and (x.cut or via == "queued")

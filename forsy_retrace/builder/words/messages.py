@@ -51,7 +51,7 @@ def read_message(text: str, via: str, context: Context) -> Reading:
 
 
 KINDS = {
-    "correction": ("correct", "symptom", "prefer", "no", "again", "unsure"),
+    "correction": ("correct", "symptom", "prefer", "no", "again", "unsure", "forbid"),
     "approval": ("praise", "yes", "permit"),
     "clarification": ("clarify",),
     "new_instruction": ("constrain", "forbid"),
