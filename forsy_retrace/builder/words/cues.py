@@ -63,7 +63,7 @@ SUPPOSED = later(
 )
 """What tells of a case or a wish, and not of what is."""
 GOES_ON = later(
-    r"(?i)\s+(?:basically |only |just )?(?:the same|like|by|if|when|morning|afternoon|evening|to have)\b"
+    r"(?i)\s+(?:(?:about|almost|basically|exactly|just|much|nearly|only|pretty) )*(?:the same|like|by|if|when|morning|afternoon|evening|to have)\b"
 )
 """What makes plain words of a word of praise before it."""
 TO_COME = later(r"(?i)\s+to\b")
@@ -179,6 +179,7 @@ def cues_of(text: str, context: Context) -> Cues:
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
         answers=ANSWERS.search(said) is not None,
         disputes=DISPUTES.match(said) is not None,
+        prefers=_prefers(said, spans),
         banned=ban["what"].rstrip(".") if (ban := BANS.search(said)) else "",
         states=STATES.match(said) is not None and not found.keys() & STEERS,
         printed=failure is not None,
@@ -187,6 +188,13 @@ def cues_of(text: str, context: Context) -> Cues:
         orders=opens == "request" and _orders(said, spans.get("request", (0, 0))[1]),
         takes_up=words <= 4 and _takes_up(context.last_words, found.get("request", "")),
     )
+
+
+def _prefers(said: str, spans: Mapping[str, Span]) -> bool:
+    """Whether it names another way before anything is asked."""
+    at = spans.get("prefer", (len(said), 0))[0]
+    here = next((one for one in SENTENCE.finditer(said) if one.end() > at), None)
+    return here is not None and not {"?", "？"} & set(said[: here.end()])
 
 
 BANS = later(

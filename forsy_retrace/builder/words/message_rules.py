@@ -94,6 +94,8 @@ class Cues(NamedTuple):
     """It says itself that it answers."""
     disputes: bool
     """Its first words say that what the agent said is not so."""
+    prefers: bool
+    """It names another way before anything in it is asked."""
     banned: str
     """What it forbids to be used, by its name."""
 
@@ -479,6 +481,9 @@ RULES: tuple[Rule, ...] = (
     Rule("prefers-otherwise", "correction", "correction", 0.72,
          "It names another way than the one just taken.",
          lambda c, x, via: x.acted and "prefer" in c.found and not c.question),
+    Rule("prefers-otherwise-and-asks", "direct_request", "new_instruction", 0.62,
+         "It names another way than the one just taken, and goes on to ask for something.",
+         lambda c, x, via: x.acted and c.prefers and c.question and not x.asked),
     Rule("forbids-what-was-used", "correction", "correction", 0.68,
          "After work that changed something, it forbids to use what the agent's last words name, and not only where they offer more.",
          lambda c, x, via: x.acted and not x.asked and not c.question and _was_used(c.banned, x)),

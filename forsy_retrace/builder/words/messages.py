@@ -54,7 +54,7 @@ KINDS = {
     "correction": ("correct", "symptom", "prefer", "no", "again", "unsure", "forbid"),
     "approval": ("praise", "yes", "permit"),
     "clarification": ("clarify",),
-    "new_instruction": ("constrain", "forbid"),
+    "new_instruction": ("constrain", "forbid", "prefer"),
     "other": ("unsure", "report"),
 }
 AT_HEAD = ("yes", "no")
