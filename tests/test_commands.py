@@ -50,6 +50,8 @@ OPERATIONS = {
     "perl -pi -e s/a/b/ app.py": "edit",
     "echo hello > out.txt": "write",
     "echo hello >> out.txt": "edit",
+    "cat > out.txt <<'E'\nhello\nE\ngit log -1 >> out.txt": "write",
+    "cat > out.txt <<'E'\nhello\nE\ngit log -1 >> all.txt": "edit",
     "echo hello | sudo tee /etc/motd": "write",
     "git push 2>&1 | tee push.log": "execute",
     "sed -n 1,20p app.py | tee -a logs/app.log": "read",

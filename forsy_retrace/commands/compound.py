@@ -227,7 +227,15 @@ def _sense(simples: Sequence[Simple], at: int, fixer: Simple | None) -> _Sense:
         return _Sense("edit", fixer.rule, check, checked)
     if rule == "run-program" and any(done.check == "build" for done in simples[:at]):
         return _Sense("verify", "run-after-build", "run", at)
+    if rule == "redirect-append" and _began(simples[:at], simples[at].writes):
+        return _Sense("write", rule, check, checked)
     return _Sense(operation, rule, check, checked)
+
+
+def _began(before: Sequence[Simple], files: Sequence[str]) -> bool:
+    """Whether commands put the first text into all of some files, to which more is appended."""
+    begun = {path for done in before if done.rule == "redirect-write" for path in done.writes}
+    return begun.issuperset(files)
 
 
 def _each(lists: list[tuple[str, ...]]) -> tuple[str, ...]:
