@@ -26,10 +26,10 @@ RUNS = (
     r"|dotnet|\./\S+|[\w.-]+/[\w./-]+@\S+)(?=\s)"
 )
 """What a step of a workflow runs: a program, or an action by its name and version."""
-FENCES = later(
-    rf"```.*?(?:```|\Z)|^Run {RUNS}[^\n]*[^\n.:,]\n(?:[^\n]*+\n){{0,400}}?[^\n]*Process completed with exit code \d+\.?",
-    re.S | re.M,
-)
+_LOG = rf"^Run {RUNS}[^\n]*[^\n.:,]\n(?:[^\n]*+\n){{0,400}}?[^\n]*Process completed with exit code \d+\.?"
+LOG = later(_LOG, re.M)
+"""The log of a step of GitHub's workflows."""
+FENCES = later(rf"```.*?(?:```|\Z)|{_LOG}", re.S | re.M)
 """What was pasted and is known to be: between fences, or the log of a step of GitHub's workflows."""
 NEGATED = later(
     r"(?i)(?:\b(?:not|no|never|isn't|ain't|doesn't|didn't|nicht|kein|pas|não|не)\s+(?:\w+\s+)?|[不没未])$"

@@ -6,7 +6,7 @@ from forsy_retrace.evidence import Vote
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
-from .cues import OPENERS, SENTENCE, cues_of
+from .cues import LOG, OPENERS, SENTENCE, cues_of
 from .message_rules import (
     NO_MORE,
     PASTED,
@@ -101,9 +101,11 @@ def _passage(text: str, kind: str, cues: Cues) -> str | None:
     """The shortest verbatim passage that carries the judgement: the sentence with its phrase.
 
     Where something is pasted, it is the words behind that. What stands between fences is no part of
-    it, unless the phrase does: then it is all of a short one. Where nothing tells which one of many
-    does, none.
+    it, unless the phrase does: then it is all of a short one; nor is the log of a workflow, unless
+    nothing else was said. Where nothing tells which one of many does, none.
     """
+    said = LOG.sub("", text)
+    text = said if said.strip() else text
     stripped = text.strip()
     if not stripped:
         return None
