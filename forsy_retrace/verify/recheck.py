@@ -115,6 +115,12 @@ def _is_code(value: Any, told: Any) -> bool:
     return not found or value is all(code == 0 for code in found)
 
 
+def _tells_code(value: Any, text: Any) -> bool:
+    """One of the codes in the words around what a command printed, which may print such words."""
+    found = [int(one[1]) for one in EXIT_WORDS.finditer(str(text))]
+    return any(value is (code == 0) for code in found)
+
+
 def codes(told: Any) -> Iterator[int]:
     """The exit codes that a value tells: itself, the first in its words, all in an object."""
     match told:
@@ -218,6 +224,7 @@ BY_PLACE: dict[str, Callable[[Any, Any], bool]] = {
     "exit-status": _is_status,
     "exit-code": _is_code,
     "exit-code-told": _is_code,
+    "exit-code-in-output": _tells_code,
     "background-exit-code": _is_code,
     "exit-mark": _is_exit_mark,
     "status-shown": _is_shown_status,
@@ -275,8 +282,10 @@ FAILED = frozenset(
         "edit-failed",
         "edit-refused",
         "editor-error",
+        "error-code",
         "error-step",
         "error-text",
+        "exited-with-error",
         "hook-blocked",
         "input-refused",
         "interrupted",
@@ -288,6 +297,7 @@ FAILED = frozenset(
         "not-permitted",
         "not-supported",
         "patch-refused",
+        "plan-not-approved",
         "prompt-aborted",
         "refused",
         "rejected-by-user",

@@ -158,6 +158,8 @@ def _is_ours(record: Record) -> bool:
     match record.value:
         case {"message": {"parts": _}} | {"systemPayload": _}:
             return False  # Qwen Code's, in the same envelope
+        case {"type": "result", **rest} if "subtype" not in rest:
+            return False  # another client's: Copilot CLI ends what it prints with one
         case {"type": str(kind), **rest} if kind in TYPES:
             return any(key in rest for key in ENVELOPE) or kind == "file-history-snapshot"
     return False
