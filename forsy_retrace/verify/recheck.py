@@ -286,6 +286,7 @@ FAILED = frozenset(
         "error-step",
         "error-text",
         "exited-with-error",
+        "file-not-shown",
         "hook-blocked",
         "input-refused",
         "interrupted",

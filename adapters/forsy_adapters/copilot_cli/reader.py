@@ -281,7 +281,8 @@ class Reader:
         if not isinstance(sent, dict | str):
             sent, path = one, ""
         where = here.below(pointer(key)).evidence.pointer
-        meant = Meant("LS", sent) if ident in self.found.folders else None
+        like = self.found.likes.get(ident)
+        meant = Meant(like, sent) if like else None
         return ToolCall(here.below(path), name, tool, sent, where, meant)
 
     def _started(self, place: int, value: Any, data: Json, here: Origin) -> Iterator[Event]:

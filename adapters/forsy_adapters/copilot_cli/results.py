@@ -36,8 +36,17 @@ SHELL = later(
     r" with (?:shellId|sessionId))|shellId): (\S{1,100}?)(?: |>)",
     re.M,
 )
-BACKGROUND = later(r"Agent started in background with agent_id: |Agent moved to background ")
-REFUSED = later(r"Plan not approved\b")
+OPENINGS: tuple[tuple[str, re.Pattern[str], Outcome, str], ...] = (
+    # How what came back begins that did not do what was asked, though `success` is true.
+    (
+        "task",
+        later(r"Agent (?:started in|moved to) background\b"),
+        "launched",
+        "still-running",
+    ),
+    ("exit_plan_mode", later(r"Plan not approved\b"), "rejected", "plan-not-approved"),
+    ("view", later(r"File too large to read at once\b"), "failed", "file-not-shown"),
+)
 GUIDANCE = later(r"^Tool \"[^\"\n]{1,80}\" succeeded\. Additional guidance from ", re.M)
 """How words of a hook begin that stand behind what a tool printed."""
 TAIL = 1000
@@ -70,11 +79,10 @@ def verdict(tool: str, data: Json) -> Verdict:
             return _failed(tool, data, text or "")
         case {"success": True} if tool in SHELLS:
             return _of_shell(data, text or "", path)
-        case {"success": True} if tool == "task" and BACKGROUND.match(text or ""):
-            return Verdict("launched", "still-running", path)
-        case {"success": True} if tool == "exit_plan_mode" and REFUSED.match(text or ""):
-            return Verdict("rejected", "plan-not-approved", path)
         case {"success": True}:
+            for name, opening, outcome, rule in OPENINGS:
+                if name == tool and opening.match(text or ""):
+                    return Verdict(outcome, rule, path)
             return Verdict("ok", "success-flag", "/data/success")
     return Verdict()
 

@@ -26,8 +26,8 @@ class Survey:
         """The end of a stream, which alone names the session."""
         self.tools: dict[str, str] = {}
         """The calls that messages ask for, and their tools."""
-        self.folders: set[str] = set()
-        """The calls that looked at a folder."""
+        self.likes: dict[str, str] = {}
+        """What calls work like: that of a server's tool, or a look at a folder."""
         self.agents: dict[str, str] = {}
         """Subagents by their ids and by the calls that started them, as actors."""
         self.names_models = False
@@ -54,6 +54,12 @@ class Survey:
         if other:
             self.agents.setdefault(other, self.agents[ident])
         return self.agents[ident]
+
+    def served(self, call: str, told: Json) -> None:
+        """Notes that a call is one of a server's tool: here `-` joins the two names."""
+        match told:
+            case {"mcpServerName": str(server), "mcpToolName": str(tool)}:
+                self.likes[call] = f"mcp__{server}__{tool}"
 
     def ended(self, record: Record, call: str, data: Json) -> None:
         """Joins a command that ran on with what was told of its end."""
@@ -115,9 +121,10 @@ def survey(source: Source) -> Survey:
                 _asked(found, data)
             case {"type": "tool.execution_start", "data": {"toolCallId": str(call)}}:
                 found.tools.setdefault(call, words(data.get("toolName")))
+                found.served(call, data)
             case {"type": "tool.execution_complete", "data": {"toolCallId": str(call)}}:
                 if results.is_folder(data):
-                    found.folders.add(call)
+                    found.likes[call] = "LS"
                 found.ended(record, call, data)
             case {"type": "subagent.started", "data": {"toolCallId": str(call)}}:
                 found.named(words(value.get("agentId")) or call, words(data.get("agentName")), call)
@@ -138,6 +145,7 @@ def _asked(found: Survey, data: Json) -> None:
         match one:
             case {"toolCallId": str(call), "name": str(tool)}:
                 found.tools[call] = tool
+                found.served(call, one)
 
 
 def in_order(records: Iterable[Record]) -> Iterator[tuple[int, Record]]:
