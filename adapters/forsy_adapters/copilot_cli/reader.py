@@ -3,26 +3,22 @@
 from collections.abc import Iterator
 from typing import Any
 
-from forsy_retrace.calls import Calls
 from forsy_retrace.events import (
-    Delegation,
     Event,
     Fact,
-    Meant,
     Message,
     Notice,
     Origin,
     SessionStart,
     Skipped,
     Thinking,
-    ToolCall,
-    ToolResult,
     Via,
 )
 from forsy_retrace.sdk import counts, named, pointer, when, words
 from forsy_retrace.source import Record
 
-from . import files, results
+from . import results
+from .exchange import Exchange, by
 from .kinds import HUMAN, LIMITS, PLAN, USAGE, Json, data_of, left_out
 from .survey import Survey
 
@@ -37,20 +33,10 @@ class Reader:
 
     def __init__(self, found: Survey) -> None:
         self.found = found
-        self.calls = Calls()
-        self.sent: dict[str, Any] = {}
-        """The arguments of the calls so far."""
-        self.message: dict[str, str] = {}
-        """The messages that asked for them, where they do not name their model."""
-        self.clients: set[str] = set()
-        """Calls that the client made by itself."""
+        self.calls = Exchange(found)
         self.seen: set[str] = set()
         self.prompts: set[str] = set()
         self.briefed: set[str] = set()
-        self.reports: dict[str, str] = {}
-        """What the calls that started subagents brought."""
-        self.background: dict[str, str] = {}
-        """Subagents that work while the agent goes on, and the calls that started them."""
         self.notified = False
         """Whether the last record was a notification."""
         self.thoughts: dict[str, str] = {}
@@ -63,12 +49,12 @@ class Reader:
         """At least one event of each record."""
         value = record.value
         here = self._origin(place, record)
-        if record.problem:
-            yield Skipped(here, record.problem)
-            return
         if place == 0 and not self.found.begins and self.found.last:
             end, ident = self.found.last
             yield SessionStart(Origin(end.here.at("/sessionId"), None, "system"), ident)
+        if record.problem:
+            yield Skipped(here, record.problem)
+            return
         if isinstance(value, dict) and isinstance(value.get("id"), str) and value["id"]:
             if value["id"] in self.seen:
                 yield Skipped(here, "repeated history")
@@ -109,16 +95,18 @@ class Reader:
                     where = by(here.below("/data/content"), self.found.actor(value))
                     yield Thinking(where, text)
             case {"type": "tool.execution_start", "data": dict(data)}:
-                yield from self._started(place, value, data, here)
+                yield from self.calls.started(value, data, here)
             case {"type": "tool.execution_complete", "data": dict(data)}:
-                yield from self._result(value, data, here)
+                yield from self.calls.result(value, data, here)
             case {"type": "tool.user_requested", "data": {"arguments": {"command": str(line)}}}:
                 where = by(here.below("/data/arguments/command"), "user")
                 yield Message(where, "user", line, "shell line")
             case {"type": "permission.completed", "data": dict(data)}:
-                yield from self._permission(data, here)
+                yield from self.calls.permitted(data, here)
             case {"type": "subagent.started", "data": {"toolCallId": str(call)}}:
-                yield from self._delegated(value, call, here)
+                yield from self.calls.delegated(value, call, here)
+            case {"type": "abort", "data": {"reason": "autopilot_credit_limit" as reason}}:
+                yield Notice(here.below("/data/reason"), "limit", reason)
             case {"type": "abort"}:
                 yield Notice(here, "interrupted")
             case {"type": "session.error", "data": {"message": str(text), **rest}}:
@@ -229,9 +217,7 @@ class Reader:
         requests = requests if isinstance(requests, list) else []
         actor = self.found.actor(value)
         if self.notified and _is_look(requests) and not words(data.get("interactionId")):
-            self.clients.update(
-                words(one.get("toolCallId")) for one in requests if isinstance(one, dict)
-            )
+            self.calls.of_client(requests)
             yield Skipped(here, "a call that the client made by itself")
             return
         here = Origin(here.evidence, here.at, actor, message)
@@ -241,7 +227,7 @@ class Reader:
         if words(data.get("content")):
             yield self._words(data["content"], bool(requests), here.below("/data/content"))
         for index, one in enumerate(requests):
-            yield self._asked(one, here.below(pointer("data", "toolRequests", index)))
+            yield self.calls.asked(one, here.below(pointer("data", "toolRequests", index)))
         told = counts(data, {"outputTokens": "output_tokens"})
         if told and self.found.counts == "assistant.message":
             yield Fact(here.below("/data/outputTokens"), "usage", told)
@@ -259,107 +245,18 @@ class Reader:
 
     def _words(self, text: str, asks: bool, here: Origin) -> Event:
         """Words; the last of a subagent's turn are its report, which its call may have brought."""
-        if asks or here.actor not in self.reports:
-            return Message(here, "agent", text)
-        if text.strip() in self.reports[here.actor]:
+        call = self.calls.background.get(here.actor)
+        if call and not asks:
+            return Message(here, "agent", text, "notification", answers=call)
+        if not asks and text.strip() in self.calls.reports.get(here.actor, ""):
             return Skipped(here, "a subagent's report, repeated in the call that started it")
-        call = self.background.get(here.actor)
-        return Message(here, "agent", text, "notification" if call else "typed", answers=call)
-
-    def _asked(self, one: Any, here: Origin) -> Event:
-        match one:
-            case {"toolCallId": str(ident), "name": str(tool), **rest}:
-                return self._call(ident, tool, "name", one, rest.get("arguments"), here)
-        return Skipped(here, "a call that names no tool")
-
-    def _call(self, ident: str, tool: str, key: str, one: Json, sent: Any, here: Origin) -> Event:
-        name = self.calls.issue(ident, tool, one.get("arguments"))
-        if name is None:
-            return Skipped(here, "repeated call")
-        self.sent[name], self.message[name] = sent, str(here.message)
-        path = "/arguments"
-        if not isinstance(sent, dict | str):
-            sent, path = one, ""
-        where = here.below(pointer(key)).evidence.pointer
-        like = self.found.likes.get(ident)
-        meant = Meant(like, sent) if like else None
-        return ToolCall(here.below(path), name, tool, sent, where, meant)
-
-    def _started(self, place: int, value: Any, data: Json, here: Origin) -> Iterator[Event]:
-        """A call that no message asked for; any other is told there."""
-        ident, tool = words(data.get("toolCallId")), words(data.get("toolName"))
-        if not tool or ident in self.calls.issued or ident in self.clients:
-            yield Skipped(here, "repeated call" if tool else "a call that names no tool")
-            return
-        here = Origin(here.evidence, here.at, self.found.actor(value), here.message)
-        yield self._call(ident, tool, "toolName", data, data.get("arguments"), here.below("/data"))
-
-    def _result(self, value: Any, data: Json, here: Origin) -> Iterator[Event]:
-        ident = words(data.get("toolCallId"))
-        if data.get("isUserRequested") is True:
-            yield Skipped(here, "output of the user's own command")
-            return
-        if ident in self.clients:
-            yield Skipped(here, "result of a call that the client made by itself")
-            return
-        call = self.calls.answer(ident) if ident else None
-        if call is None:
-            yield Skipped(here, "repeated result" if ident else "result without its call")
-            return
-        here = Origin(here.evidence, here.at, self.found.actor(value), here.message)
-        tool = self.found.tools.get(ident, "")
-        text, path = results.output(data)
-        told = results.verdict(tool, data)
-        made = tuple(files.changes(tool, self.sent.get(call), data))
-        if ident in self.found.agents:
-            started = self.found.agents[ident]
-            self.reports[started] = text or ""
-            if told.outcome == "launched":
-                self.background[started] = call
-        end = self.found.ends.get(ident) if told.outcome == "launched" else None
-        shown = results.pictures(data)
-        where = here.below(path)
-        yield ToolResult(where, call, text, *told, changes=made, attachments=shown, end=end)
-        if not self.found.names_models and words(data.get("model")) and call in self.message:
-            asked = Origin(here.evidence.at("/data/model"), None, here.actor, self.message[call])
-            yield Fact(asked, "model", data["model"])
-        yield from self._said(tool, call, data, text or "", here)
-
-    def _said(self, tool: str, call: str, data: Json, text: str, here: Origin) -> Iterator[Event]:
-        """What the user said in a result: an answer, or what is wrong with a plan."""
-        where = by(here.below("/data/result/content"), "user")
-        if tool == "ask_user" and (reply := results.answer(data)) and reply in text:
-            yield Message(where, "user", reply, "answer", answers=call, within=True)
-        elif tool == "exit_plan_mode" and (said := results.objection(text)):
-            yield Message(where, "user", said, "rejection", answers=call, within=True)
-
-    def _permission(self, data: Json, here: Origin) -> Iterator[Event]:
-        ident = words(data.get("toolCallId"))
-        match data.get("result"):
-            case {"kind": str(), "feedback": str(text)} if text.strip():
-                if ident in self.calls.issued:
-                    where = by(here.below("/data/result/feedback"), "user")
-                    yield Message(where, "user", text, "rejection", answers=ident)
-                    return
-        yield Skipped(here, "bookkeeping of permissions")
-
-    def _delegated(self, value: Any, call: str, here: Origin) -> Iterator[Event]:
-        actor = self.found.named(words(value.get("agentId")) or call, "", call)
-        if call in self.calls.issued:
-            yield Delegation(here.below("/data/toolCallId"), call, actor)
-        else:
-            yield Skipped(here, "a subagent that no call started")
+        return Message(here, "agent", text)
 
 
 def _is_look(requests: list[Any]) -> bool:
     """Whether a message does no more than look at a command that runs on."""
     names = [one.get("name") for one in requests if isinstance(one, dict)]
     return len(names) == 1 and names[0] in results.LOOKS
-
-
-def by(here: Origin, actor: str) -> Origin:
-    """The same place, with who acted there."""
-    return Origin(here.evidence, here.at, actor, here.message)
 
 
 def _placed(value: Any, path: str, here: Origin) -> Iterator[Event]:

@@ -49,6 +49,7 @@ OPENINGS: tuple[tuple[str, re.Pattern[str], Outcome, str], ...] = (
 )
 GUIDANCE = later(r"^Tool \"[^\"\n]{1,80}\" succeeded\. Additional guidance from ", re.M)
 """How words of a hook begin that stand behind what a tool printed."""
+ANSWER = later(r"User (?:selected|responded): ([^\n]+)\Z")
 TAIL = 1000
 
 CODES: dict[str, Outcome] = {
@@ -139,7 +140,10 @@ def is_folder(data: Json) -> bool:
 
 def answer(data: Json) -> str:
     """What the user answered to a question of the agent."""
-    return words(_at(data, "/toolTelemetry/restrictedProperties/answer"))
+    text = output(data)[0] or ""
+    told = words(_at(data, "/toolTelemetry/restrictedProperties/answer"))
+    found = ANSWER.match(text)
+    return told if told and told in text else found[1] if found else ""
 
 
 def _at(data: Json, path: str) -> Any:
