@@ -60,6 +60,10 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
         here = (evidence, self.at, self.actor, self.message, self.branch)
         return Origin(*here, dated=self.dated)
 
+    def by(self, actor: str) -> "Origin":
+        """The same place and time, with who acted there."""
+        return msgspec.structs.replace(self, actor=actor)
+
 
 class Attachment(msgspec.Struct, frozen=True, gc=False):
     """A picture or document: its media type, its size in bytes, and where its bytes stand.

@@ -226,6 +226,14 @@ def named(kind: Any) -> str:
     return f": {kind}" if isinstance(kind, str) and SAFE.fullmatch(kind) else ""
 
 
+UNNAMED = later(r"[^\w.-]")
+
+
+def subagent(kind: str, number: int) -> str:
+    """The actor for a session's subagent of that number; its kind is in the log's own words."""
+    return f"subagent:{UNNAMED.sub('-', kind)[:40] or 'agent'}_{number}"
+
+
 def a_log_of(form: str, harness: str = "") -> str:
     """`a Codex log`, or `an OpenClaw log (form: Pi)` where the log names another harness."""
     is_other = harness != form and SAFE.fullmatch(harness) is not None

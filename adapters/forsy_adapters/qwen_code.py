@@ -244,7 +244,7 @@ class Reader:
                 yield Fact(here.below("/systemPayload/customTitle"), "title", title)
                 yield Skipped(here, "title")
             case {"subtype": "slash_command", "systemPayload": {"rawCommand": str(typed)}}:
-                where = _by(here.below("/systemPayload/rawCommand"), "user")
+                where = here.below("/systemPayload/rawCommand").by("user")
                 self.command = Message(where, "user", typed, "command")
                 yield Skipped(here, "a command of the client")
             case {"subtype": str(kind)} if kind in SYSTEM:
@@ -268,14 +268,12 @@ class Reader:
                 case {"text": str(text)} if brought or BROUGHT.match(text):
                     brought.append(text)
                 case {"text": str(text)} if text.strip():
-                    where = _by(here.below(pointer("message", "parts", index, "text")), "user")
+                    where = here.below(pointer("message", "parts", index, "text")).by("user")
                     yield Message(where, "user", text, "typed", pictures)
                     pictures = ()
         if pictures:
             shown = "\n".join(mark_of(one.media, one.size) for one in pictures)
-            yield Message(
-                _by(here.below("/message/parts"), "user"), "user", shown, "typed", pictures
-            )
+            yield Message(here.below("/message/parts").by("user"), "user", shown, "typed", pictures)
         if brought:
             yield Fact(here.below("/message/parts"), "brought", {"text": "".join(brought)})
 
@@ -286,7 +284,7 @@ class Reader:
             yield Fact(here.below("/usageMetadata"), "usage", used)
         for index, part in enumerate(parts):
             yield from self._part(
-                part, _by(here.below(pointer("message", "parts", index)), "agent"), index
+                part, here.below(pointer("message", "parts", index)).by("agent"), index
             )
 
     def _part(self, part: Any, here: Origin, index: int) -> Iterator[Event]:
@@ -365,7 +363,7 @@ def _answers(told: Event) -> Iterator[Event]:
     if isinstance(told, ToolResult) and (told.output or "").startswith(ANSWERED):
         shown = QUESTION.split((told.output or "")[len(ANSWERED) :])
         if said := "\n".join(one.strip() for one in shown if one.strip()):
-            here = _by(told.origin, "user")
+            here = told.origin.by("user")
             yield Message(here, "user", said, "answer", (), told.call, within=True)
 
 
@@ -374,7 +372,3 @@ def _is_soon(before: str | None, now: str | None) -> bool:
         return False
     gone = datetime.fromisoformat(now) - datetime.fromisoformat(before)
     return timedelta(0) <= gone < APART
-
-
-def _by(here: Origin, actor: str) -> Origin:
-    return Origin(here.evidence, here.at, actor, here.message, here.branch)

@@ -1,6 +1,5 @@
 """Steps, one by one."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +17,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import counts, later, parsed, pointer, when, words
+from forsy_retrace.sdk import counts, later, parsed, pointer, subagent, when, words
 
 from .._patches import changes, patch_in
 from . import outcome, turns
@@ -289,8 +288,7 @@ class Reader:
 
     def _named(self, value: Any) -> str:
         self.agents += 1
-        name = re.sub(r"[^\w.-]", "-", words(of_agent(value).get("name")))[:40]
-        return f"subagent:{name or 'agent'}_{self.agents}"
+        return subagent(words(of_agent(value).get("name")), self.agents)
 
 
 def _facts(doc: Doc) -> Iterator[Event]:

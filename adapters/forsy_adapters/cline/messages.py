@@ -20,7 +20,7 @@ from forsy_retrace.events import (
     ToolResult,
     Via,
 )
-from forsy_retrace.sdk import base64_size, counts, later, named, pointer, words
+from forsy_retrace.sdk import base64_size, counts, later, named, pointer, subagent, words
 
 from .._patches import changes as patched
 from .._patches import patch_in
@@ -68,7 +68,7 @@ class Reader:
     def agent(self, doc: Doc) -> Iterator[Event]:
         """A subagent's messages, behind the call that started it."""
         self.agents += 1
-        actor = f"subagent:agent_{self.agents}"
+        actor = subagent("", self.agents)
         task = next(_said(doc), "")
         call = next((one for one in self._started() if task and one[1] == task), None)
         at = next((one.get("ts") for one in doc.messages if isinstance(one, dict)), None)
@@ -87,7 +87,7 @@ class Reader:
     def messages(self, doc: Doc, actor: str) -> Iterator[Event]:
         """Every message of a file."""
         alone = doc is self.lead and bool(parent_of(doc.value))
-        actor = "subagent:agent_1" if alone else actor
+        actor = subagent("", 1) if alone else actor
         briefed = actor == "agent"
         for index, message in enumerate(doc.messages):
             base = pointer("messages", index)
@@ -106,10 +106,10 @@ class Reader:
         match message:
             case {"metadata": {"displayRole": "error"}}:
                 text = "\n".join(_texts(message))
-                where = _by(here.below("/content/0/text"), "system")
+                where = here.below("/content/0/text").by("system")
                 yield Notice(where, "model error", text) if text else Skipped(here, "empty error")
             case {"metadata": {"displayRole": "status" | "system"}}:
-                yield Skipped(_by(here, "system"), "notice of the client")
+                yield Skipped(here.by("system"), "notice of the client")
             case {"role": "user"}:
                 for at, block in enumerate(_blocks(message)):
                     where = here.below(pointer("content", at))
@@ -128,16 +128,16 @@ class Reader:
             case {"type": "tool_result", "tool_use_id": str(ident)}:
                 yield from self._result(ident, block, here)
             case {"type": "text", "text": str(text)} if not briefed:
-                where = _by(here.below("/text"), "system")
+                where = here.below("/text").by("system")
                 yield Fact(where, "brief", text) if alone else Skipped(here, "a subagent's brief")
             case {"type": "text", "text": str(text)}:
                 yield self._words(message, text, here)
             case {"type": "image", "data": str(data), "mediaType": str(media)}:
                 where = here.below("/data")
                 shown = Attachment(media, base64_size(data), where.evidence.pointer)
-                yield Message(_by(where, "user"), "user", "", attachments=(shown,))
+                yield Message(where.by("user"), "user", "", attachments=(shown,))
             case {"type": "file", "content": str(text)}:
-                yield Fact(_by(here, "system"), "brought", {"text": text})
+                yield Fact(here.by("system"), "brought", {"text": text})
             case {"type": kind}:
                 yield Skipped(here, f"unknown content part{named(kind)}")
             case _:
@@ -150,11 +150,11 @@ class Reader:
             return Skipped(here, "injected: later words to a subagent")
         if typed and typed["said"].strip():
             via: Via = "command" if typed["kind"] == "command" else "typed"
-            where = _by(here.below("/text"), "user")
+            where = here.below("/text").by("user")
             return Message(where, "user", typed["said"], via, within=True)
         if typed or self.wraps or not OWN.match(words(message.get("id"))):
-            return Notice(_by(here, "system"), "ended", "injected: notice of the client")
-        return Message(_by(here.below("/text"), "user"), "user", text)
+            return Notice(here.by("system"), "ended", "injected: notice of the client")
+        return Message(here.below("/text").by("user"), "user", text)
 
     def _of_agent(self, message: Json, here: Origin) -> Iterator[Event]:
         match message.get("modelInfo"):
@@ -207,13 +207,8 @@ class Reader:
             made += patched(patch)
         yield ToolResult(here.below(path), name, text, *told, changes=tuple(made))
         if tool == "ask_question" and self.is_interactive and told.outcome == "ok" and text:
-            where = _by(here.below(path), "user")
+            where = here.below(path).by("user")
             yield Message(where, "user", text, "answer", answers=name)
-
-
-def _by(here: Origin, actor: str) -> Origin:
-    """The same place, with who acted there."""
-    return Origin(here.evidence, here.at, actor, here.message)
 
 
 def _blocks(message: Any) -> list[Any]:

@@ -22,7 +22,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import later, named, parsed, strings, words
+from forsy_retrace.sdk import later, named, parsed, strings, subagent, words
 
 from .._patches import Patch, changes, kept, patch_in
 from .made import Made
@@ -338,7 +338,7 @@ class Items:
     def delegated(self, unit: Unit, call: str, agent: Any) -> Iterator[Event]:
         """A subagent that a call started, told by its output or by the client."""
         if isinstance(agent, str) and agent not in self.state.agents:
-            actor = f"subagent:agent_{len(self.state.agents) + 1}"
+            actor = subagent("", len(self.state.agents) + 1)
             self.state.agents[agent] = (call, actor)
             yield Delegation(self.state.here(unit, "", "agent"), call, actor)
 

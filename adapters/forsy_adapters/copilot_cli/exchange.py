@@ -106,7 +106,7 @@ class Exchange:
 
     def _said(self, tool: str, call: str, data: Json, text: str, here: Origin) -> Iterator[Event]:
         """What the user said in a result: an answer, or what is wrong with a plan."""
-        where = by(here.below("/data/result/content"), "user")
+        where = here.below("/data/result/content").by("user")
         if tool == "ask_user" and (reply := results.answer(data)):
             yield Message(where, "user", reply, "answer", answers=call, within=True)
         elif tool == "exit_plan_mode" and (said := results.objection(text)):
@@ -117,7 +117,7 @@ class Exchange:
         match data.get("result"):
             case {"kind": str(), "feedback": str(text)} if text.strip():
                 if ident in self.calls.issued:
-                    where = by(here.below("/data/result/feedback"), "user")
+                    where = here.below("/data/result/feedback").by("user")
                     yield Message(where, "user", text, "rejection", answers=ident)
                     return
         yield Skipped(here, "bookkeeping of permissions")
@@ -128,8 +128,3 @@ class Exchange:
             yield Delegation(here.below("/data/toolCallId"), call, actor)
         else:
             yield Skipped(here, "a subagent that no call started")
-
-
-def by(here: Origin, actor: str) -> Origin:
-    """The same place, with who acted there."""
-    return Origin(here.evidence, here.at, actor, here.message)

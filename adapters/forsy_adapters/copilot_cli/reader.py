@@ -18,7 +18,7 @@ from forsy_retrace.sdk import counts, named, pointer, when, words
 from forsy_retrace.source import Record
 
 from . import results
-from .exchange import Exchange, by
+from .exchange import Exchange
 from .kinds import HUMAN, LIMITS, PLAN, USAGE, Json, data_of, left_out
 from .survey import Survey
 
@@ -92,14 +92,14 @@ class Reader:
                 if text in self.found.thought or not text.strip():
                     yield Skipped(here, "repeated reasoning")
                 else:
-                    where = by(here.below("/data/content"), self.found.actor(value))
+                    where = here.below("/data/content").by(self.found.actor(value))
                     yield Thinking(where, text)
             case {"type": "tool.execution_start", "data": dict(data)}:
                 yield from self.calls.started(value, data, here)
             case {"type": "tool.execution_complete", "data": dict(data)}:
                 yield from self.calls.result(value, data, here)
             case {"type": "tool.user_requested", "data": {"arguments": {"command": str(line)}}}:
-                where = by(here.below("/data/arguments/command"), "user")
+                where = here.below("/data/arguments/command").by("user")
                 yield Message(where, "user", line, "shell line")
             case {"type": "permission.completed", "data": dict(data)}:
                 yield from self.calls.permitted(data, here)
@@ -182,7 +182,7 @@ class Reader:
         if actor != "agent":
             why = "injected: later words to a subagent" if actor in self.briefed else ""
             self.briefed.add(actor)
-            yield Skipped(by(here, actor), why or "a subagent's brief")
+            yield Skipped(here.by(actor), why or "a subagent's brief")
             return
         if (
             not HUMAN.match(words(data.get("source")))
@@ -190,7 +190,7 @@ class Reader:
         ):
             yield Notice(here, "ended", "injected: by the client or a program")
             return
-        text, here = words(data.get("content")), by(here, "user")
+        text, here = words(data.get("content")), here.by("user")
         shown = results.attached(data.get("attachments"), "/data/attachments")
         if not (text or shown):
             yield Skipped(here, "empty message")

@@ -1,19 +1,16 @@
 """What a file shows as a whole: agents, ends of commands that ran on, what is told elsewhere."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Origin, Outcome, ToolResult
-from forsy_retrace.sdk import number, when, words
+from forsy_retrace.sdk import number, subagent, when, words
 from forsy_retrace.source import Record, Source
 
 from . import results
 from .kinds import Json, data_of
-
-UNSAFE = re.compile(r"[^\w.-]+")
 
 
 class Survey:
@@ -48,9 +45,8 @@ class Survey:
 
     def named(self, ident: str, name: str, other: str = "") -> str:
         if ident not in self.agents:
-            kind = UNSAFE.sub("-", name)[:40] or "agent"
             number = len(set(self.agents.values())) + 1
-            self.agents[ident] = self.agents.get(other) or f"subagent:{kind}_{number}"
+            self.agents[ident] = self.agents.get(other) or subagent(name, number)
         if other:
             self.agents.setdefault(other, self.agents[ident])
         return self.agents[ident]

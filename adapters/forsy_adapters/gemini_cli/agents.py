@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from forsy_retrace.events import (
     Event,
     Fact,
@@ -21,7 +23,7 @@ from .._gemini.outcome import RUNNING, verdict
 from .._gemini.told import media, parts_of, renamed
 from .messages import AGENTS, Json, batches, told_of
 from .speech import why_injected
-from .state import State, by, timed
+from .state import State
 
 Issued = list[tuple[str, Json, Origin]]
 """Calls of one message: by what name each is issued, its record and where that stands."""
@@ -47,7 +49,7 @@ class Agents:
 
     def events(self, message: Json, here: Origin) -> Iterator[Event]:
         """Its thoughts, words and calls, and what came back of these."""
-        own = by(here, self.state.actor)
+        own = here.by(self.state.actor)
         harness = AGENTS[message["type"]]
         if harness and self.state.harness != harness:
             self.state.harness = harness
@@ -75,7 +77,7 @@ class Agents:
             for key in ("subject", "description"):
                 if words(thought.get(key)).strip():
                     where = here.below(pointer(index, key))
-                    yield Thinking(timed(where, at or here.at), thought[key])
+                    yield Thinking(replace(where, at=at or here.at), thought[key])
 
     def _part(self, part: Any, is_told: bool, here: Origin) -> Iterator[Event]:
         match part:
@@ -142,7 +144,7 @@ class Agents:
                 sent, path = told, ""
             name = where.below("/name").evidence.pointer
             yield ToolCall(
-                timed(where.below(path), began), call, tool, sent, name, _meant(tool, told)
+                replace(where.below(path), at=began), call, tool, sent, name, _meant(tool, told)
             )
         yield from self.started(issued)
         for call, told, where in issued:
@@ -173,7 +175,7 @@ class Agents:
         """What a human said in a dialog: answers, or why a plan is sent back."""
         if not self.state.is_main or self.state.is_alone:
             return
-        own = by(here, "user", None)
+        own = replace(here, actor="user", message=None)
         match told.get("name"), parsed(output):
             case "ask_user", {"answers": dict(answers)}:
                 lines = [one for one in answers.values() if isinstance(one, str) and one.strip()]

@@ -1,12 +1,11 @@
 """A session and its subagents: each file is read by itself, and their events are joined."""
 
 import heapq
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from forsy_retrace.events import Delegation, Event
-from forsy_retrace.sdk import words
+from forsy_retrace.sdk import subagent, words
 from forsy_retrace.source import Source
 
 from .agents import Issued
@@ -56,8 +55,7 @@ class Session:
 
     def _actor(self, kind: str) -> str:
         self.agents += 1
-        plain = re.sub(r"[^\w.-]", "-", kind)[:40] or AGENT
-        return f"subagent:{plain}_{self.agents}"
+        return subagent(kind, self.agents)
 
 
 def _dated(events: Iterable[Event]) -> list[tuple[str, Event]]:

@@ -35,12 +35,3 @@ class State:
                 yield Fact(here, "shows", PLACE)
             self.place = folder
             yield Fact(here, "cwd", folder)
-
-
-def by(here: Origin, actor: str, message: str | None = "") -> Origin:
-    kept = here.message if message == "" else message
-    return Origin(here.evidence, here.at, actor, kept, here.branch)
-
-
-def timed(here: Origin, at: str | None) -> Origin:
-    return Origin(here.evidence, at, here.actor, here.message, here.branch)

@@ -19,7 +19,7 @@ from .._gemini.outcome import verdict
 from .._gemini.told import Told, media, parts_of
 from .messages import Json
 from .speech import BROUGHT, FOLDER, SNAPSHOT, SYSTEM, said, texts_of, why_injected
-from .state import BRIEF, State, by
+from .state import BRIEF, State
 
 LATER = "injected: later words to a subagent"
 
@@ -100,12 +100,12 @@ class Users:
             return
         for one in own:
             text, via, within = said(one.text)
-            where = by(one.here, "user")
+            where = one.here.by("user")
             yield Message(where, "user", text, via, pictures, within=within or one.within)
             pictures = ()
         if pictures:
             text = "\n".join(mark_of(one.media, one.size) for one in pictures)
-            yield Message(by(here.below("/content"), "user"), "user", text, "typed", pictures)
+            yield Message(here.below("/content").by("user"), "user", text, "typed", pictures)
 
     def _brief(self, own: list[Typed]) -> Iterator[Event]:
         """No human speaks in a subagent's session."""
@@ -137,6 +137,6 @@ class Users:
         found = Told(words(answer.get("name")), None, None, at, held, f"{at}/response", None, at)
         output, place = found.output()
         end = verdict(found)
-        own = by(here, self.state.actor)
+        own = here.by(self.state.actor)
         where = Origin(own.evidence.at(place or at), own.at, own.actor, own.message, own.branch)
         return ToolResult(where, call, output, *end)

@@ -1,7 +1,8 @@
 """Who acts: the spans of a sample's events, which stand in one another."""
 
-import re
 from typing import Any
+
+from forsy_retrace.sdk import subagent
 
 ACTORS = ("agent", "tool")
 """Kinds of spans within which somebody acts: the agent's own, and a tool's that asks a model."""
@@ -86,5 +87,4 @@ class Spans:
     def named(self, name: str) -> str:
         """A name for one more subagent."""
         self.agents += 1
-        plain = re.sub(r"[^\w.-]", "-", name)[:40] or "agent"
-        return f"subagent:{plain}_{self.agents}"
+        return subagent(name, self.agents)

@@ -1,6 +1,5 @@
 """A session's events, with those of the subagents that it sent, in the order of time."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ from forsy_retrace.events import (
     SessionStart,
     Skipped,
 )
-from forsy_retrace.sdk import later, number, words
+from forsy_retrace.sdk import later, number, subagent, words
 
 from .line import MAIN, Line
 from .shapes import TAKEN_OUT, inner, is_told
@@ -76,8 +75,7 @@ class Whole:
     def agent(self, kind: str) -> str:
         """A name for one more subagent."""
         self.agents += 1
-        plain = re.sub(r"[^\w.-]", "-", kind)[:40] or "agent"
-        return f"subagent:{plain}_{self.agents}"
+        return subagent(kind, self.agents)
 
 
 def _facts(head: Node) -> Iterator[Event]:

@@ -22,7 +22,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import counts, later, mark_of, named, pointer, when, words
 from forsy_retrace.source import Record
 
-from .results import answer, by, ended
+from .results import answer, ended
 from .tree import Survey, is_header
 from .users import BRIEF, ENVELOPE, LATER, SKILL, injected, texts
 
@@ -158,7 +158,7 @@ class Reader:
                 yield self._result(message, here)
             case "bashExecution" if words(message.get("command")):
                 mark = "!!" if message.get("excludeFromContext") is True else "!"
-                where = by(here.below("/message/command"), "user")
+                where = here.below("/message/command").by("user")
                 yield Message(where, "user", mark + message["command"], "shell line", within=True)
             case "system" | "developer":
                 place_of = here.below("/message/content")
@@ -172,7 +172,7 @@ class Reader:
 
     def _user(self, content: Any, here: Origin) -> Iterator[Event]:
         """A human's words, but for what the harness sets around them or in their place."""
-        here = by(here, "user")
+        here = here.by("user")
         parts = list(texts(content))
         path, text = parts[0] if len(parts) == 1 else ("", "\n".join(text for _, text in parts))
         pictures = attachments(content, "/message/content")
@@ -180,7 +180,7 @@ class Reader:
         self.nobodys = self.nobodys and LATER
         where = here.below(f"/message/content{path}")
         if why == BRIEF and text.strip():
-            yield Fact(by(where, "system"), "brief", text)
+            yield Fact(where.by("system"), "brief", text)
             return
         if why or not (text.strip() or pictures):
             yield Skipped(here, why or "empty message")
@@ -198,7 +198,7 @@ class Reader:
         yield Message(where, "user", said, "typed", pictures, within=within)
 
     def _assistant(self, place: int, message: Json, here: Origin) -> Iterator[Event]:
-        here = by(here, "agent")
+        here = here.by("agent")
         told: list[Event] = []
         if words(message.get("model")):
             told.append(Fact(here.below("/message/model"), "model", message["model"]))
@@ -239,7 +239,7 @@ class Reader:
 
     def _stopped(self, message: Json, here: Origin) -> Iterator[Event]:
         """How a message ended, where it did not end by itself."""
-        here = by(here, "system")
+        here = here.by("system")
         reason = message.get("stopReason")
         match reason:
             case "error":

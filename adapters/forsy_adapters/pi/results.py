@@ -50,10 +50,5 @@ def answer(message: Json, here: Origin) -> tuple[str | None, Origin]:
     """What came back, and where it stands: in the record as a whole where nothing did."""
     content = message.get("content")
     if content is None:
-        return None, by(here, "agent")
-    return content_text(content), by(here.below("/message/content"), "agent")
-
-
-def by(here: Origin, actor: str) -> Origin:
-    """The same place, with who acted there."""
-    return Origin(here.evidence, here.at, actor, here.message, here.branch)
+        return None, here.by("agent")
+    return content_text(content), here.below("/message/content").by("agent")
