@@ -15,13 +15,18 @@ def same_file(old: Attempt, new: Attempt) -> bool:
     """The same file by the same kind of tool: edit or write after edit or write, read after read."""
     if not old.paths & new.paths:
         return False
-    if old.side is None or old.side != new.side:
+    if old.side is None or old.side != new.side or _deletes(old) != _deletes(new):
         return False
     if not old.step.success:
         return not _finds_done(old.step, new.step)
     if old.earlier and not _is_about(old.step, new.step):
         return False
     return _works_on(old.step, new.step)
+
+
+def _deletes(one: Attempt) -> bool:
+    """Whether a patch does no more than delete files."""
+    return one.side == "change" and one.step.operation == "execute"
 
 
 def written_by_a_line(old: Attempt, new: Attempt) -> bool:
