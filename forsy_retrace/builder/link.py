@@ -251,7 +251,7 @@ class _Linker:
         if first is None:
             lane.begin(lane.late)
         lane.issue(step)
-        if step.like in PLAN_TOOLS and step.call is not None:
+        if step.like in PLAN_TOOLS and step.call is not None and not never_ran(step):
             self._planned(step.step, lane, step.call.input)
         return step
 

@@ -159,4 +159,4 @@ def _is_excused(step: Step, run: Command | None) -> bool:
 
 def never_ran(step: Step) -> bool:
     """Whether a call was turned down before it could do anything."""
-    return step.result is not None and step.result.outcome in NEVER_RAN
+    return step.told is not None and step.told.outcome in NEVER_RAN

@@ -41,7 +41,7 @@ def one_argument_changed(old: Attempt, new: Attempt) -> bool:
         return any(x.count(" ") >= TEXT and (x == y or are_alike(x, y, 0.7)) for x, y in texts)
     if (changed[0] in a) != (changed[0] in b):  # one thing left out, or added
         return len(a) + len(b) > 1
-    turned_down = old.step.result is not None and old.step.result.outcome == "rejected"
+    turned_down = old.step.told is not None and old.step.told.outcome == "rejected"
     if turned_down or old.step.success is not False:
         return len(a) > 1
     before, after = (text_of(sent.get(changed[0])) for sent in (a, b))

@@ -74,7 +74,7 @@ def first_error(step: Step) -> str:
     much, and no such line, is told by its exit code: what it printed may be anything. What the
     harness writes where the user stopped a call is no error of the work.
     """
-    if step.result is not None and step.result.outcome in ("rejected", "interrupted"):
+    if step.told is not None and step.told.outcome in ("rejected", "interrupted"):
         return ""
     bare = bare_output(step)
     text = FRAME.sub("", bare if step.run else error_within(bare))
@@ -135,8 +135,8 @@ CANCELLED = "was cancelled when another call of its message failed"
 
 def stopped(step: Step) -> str:
     """How a call ended that was turned down or stopped by the user or the harness."""
-    if step.result is None:
+    if step.told is None:
         return STOPPED["interrupted"] if step.via == "interrupted" else ""
-    if step.result.rule == "sibling-failed":
+    if step.told.rule == "sibling-failed":
         return f"{CANCELLED}, and never ran"
-    return STOPPED.get(step.result.outcome, "")
+    return STOPPED.get(step.told.outcome, "")

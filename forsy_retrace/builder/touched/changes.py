@@ -90,10 +90,10 @@ def _plan_accepted(step: Step, _: Sight) -> str | None:
 
 
 def _never_ran(step: Step, _: Sight) -> str | None:
-    if step.result is None or not never_ran(step):
+    if step.told is None or not never_ran(step):
         return None
-    why = "was rejected" if step.result.outcome == "rejected" else "was blocked before it started"
-    if step.result.rule == "sibling-failed":
+    why = "was rejected" if step.told.outcome == "rejected" else "was blocked before it started"
+    if step.told.rule == "sibling-failed":
         why = CANCELLED
     return f"No change: the call never ran, it {why}."
 
