@@ -3,15 +3,19 @@
 Bare Responses items under a header (August 2025), `{timestamp, type, payload}` envelopes (from
 0.39), one JSON document (the TypeScript client); also what `codex exec --json` prints, old and
 new, alone or behind another program's log prefix, and the screen's own session log. A rollout
-says everything twice, as items and as events; the items count. Learnt from 0.39 to 0.157.
+says everything twice, as items and as events; the items count. From 0.16x on a human who goes back
+to an earlier turn begins a file of its own, `rollout-<time>-<id>_<id of the file>.jsonl`. Learnt
+from 0.39 to 0.171.
 """
 
 import re
 from collections.abc import Iterator
+from glob import escape
+from itertools import chain
 
 from forsy_retrace.events import Event, Skipped
 from forsy_retrace.sdk import Shows, later
-from forsy_retrace.source import Source
+from forsy_retrace.source import Record, Source
 
 from .rollout import Rollout
 from .stream import Stream
@@ -41,7 +45,7 @@ SHOWS = Shows(
         "what a web search brought back",
         "at which lines of a file a patch took hold",
     ),
-    tools={"spawn_agent": "Task"},
+    tools={"spawn_agent": "Task", "send_message_to_user_async": "SendUserMessage"},
     marks_cuts=True,
 )
 
@@ -50,6 +54,9 @@ QUOTED = later(
 )
 """A line of `codex exec --json` behind a logger's prefix."""
 MAX_TEXT = 64 << 20
+IDENT = later(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+DAY = len("rollout-2026-01-31")
+"""Of a file's name: those of another day lie in another folder."""
 
 
 def sniff(source: Source) -> bool:
@@ -62,11 +69,23 @@ def sniff(source: Source) -> bool:
     return QUOTED.search(source.text(MAX_TEXT) or "") is not None
 
 
+def companions(source: Source) -> Iterator[Source]:
+    """The files of the same day in which the session goes on from an earlier turn."""
+    name = source.path.name
+    match source.head:
+        case [Record(value={"type": "session_meta", "payload": {"id": str(ident)}}), *_] if (
+            IDENT.match(ident) and f"{ident}_" not in name
+        ):
+            day = name[:DAY] if name.startswith("rollout-") else "rollout-"
+            yield from source.beside(f"{escape(day)}*-{ident}_*.jsonl*")
+
+
 def read(source: Source) -> Iterator[Event]:
-    """The session's events in the order of the file."""
-    found = survey(source)
+    """The session's events in the order of the file, and of those that go on from it."""
+    files = [source, *companions(source)]
+    found = survey(files)
     rollout, stream = Rollout(found), Stream(found)
-    for number, record in enumerate(source.records()):
+    for number, record in enumerate(chain.from_iterable(one.records() for one in files)):
         if record.problem:
             between = found.streamed and record.problem == "unreadable: not JSON"
             reason = "between the records: not JSON" if between else record.problem

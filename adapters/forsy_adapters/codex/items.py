@@ -31,6 +31,7 @@ from .scripts import TOOL
 from .state import State
 from .units import Unit, texts
 from .users import Users, parts_of
+from .words import proposed
 
 ARGUMENTS = ("arguments", "input", "action", "queries", "code")
 """Where the kinds of calls keep what they send."""
@@ -47,6 +48,12 @@ WAITED = (
 """What a call tells that waited for another one: it did what it was asked, whatever it saw."""
 
 
+BOOKKEEPING = (
+    "ghost_snapshot",
+    "additional_tools",
+    "configuration_update",
+    "compaction_trigger",
+)
 DRAWS = "image_generation_call"
 ASKS = "request_user_input"
 STARTS = "spawn_agent"
@@ -85,7 +92,7 @@ class Items:
             yield from self.compacted(unit)
         elif kind == "agent_message":
             yield from self._between_agents(unit)
-        elif kind in ("ghost_snapshot", "additional_tools"):
+        elif kind in BOOKKEEPING:
             yield Skipped(state.here(unit, ""), f"bookkeeping{named(kind)}")
         else:
             yield Skipped(state.here(unit, ""), f"unknown item{named(kind)}")
@@ -126,12 +133,16 @@ class Items:
 
     def _assistant(self, unit: Unit) -> Iterator[Event]:
         state, body = self.state, unit.body
+        if unit.is_summary:
+            yield Skipped(state.here(unit, ""), "summary of the compaction")
+            return
         if isinstance(body.get("reasoning"), str) and body["reasoning"].strip():
             yield Thinking(state.agent(unit, "/reasoning"), body["reasoning"])
         told = False
         for path, text in parts_of(body.get("content"), "/content"):
             if text.strip():
                 told = True
+                state.planned = bool(proposed(text))
                 yield Message(state.agent(unit, path), "agent", text)
         for call in message_calls(body, ""):
             told = True
@@ -245,7 +256,9 @@ class Items:
         names = (body.get("call_id"), body.get("tool_call_id"))
         ident = next((name for name in names if isinstance(name, str)), "")
         if slot not in body or not (ident or body.get("role") == "function"):
-            yield Skipped(state.here(unit, ""), "result without its call's id")
+            name = body.get("name")  # 0.171 gives some context as a tool's output
+            why = f"injected{named(name)}" if name else "result without its call's id"
+            yield Skipped(state.here(unit, ""), why)
             return
         if unit.number in state.found.scripts.said:
             yield Skipped(state.here(unit, ""), "a word of running code")

@@ -14,6 +14,7 @@ from forsy_retrace.events import (
     SessionStart,
     Skipped,
     Thinking,
+    Via,
 )
 from forsy_retrace.sdk import named, number, words
 
@@ -67,6 +68,14 @@ QUIET = {
     "mcp_startup_update": "telemetry",
     "mcp_startup_complete": "telemetry",
     "skills_update_available": "telemetry",
+    "raw_response_completed": "repeats an item",
+    "patch_apply_updated": "streamed piece",
+    "elicitation_abandoned": "approval asked",
+    "thread_queue_changed": "bookkeeping: queue",
+    "auth_recovery_started": "telemetry",
+    "auth_recovery_completed": "telemetry",
+    "environment_connected": "telemetry",
+    "environment_disconnected": "telemetry",
 }
 """Events that tell nothing of the work, or what is told elsewhere."""
 
@@ -119,7 +128,7 @@ class Reports:
             }:
                 yield from self._asked(unit, "/target/instructions", text)
             case {"type": "turn_aborted"}:
-                human = body.get("reason", HUMAN) == HUMAN
+                human = body.get("reason", HUMAN) == HUMAN and not state.found.subagent
                 yield Notice(state.here(unit, ""), "interrupted" if human else "cut")
             case {"type": "error", "message": str(text)}:
                 yield self._failed(unit, "/message", text)
@@ -175,7 +184,8 @@ class Reports:
         else:
             state.heard = True
             said = human(text)
-            yield Message(state.here(unit, path, "user"), "user", said, within=said != text)
+            via: Via = "command" if state.reviewing else "typed"
+            yield Message(state.here(unit, path, "user"), "user", said, via, within=said != text)
 
     def _asked(self, unit: Unit, path: str, text: str) -> Iterator[Event]:
         """A goal or a review that the human asked for by a command; agents set goals in a turn."""
@@ -254,6 +264,8 @@ class Reports:
                 places = list(parts_of(content, "/item/content"))
                 path = places[0][0] if len(places) == 1 else "/item/content"
                 yield from self.user(unit, path, "\n".join(text for _, text in places))
+            case {"type": "AgentMessage", "delivery": "async"}:
+                yield Skipped(state.here(unit, "/item"), "repeats a call")
             case {"type": "AgentMessage", "content": list(content)}:
                 for index, part in enumerate(content):
                     text = part.get("text") if isinstance(part, dict) else None
@@ -265,6 +277,9 @@ class Reports:
                 yield from self._said(unit, "/item/text", text)
             case {"type": "SubAgentActivity", "kind": "started", "agent_path": path}:
                 yield from self._started(unit, path)
+            case {"type": "EnteredReviewMode" | "ExitedReviewMode"}:
+                state.reviewing = kind == "EnteredReviewMode"
+                yield Skipped(state.here(unit, "/item"), "review mode")
             case {"type": "ContextCompaction"}:
                 yield from self.items.compacted(unit)
             case {"type": str(name)} if ident in state.found.calls:

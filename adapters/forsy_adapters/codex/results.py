@@ -1,15 +1,15 @@
 """What a call's output says of it: whether it worked, by whose word, and its exit status.
 
 Three forms were met: a text of JSON with `metadata.exit_code` (2025, and patches to 2026), a text
-that opens with `Exit code: N` or `Process exited with code N`, and plain words without a code.
-`status: completed` of a call says nothing.
+that opens with `Exit code: N` or `Process exited with code N`, and plain words without a code; from
+0.16x on, how long it took may stand before each. `status: completed` of a call says nothing.
 """
 
 import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from forsy_retrace.dialects import attachments
+from forsy_retrace.dialects import attachments, content_text
 from forsy_retrace.events import CODE_ENDED, Attachment, Change, Origin, Outcome, ToolResult
 from forsy_retrace.sdk import later, number, parsed, text_of
 
@@ -49,9 +49,13 @@ def told(
 
 
 CODE = later(
-    r"(?:Chunk ID: [^\n]*\n)?(?:Wall time:? [^\n]*\n)?(?:Process exited with code|Exit code:)"
-    r" (-?\d{1,10})(?:\n|\Z)"
+    r"(?:Chunk ID: [^\n]*\n)?(?:Wall time:? [^\n]*\n)?"
+    r"(?:Output:\n(?=Exit code: -?\d+\nWall time:? ))?"
+    r"(?:Process exited with code|Exit code:) (-?\d{1,10})(?:\n|\Z)"
 )
+"""The second `Output:` is that of a patch which a shell's line fed to the client's own program."""
+TOOK = later(r"Wall time: [\d.]{1,20} seconds\n(?!Output:)")
+"""What the client puts before its own words; before a tool's, `Output:` comes too."""
 DENIED = later(
     r"failed in sandbox \w{1,40} with execution error: sandbox denied exec error, exit code:"
     r" (-?\d{1,10}), stdout: "
@@ -78,7 +82,10 @@ SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ("script-running", later(r"Script running"), "launched"),
     (
         "rejected-by-user",
-        later(r"(?:[\w ]{1,40} )?rejected by (?:the )?user|patch rejected by user"),
+        later(
+            r"(?:[\w ]{1,40} )?rejected by (?:the )?user|patch rejected by user"
+            r"|user (?:rejected|cancelled) MCP tool call"
+        ),
         "rejected",
     ),
     ("aborted-by-user", later(r"(?:tool call )?aborted(?: by user)?\b"), "interrupted"),
@@ -88,6 +95,7 @@ SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
         "blocked",
     ),
     ("no-such-tool", later(r"unsupported (?:custom tool )?call"), "blocked"),
+    ("no-such-tool", later(r"request_user_input is unavailable in "), "blocked"),
     (
         "input-refused",
         later(r"failed to parse function arguments|Full-history forked agents inherit the parent"),
@@ -111,11 +119,14 @@ SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
         "error-text",
         later(
             r"execution error:|exec_command failed|write_stdin failed|tool call (?:error|failed)"
-            r"|error: |Error: |unable to |collab \w+ failed"
+            r"|error: |Error: |unable to |collab \w+ failed|cannot (?:create a new|update) goal"
+            r"|live agent path `|invalid agent id |unknown agent_type "
         ),
         "failed",
     ),
+    ("hook-blocked", later(r"[\w ]{1,40} blocked by PreToolUse hook"), "blocked"),
     ("plan-updated", later(r"Plan updated\s*\Z"), "ok"),
+    ("slept", later(r"Sleep (?:completed|interrupted by new input)\."), "ok"),
     ("picture-shown", later(r"attached local image"), "ok"),
 )
 """What a plain output says, and what that means."""
@@ -139,9 +150,14 @@ def result(value: Any, pointer: str) -> Result:
                     return Result(value, pointer, "ok", "answered", pointer)
                 case {"agent_id": str()} | {"task_name": str()}:
                     return Result(value, pointer, "launched", "agent-spawned", pointer)
-                case {"message": str(), "timed_out": False}:
-                    return Result(value, pointer, "ok", "wait-ended", f"{pointer}/timed_out")
-                case {"status": dict(), "timed_out": bool(late)}:
+                case {"accepted": True}:
+                    return Result(value, pointer, "ok", "accepted", f"{pointer}/accepted")
+                case {"goal": _, "remainingTokens": _}:
+                    return Result(value, pointer, "ok", "goal-told", pointer)
+                case {"message": str(), "timed_out": bool(late)} | {
+                    "status": dict(),
+                    "timed_out": bool(late),
+                }:
                     waited: Outcome = "timed_out" if late else "ok"
                     return Result(value, pointer, waited, "wait-ended", f"{pointer}/timed_out")
             return Result(value, pointer)
@@ -200,8 +216,9 @@ def _told(text: str, pointer: str, basis: str) -> Result:
     if head.startswith("exec_command failed") and (found := SPAWNED.search(text)):
         why, refusal = SPAWNS[found[1]]
         return Result(text, pointer, refusal, why, basis)
+    own = took.end() if (took := TOOK.match(head)) else 0
     for rule, pattern, outcome in SAYS:
-        if pattern.match(head):
+        if pattern.match(head, own):
             return Result(text, pointer, outcome, rule, basis)
     return Result(text, pointer)
 
@@ -229,9 +246,9 @@ def _parts(value: list[Any], pointer: str, alone: bool = False) -> Result:
     told = _told(text, f"{pointer}/{index}/text", f"{pointer}/{index}/text")
     if told.outcome == "unknown":  # what came above may say how it ended
         first, head = texts[0]
-        told = _told(head, f"{pointer}/{first}/text", f"{pointer}/{first}/text")._replace(
-            output=text, pointer=f"{pointer}/{index}/text"
-        )
+        told = _told(head, f"{pointer}/{first}/text", f"{pointer}/{first}/text")
+    if len(texts) > 1:
+        told = told._replace(output=content_text(value), pointer=pointer)
     return told._replace(attachments=shown)
 
 
@@ -275,11 +292,9 @@ def ended(body: dict[str, Any], base: str) -> Result:
             path = f"{base}/result/Ok/content"
             return Result(text_of(content), path, done, "result-kind", f"{base}/result")
         case {"result": {"Err": str(text)}}:
-            path = f"{base}/result/Err"
-            return Result(text, path, "failed", "result-kind", path)
+            return _error(text, f"{base}/result/Err")
         case {"error": {"message": str(text)}}:
-            path = f"{base}/error/message"
-            return Result(text, path, "failed", "result-kind", path)
+            return _error(text, f"{base}/error/message")
         case {"result": {"content": content, **rest}}:
             done = "failed" if _is_error(rest) else "ok"
             path = f"{base}/result/content"
@@ -287,6 +302,12 @@ def ended(body: dict[str, Any], base: str) -> Result:
         case {"invocation": _}:
             return Result(None, base)
     return streams(body, base)
+
+
+def _error(text: str, path: str) -> Result:
+    """A call that a server did not answer well, or that was not let through to it."""
+    said = _told(text, path, path)
+    return said if said.outcome in REFUSED else Result(text, path, "failed", "result-kind", path)
 
 
 def _is_error(told: dict[Any, Any]) -> bool:

@@ -123,6 +123,10 @@ class Scripts(msgspec.Struct):
                         self.asked[call] = str(cell)
                         self.polls.add(call)
                         self.speaks[call] = self.cells[str(cell)]
+            case {"type": "custom_tool_call_output", "name": "exec", "call_id": str(call)} if (
+                call not in self.open
+            ):  # from 0.16x on it may come behind the end of the code
+                self.said.add(unit.number)
             case {"call_id": str(call), "output": [{"text": str(text)}]} if (
                 call in self.open and not text.startswith("Script ")
             ):
@@ -140,7 +144,7 @@ class Scripts(msgspec.Struct):
     def event(self, unit: Unit, known: set[str]) -> None:
         """Looks at an event; `known` are the calls that items tell."""
         one = made(unit) if self.open or self.left else None
-        if one is None or one.ident in known:
+        if one is None or one.ident in known or one.ident in self.told:
             return
         makers = [code for code in self.open.values() if code.made(one)]
         if len(makers) == 1:
@@ -158,6 +162,10 @@ class Scripts(msgspec.Struct):
                 if one.ident not in self.told:
                     self.late.setdefault(code.place, []).append((unit, one))
                     self.outlived.add(one.ident)
+
+    def looked_on(self) -> None:
+        """A command that an earlier call left running has ended: code under way waited for it."""
+        self.polls.update(code.sent for code in self.open.values() if not code.calls)
 
     def finish(self) -> None:
         """The log is over."""

@@ -44,6 +44,10 @@ class State:
         self.modelled = 0
         self.totals: dict[str, int] = {}
         self.compacted = False
+        self.planned = False
+        """Whether the agent's last words propose a plan."""
+        self.reviewing = False
+        """Whether what comes is of a review that the human asked for by a command."""
         self.asked: set[str] = set()
         """What the human asked for by commands."""
 

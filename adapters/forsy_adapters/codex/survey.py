@@ -4,7 +4,10 @@ Rollouts tell most things twice, and copy history when they fork: which texts an
 hold, what the human typed by the events' word, what was copied, and what was taken back.
 """
 
+from array import array
+from collections.abc import Iterable
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -13,7 +16,7 @@ from forsy_retrace.events import Origin, ToolResult
 from forsy_retrace.sdk import number, parsed
 from forsy_retrace.source import Source
 
-from .results import ended, result, terminal_of, told
+from .results import Result, ended, result, terminal_of, told
 from .scripts import Scripts
 from .units import STREAM, Json, Unit, texts, units
 from .words import proposed
@@ -22,6 +25,14 @@ COPIED_WITHIN = 0.01
 """Seconds: copied lines all carry the time of the fork."""
 
 
+REPORTS = (
+    "CommandExecution",
+    "FileChange",
+    "McpToolCall",
+    "DynamicToolCall",
+    "CollabAgentToolCall",
+)
+"""Kinds of items by which the client tells how a call ended."""
 AGENTS = ("subagent", "guardian_review")
 """Sources of a thread in which no human speaks."""
 
@@ -41,7 +52,7 @@ class Survey(msgspec.Struct):
     ends: dict[str, ToolResult] = msgspec.field(default_factory=dict)
     """What later calls told of the end of commands that ran on, by the call that ran each."""
     verdicts: dict[str, ToolResult] = msgspec.field(default_factory=dict)
-    """What the client recorded of the end of calls to servers, whose answers show no flag."""
+    """What the client recorded of the end of calls, where their own outputs may not say it."""
     polls: set[str] = msgspec.field(default_factory=set)
     """Calls that only look at a command that runs on, or write to it."""
     scripts: Scripts = msgspec.field(default_factory=Scripts)
@@ -53,6 +64,10 @@ class Survey(msgspec.Struct):
     failures: set[str] = msgspec.field(default_factory=set)
     branches: dict[int, str] = msgspec.field(default_factory=dict)
     """Records of turns that the user took back."""
+    rewound: set[int] = msgspec.field(default_factory=set)
+    """Records that begin a file in which the session goes on from an earlier turn."""
+    segment: bool = False
+    """Whether such a file is alone: what came before stands in another."""
     copied: int = 0
     """How many of the first records are another session's."""
     copied_from: str = ""
@@ -68,10 +83,10 @@ def key(text: str) -> int:
     return hash(text.strip())
 
 
-def survey(source: Source) -> Survey:
-    """Reads the file once."""
+def survey(files: Iterable[Source]) -> Survey:
+    """Reads the files once."""
     look = _Look()
-    for place, record in enumerate(source.records()):
+    for place, record in enumerate(chain.from_iterable(one.records() for one in files)):
         look.found.last = place
         if not record.problem:
             for unit in units(record, place):
@@ -93,6 +108,10 @@ class _Look:
         self.inherited = 0
         self.based = False
         self.turns: list[int] = []
+        self.first = -1
+        """Where the first turn began."""
+        self.ordinals = array("q")
+        """By record, its number in the session; -1 where it has none."""
         self.began = 0
         self.rollbacks = 0
         self.running: dict[str, str] = {}
@@ -102,11 +121,12 @@ class _Look:
 
     def take(self, unit: Unit) -> None:
         self._stamp(unit)
+        self._count(unit)
         body = unit.body
         self.found.streamed = self.found.streamed or unit.kind in STREAM
         match unit.kind:
             case "session_meta":
-                self._meta(body)
+                self._meta(unit, body)
             case "inter_agent_communication_metadata" if self.found.subagent and self.own is None:
                 self.inherited = self.inherited or unit.number  # its task came
             case "response_item":
@@ -135,7 +155,14 @@ class _Look:
             self.forked = now if self.forked is None else self.forked
             self.stamped += 1
 
-    def _meta(self, body: Json) -> None:
+    def _count(self, unit: Unit) -> None:
+        missing = unit.number + 1 - len(self.ordinals)
+        self.ordinals.extend([-1] * missing)
+        if missing:
+            ordinal = number(unit.record.value.get("ordinal"))
+            self.ordinals[unit.number] = -1 if ordinal is None else ordinal
+
+    def _meta(self, unit: Unit, body: Json) -> None:
         name = body.get("id")
         if not isinstance(name, str):
             return
@@ -147,11 +174,14 @@ class _Look:
             self.own = number(body.get("subagent_history_start_ordinal"))
             parent = body.get("forked_from_id") or (self.own and body.get("parent_thread_id"))
             match body.get("history_base"):
-                case {"thread_id": str(base)}:  # the history stands in its own file alone
-                    parent, self.based = base if base != name else None, True
+                case {"thread_id": str()}:  # the history stands in its own file alone
+                    self.found.segment = not isinstance(parent, str)
+                    parent, self.based = name if self.found.segment else parent, True
             self.found.copied_from = parent if isinstance(parent, str) else ""
         elif name != self.owner and not self.found.copied_from:
             self.found.copied_from = name
+        elif name == self.owner:
+            self._rewind(unit)
 
     def _item(self, body: Json) -> None:
         for ident in (body.get("call_id"), body.get("id")):
@@ -184,7 +214,7 @@ class _Look:
                     first = self.running.get(self.asked[call])
                     if first is not None and seen.exit_code is not None:
                         here = Origin(unit.record.here.at(path), unit.at, "agent")
-                        self.found.ends[first] = told(here, first, seen)
+                        self.found.ends.setdefault(first, told(here, first, seen))
                         del self.running[self.asked[call]]
                 elif terminal := terminal_of(output):
                     self.running[terminal] = call
@@ -221,15 +251,56 @@ class _Look:
                 if body.get("success") is True:
                     self.found.patched.add(call)
             case {"type": "mcp_tool_call_end", "call_id": str(call)} if call in self.found.calls:
-                seen = ended(body, unit.prefix)
-                here = Origin(unit.record.here.at(seen.pointer), unit.at, "agent")
-                self.found.verdicts[call] = told(here, call, seen)
+                self.found.verdicts[call] = _end(unit, call, ended(body, unit.prefix))
+            case {"type": "item_completed", "item": {"id": str(ident), "type": str()} as item}:
+                self._reported(unit, ident, item)
             case {"type": "thread_rolled_back"}:
                 self._rollback(unit, number(body.get("num_turns")) or 0)
+
+    def _reported(self, unit: Unit, ident: str, item: Json) -> None:
+        """What the client tells from 0.15x on of a call, once it has ended."""
+        found, base = self.found, f"{unit.prefix}/item"
+        match item:
+            case {"type": "FileChange", "changes": dict() | list() as files} if (
+                ident in found.calls
+            ):
+                found.patches[ident] = files
+                if item.get("status") == "completed":
+                    found.patched.add(ident)
+            case {"type": "CommandExecution", "process_id": str(terminal)} if (
+                terminal in self.running
+            ):
+                first = self.running[terminal]
+                found.ends.setdefault(first, _end(unit, first, ended(item, base)))
+                if ident not in found.calls:
+                    found.scripts.told.add(ident)
+                found.scripts.looked_on()
+            case {"type": "SubAgentActivity", "kind": str()}:
+                reached = Result(None, f"{base}/kind", "ok", "agent-reached", f"{base}/kind")
+                found.verdicts[ident] = _end(unit, ident, reached)
+        if item["type"] in REPORTS and ident in found.calls:
+            found.verdicts[ident] = _end(unit, ident, ended(item, base))
 
     def _turn(self, unit: Unit) -> None:
         before = self.turns[-1] if self.turns else -1
         self.turns.append(self.began if self.began > before else unit.number)
+        self.first = self.turns[0] if self.first < 0 else self.first
+
+    def _rewind(self, unit: Unit) -> None:
+        """The session goes on from here as if what has this number or a later one had not been."""
+        here, found = self.ordinals[unit.number], self.found
+        if here < 0 or self.first < 0:
+            return
+        back = [
+            place
+            for place in range(self.first, unit.number)
+            if self.ordinals[place] >= here and place not in found.branches
+        ]
+        if back:
+            self.rollbacks += 1
+            found.rewound.add(unit.number)
+            found.branches.update(dict.fromkeys(back, f"b{self.rollbacks}"))
+            self.turns = [place for place in self.turns if place not in found.branches]
 
     def _rollback(self, unit: Unit, count: int) -> None:
         if count < 1 or not self.turns:
@@ -239,3 +310,8 @@ class _Look:
         del self.turns[-count:]
         for place in range(first, unit.number + 1):
             self.found.branches.setdefault(place, f"b{self.rollbacks}")
+
+
+def _end(unit: Unit, call: str, seen: Result) -> ToolResult:
+    here = Origin(unit.record.here.at(seen.pointer), unit.at, "agent")
+    return told(here, call, seen)

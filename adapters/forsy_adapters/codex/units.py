@@ -65,7 +65,15 @@ class Unit(msgspec.Struct):
     at: str | None
     record: Record
     number: int
-    """The record's place in the file, from 0."""
+    """The record's place in the log, from 0."""
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether these are the words that a compaction left, which 0.171 keeps as an item too."""
+        match self.record.value:
+            case {"metadata": {"compaction_output": True}}:
+                return True
+        return False
 
 
 def units(record: Record, number: int) -> Iterator[Unit]:

@@ -7,19 +7,21 @@ from typing import Any
 import msgspec
 
 from forsy_retrace.dialects import attachments
-from forsy_retrace.events import Event, Fact, Message, Notice, Skipped
+from forsy_retrace.events import Event, Fact, Message, Notice, Skipped, Via
 from forsy_retrace.sdk import later, mark_of, named, parsed
 
 from .state import State
 from .survey import key
 from .units import Unit
 from .words import (
+    ACCEPTED,
     APPROVAL,
     CWD,
     NOBODYS,
     SHELL,
     SHELL_LINE,
     SHELLED,
+    TYPED,
     human,
     injected,
     instructions,
@@ -57,6 +59,7 @@ class Users:
             return
         if not kept and not pictures:
             return
+        accepts, state.planned = state.planned, False
         state.heard, state.compacted = True, False
         path, text = kept[0] if len(kept) == 1 else ("/content", "\n".join(t for _, t in kept))
         said = human(text)
@@ -71,7 +74,8 @@ class Users:
             call = answer.call if answer.call in state.calls.issued else None
             yield Message(here, "user", answer.text, "answer", pictures, call, within=True)
             return
-        yield Message(here, "user", said, "typed", pictures, within=within)
+        via: Via = "plan accepted" if accepts and said == ACCEPTED else "typed"
+        yield Message(here, "user", said, via, pictures, within=within)
 
     def _not_human(self, unit: Unit, index: int, text: str) -> str:
         """Why a text is the client's, by its kind, by the events, by its beginning."""
@@ -80,7 +84,7 @@ class Users:
                 kind = kinds[index]
                 if isinstance(kind, str) and kind != "unknown":
                     told = injected(text) or f"injected{named(kind)}"
-                    return "" if kind.startswith("user.") else told
+                    return "" if kind in TYPED else told
         if key(text) in self.state.found.said:
             return ""
         if why := injected(text):
@@ -137,6 +141,9 @@ def _report(text: str) -> tuple[str, str] | None:
     """Which subagent ended, and with which words."""
     found = NOTIFIED.search(text)
     match parsed(found[1]) if found else None:
-        case {"agent_id": str(agent), "status": {"completed": str(report)}} if report.strip():
+        case {"agent_id": str(agent), "status": {"completed": str(report)}} | {
+            "agent_path": str(agent),  # so named by 0.164
+            "status": {"completed": str(report)},
+        } if report.strip():
             return agent, report
     return None

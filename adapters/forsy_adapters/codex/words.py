@@ -38,6 +38,8 @@ INJECTED: tuple[tuple[str, str], ...] = (
 )
 """How a text that nobody wrote begins, and what it is."""
 
+TYPED = ("user.text", "user.image", "user.audio")
+"""Kinds of content that are a human's own; `user.goal` is the client's, on what one asked."""
 NOBODYS = (MARK, SHELLED, "injected: hook", "injected: schedule")
 """What nobody typed, though the client may file it with what a human did."""
 WRAPS = (
@@ -54,6 +56,8 @@ REPLY = later(
     r"\s*<send_user_message_question_reply>(.*)</send_user_message_question_reply>\s*\Z", re.S
 )
 PLAN = later(r"<proposed_plan>\s*\n(.*?)</proposed_plan>", re.S)
+ACCEPTED = "Implement the plan."
+"""What the client sends for a human who accepts a proposed plan."""
 CWD = later(r"(?:<cwd>\s*|^Current working directory: )([^<\n]{1,1000}?)\s*(?:</cwd>|$)", re.M)
 APPROVAL = later(
     r"(?:<approval_policy>\s*|^Approval policy: )([a-z-]{1,40})\s*(?:</approval_policy>|$)", re.M
