@@ -251,12 +251,15 @@ BY_PLACES: dict[str, Callable[[Any, Sequence[Any]], bool]] = {"recording-clock":
 """Rules that take all places of a value together."""
 WORKED = frozenset(
     [
+        "agent-reached",
         "answered",
         "canvas-says-done",
         "code-ended",
         "file-updated",
+        "goal-told",
         "handed-in",
         "matches-told",
+        "message-taken",
         "no-exit-code",
         "no-output",
         "picture-shown",
@@ -264,6 +267,7 @@ WORKED = frozenset(
         "process-read",
         "said-done",
         "server-tool-result",
+        "slept",
         "submitted",
         "terminal-read",
         "window-shown",

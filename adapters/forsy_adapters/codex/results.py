@@ -151,7 +151,7 @@ def result(value: Any, pointer: str) -> Result:
                 case {"agent_id": str()} | {"task_name": str()}:
                     return Result(value, pointer, "launched", "agent-spawned", pointer)
                 case {"accepted": True}:
-                    return Result(value, pointer, "ok", "accepted", f"{pointer}/accepted")
+                    return Result(value, pointer, "ok", "message-taken", f"{pointer}/accepted")
                 case {"goal": _, "remainingTokens": _}:
                     return Result(value, pointer, "ok", "goal-told", pointer)
                 case {"message": str(), "timed_out": bool(late)} | {
