@@ -158,9 +158,10 @@ class _Look:
     def _count(self, unit: Unit) -> None:
         missing = unit.number + 1 - len(self.ordinals)
         self.ordinals.extend([-1] * missing)
-        if missing:
-            ordinal = number(unit.record.value.get("ordinal"))
-            self.ordinals[unit.number] = -1 if ordinal is None else ordinal
+        match unit.record.value:
+            case {"ordinal": ordinal} if missing:
+                found = number(ordinal)
+                self.ordinals[unit.number] = -1 if found is None else found
 
     def _meta(self, unit: Unit, body: Json) -> None:
         name = body.get("id")
