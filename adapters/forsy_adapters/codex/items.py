@@ -12,7 +12,6 @@ from forsy_retrace.events import (
     CODE_ENDED,
     Attachment,
     Change,
-    Delegation,
     Event,
     Meant,
     Message,
@@ -22,7 +21,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import later, named, parsed, strings, subagent, words
+from forsy_retrace.sdk import later, named, parsed, strings, words
 
 from .._patches import Patch, changes, kept, patch_in
 from .made import Made
@@ -346,14 +345,7 @@ class Items:
     def _spawned(self, unit: Unit, call: str, output: str | None) -> Iterator[Event]:
         held = parsed(output or "")
         agent = held.get("agent_id") or held.get("task_name") if isinstance(held, dict) else None
-        yield from self.delegated(unit, call, agent)
-
-    def delegated(self, unit: Unit, call: str, agent: Any) -> Iterator[Event]:
-        """A subagent that a call started, told by its output or by the client."""
-        if isinstance(agent, str) and agent not in self.state.agents:
-            actor = subagent("", len(self.state.agents) + 1)
-            self.state.agents[agent] = (call, actor)
-            yield Delegation(self.state.here(unit, "", "agent"), call, actor)
+        yield from self.state.delegated(unit, call, agent)
 
 
 def _ran(found: Result, patch: Patch) -> bool:

@@ -212,7 +212,7 @@ class Reports:
     def _started(self, unit: Unit, agent: object) -> Iterator[Event]:
         """A subagent that running code started; where a call did, its output tells it."""
         if self.state.script:
-            yield from self.items.delegated(unit, self.state.script, agent)
+            yield from self.state.delegated(unit, self.state.script, agent)
         yield Skipped(self.state.here(unit, ""), "repeats a call")
 
     def _said(

@@ -94,6 +94,7 @@ SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
         later(r".{0,200}(?:approval policy is Never|rejected by user approval settings)", re.S),
         "blocked",
     ),
+    ("approval-policy", later(r"This action was rejected due to unacceptable risk"), "blocked"),
     ("no-such-tool", later(r"unsupported (?:custom tool )?call"), "blocked"),
     ("no-such-tool", later(r"request_user_input is unavailable in "), "blocked"),
     (
@@ -325,6 +326,8 @@ def streams(body: dict[str, Any], base: str) -> Result:
     text = body[best] if best else None
     path = f"{base}/{best}" if best else base
     status = body.get("status")
+    if status == "declined" and (said := _told(text or "", path, path)).outcome in REFUSED:
+        return said  # by the client's own reviewer, or by a rule
     if status == "declined":
         return Result(text, path, "rejected", "status", f"{base}/status", code)
     if code is not None:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.calls import Calls
-from forsy_retrace.events import Event, Fact, Origin, Skipped
+from forsy_retrace.events import Delegation, Event, Fact, Origin, Skipped
+from forsy_retrace.sdk import subagent
 
 from .._patches import Patch
 from .survey import Survey
@@ -87,6 +88,13 @@ class State:
         """The brief of a subagent; what it is told later in a human's role adds to it."""
         told = list(self.fact(unit, path, "brief", text)) if "brief" not in self.facts else []
         return told[0] if told else Skipped(self.here(unit, path), "a subagent's brief")
+
+    def delegated(self, unit: Unit, call: str, agent: Any) -> Iterator[Event]:
+        """A subagent that a call started, told by its output or by the client."""
+        if isinstance(agent, str) and agent not in self.agents:
+            actor = subagent("", len(self.agents) + 1)
+            self.agents[agent] = (call, actor)
+            yield Delegation(self.here(unit, "", "agent"), call, actor)
 
     def speaks(self, unit: Unit, path: str, name: Any) -> None:
         """From here on this model answers."""

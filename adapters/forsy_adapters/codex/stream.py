@@ -18,7 +18,7 @@ from forsy_retrace.events import (
     Thinking,
     ToolCall,
 )
-from forsy_retrace.sdk import named, text_of
+from forsy_retrace.sdk import named, pointer, strings, text_of
 
 from .._patches import listed
 from .results import Result, streams, told
@@ -47,6 +47,8 @@ class Stream:
         self.issued: dict[str, str] = {}
         """Item to call, of the run under way."""
         self.lists: dict[str, str] = {}
+        self.reports: set[tuple[str, str]] = set()
+        """What subagents said at their end: each wait tells it again."""
         self.begun = False
         """Whether a session has begun: a log may have been cut off before a thread's start."""
 
@@ -129,6 +131,28 @@ class Stream:
         found = _result(item, f"{unit.prefix}/item")
         files = listed(item.get("changes")) if found.outcome == "ok" else ()
         yield told(self.state.here(unit, found.pointer, "agent"), call, found, files)
+        yield from self._agents(unit, call, item)
+
+    def _agents(self, unit: Unit, call: str, item: Json) -> Iterator[Event]:
+        """Subagents that a call started, and the last words of those that it waited for."""
+        state = self.state
+        match item:
+            case {"tool": "spawn_agent", "receiver_thread_ids": list(started)}:
+                for agent in strings(started):
+                    yield from state.delegated(unit, call, agent)
+            case {"tool": "wait", "agents_states": dict(states)}:
+                for agent, one in states.items():
+                    match one:
+                        case {"status": "completed", "message": str(text)} if (
+                            text.strip()
+                            and agent in state.agents
+                            and (agent, text) not in self.reports
+                        ):
+                            self.reports.add((agent, text))
+                            asked, actor = state.agents[agent]
+                            path = pointer("item", "agents_states", agent, "message")
+                            here = state.here(unit, path, actor)
+                            yield Message(here, "agent", text, "notification", (), asked)
 
     def _issue(self, unit: Unit, ident: str, item: Json, name: str) -> Iterator[Event]:
         """A call's start; a tool of a server is named as the client names it to the model."""

@@ -15,6 +15,7 @@ from .survey import key
 from .units import Unit
 from .words import (
     ACCEPTED,
+    AFRESH,
     APPROVAL,
     CWD,
     NOBODYS,
@@ -74,7 +75,8 @@ class Users:
             call = answer.call if answer.call in state.calls.issued else None
             yield Message(here, "user", answer.text, "answer", pictures, call, within=True)
             return
-        via: Via = "plan accepted" if accepts and said == ACCEPTED else "typed"
+        taken_up = (accepts and said == ACCEPTED) or AFRESH.match(said)
+        via: Via = "plan accepted" if taken_up else "typed"
         yield Message(here, "user", said, via, pictures, within=within)
 
     def _not_human(self, unit: Unit, index: int, text: str) -> str:

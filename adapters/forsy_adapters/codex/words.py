@@ -34,6 +34,7 @@ INJECTED: tuple[tuple[str, str], ...] = (
     ("<timer_message>", "injected: schedule"),
     ("<external_message>", "injected: another program's words"),
     ("<codex_delegation>", "injected: another session's words"),
+    ("Side conversation boundary.\n", "injected: side conversation"),
     ("Another language model started to solve this problem", "injected: compaction summary"),
 )
 """How a text that nobody wrote begins, and what it is."""
@@ -58,6 +59,8 @@ REPLY = later(
 PLAN = later(r"<proposed_plan>\s*\n(.*?)</proposed_plan>", re.S)
 ACCEPTED = "Implement the plan."
 """What the client sends for a human who accepts a proposed plan."""
+AFRESH = later(r"Read the approved plan at \S{1,1000} and implement it\.\Z")
+"""What it sends where the plan is taken up in a fresh context."""
 CWD = later(r"(?:<cwd>\s*|^Current working directory: )([^<\n]{1,1000}?)\s*(?:</cwd>|$)", re.M)
 APPROVAL = later(
     r"(?:<approval_policy>\s*|^Approval policy: )([a-z-]{1,40})\s*(?:</approval_policy>|$)", re.M
