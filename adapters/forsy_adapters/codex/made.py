@@ -80,6 +80,9 @@ def _item(unit: Unit, ident: str, item: Json) -> Made | None:
         case {"type": "McpToolCall", "server": str(server), "tool": str(tool)}:
             sent, path = _given(item, "/item")
             return Made(ident, f"mcp__{server}__{tool}", None, sent, path, ended(item, base))
+        case {"type": "ImageView", "path": str(sent)}:
+            found = Result(None, base, "ok", "picture-shown", base)
+            return Made(ident, "view_image", None, sent, "/item/path", found)
         case {"type": "DynamicToolCall", "tool": str(tool)}:
             sent, path = _given(item, "/item")
             return Made(ident, tool, "/item/tool", sent, path, ended(item, base))

@@ -82,7 +82,7 @@ QUIET = {
 
 HUMAN = "interrupted"
 """The reason of a turn's end that is a human's: others are a new task, a review, a budget."""
-WHOLE = ("CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall")
+WHOLE = ("CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "ImageView")
 """Kinds of items that are calls with their results."""
 
 
