@@ -113,6 +113,7 @@ TOOLS: dict[str, Kind] = {
     "patch_apply": Kind("edit", "file"),
     "write_stdin": Kind("execute", "cli"),
     "exec": Kind("execute", "other_tool"),
+    "codemode": Kind("execute", "other_tool"),
     "spawn_agent": Kind("other", "other_tool"),
     "wait": Kind("read", "other_tool"),
     "wait_agent": Kind("read", "other_tool"),

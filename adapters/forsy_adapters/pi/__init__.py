@@ -2,7 +2,8 @@
 
 OpenClaw (`~/.openclaw/agents/*/sessions/`, with what a reset or deletion left there), Oh My Pi, and
 the session traces that Hugging Face shows (a header with `harness`). Entries form a tree: the last
-one ends the visible line, the other lines were left. Learnt from Pi 1 to 3 and OpenClaw of 2026.
+one ends the visible line, the other lines were left. Learnt from versions 1 to 3 of the form, the
+last by Pi 1.6, and OpenClaw of 2026.
 """
 
 import glob

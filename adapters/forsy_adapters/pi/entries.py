@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.calls import Calls
-from forsy_retrace.dialects import attachments, content_text
+from forsy_retrace.dialects import attachments
 from forsy_retrace.events import (
     Event,
     Fact,
@@ -22,7 +22,8 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import counts, later, mark_of, named, pointer, when, words
 from forsy_retrace.source import Record
 
-from .results import answer, ended
+from .results import answer, ended, nested
+from .system import System
 from .tree import Survey, is_header
 from .users import BRIEF, ENVELOPE, LATER, SKILL, injected, texts
 
@@ -35,6 +36,7 @@ LEFT_OUT = {
     "custom_message": "injected: by an extension",
     "branch_summary": "injected: summary of a branch that was left",
     "label": "label",
+    "context_edit": "what the model sees no more",
 }
 """Entries that are nobody's words and no work."""
 
@@ -65,6 +67,9 @@ class Reader:
         self.failure = ""
         """The last error that a message told."""
         self.is_openclaw = False
+        self.system = System()
+        self.asked: dict[str, str] = {}
+        """Open calls, and the messages that they are of."""
 
     def read(self, place: int, record: Record) -> Iterator[Event]:
         """At least one event of each record."""
@@ -94,7 +99,7 @@ class Reader:
         if value["id"] == self.header.get("id"):
             yield Skipped(here, "repeated history")
             return
-        self.header = value
+        self.header, self.system = value, System()
         self.nobodys = BRIEF if place in self.found.briefed else ""
         prior = None if self.nobodys else _session_of(value.get("parentSession"))
         yield SessionStart(here.below("/id"), value["id"], prior)
@@ -122,6 +127,9 @@ class Reader:
                 yield from self._message(place, message, here)
             case {"type": "compaction"}:
                 yield Notice(here, "compacted")
+                yield from self._used(value, here.below("/usage"))
+            case {"type": "usage"} if told := list(self._used(value, here.below("/usage"))):
+                yield from told
             case {"type": "session_info", "name": str(name)} if name.strip():
                 yield Fact(here.below("/name"), "title", name)
             case {"type": "session_info"}:
@@ -140,6 +148,11 @@ class Reader:
             case _:
                 yield Skipped(here, "not an entry")
 
+    def _used(self, holder: Json, here: Origin) -> Iterator[Event]:
+        """Tokens that no message of the agent took: a cache kept warm, a summary."""
+        if used := counts(holder.get("usage"), USAGE):
+            yield Fact(here, "usage", used)
+
     def _failed(self, here: Origin, error: Any) -> Iterator[Event]:
         """OpenClaw's own record of an error that mostly stands in a message too."""
         if isinstance(error, str) and error.strip() and error not in ("aborted", self.failure):
@@ -155,14 +168,13 @@ class Reader:
             case "assistant":
                 yield from self._assistant(place, message, here)
             case "toolResult":
-                yield self._result(message, here)
+                yield from self._result(message, here)
             case "bashExecution" if words(message.get("command")):
                 mark = "!!" if message.get("excludeFromContext") is True else "!"
                 where = here.below("/message/command").by("user")
                 yield Message(where, "user", mark + message["command"], "shell line", within=True)
             case "system" | "developer":
-                place_of = here.below("/message/content")
-                yield Fact(place_of, "system_prompt", content_text(content))
+                yield from self.system.read(message, here)
             case str(role) if role in OF_EXTENSIONS:
                 yield Skipped(here, "injected: by an extension")
             case str(role) if role in SUMMARIES:
@@ -231,6 +243,7 @@ class Reader:
                 if not isinstance(sent, dict | str):
                     sent, path = block, ""
                 name = "" if path else here.evidence.pointer + "/name"
+                self.asked[str(call)] = here.message or ""
                 yield ToolCall(here.below(path), str(call), tool, sent, name)
             case {"type": kind}:
                 yield Skipped(here, f"unknown content part{named(kind)}")
@@ -255,16 +268,19 @@ class Reader:
             case "stop":
                 yield Notice(here.below("/message/stopReason"), "ended")
 
-    def _result(self, message: Json, here: Origin) -> Event:
+    def _result(self, message: Json, here: Origin) -> Iterator[Event]:
         ident = message.get("toolCallId")
         call = self.calls.answer(ident) if isinstance(ident, str) and ident else None
         if call is None:
-            return Skipped(here, "repeated result" if ident else "result without its call")
+            yield Skipped(here, "repeated result" if ident else "result without its call")
+            return
+        asked = self.asked.pop(call, "")
+        yield from nested(message.get("nestedCalls"), call, asked, here, self.calls)
         output, where = answer(message, here)
         end = ended(message, output or "")
         pictures = attachments(message.get("content"), "/message/content")
         later = self.found.ends.get(call) if end.outcome == "launched" else None
-        return ToolResult(where, call, output, *end, attachments=pictures, end=later)
+        yield ToolResult(where, call, output, *end, attachments=pictures, end=later)
 
 
 def _session_of(path: Any) -> str | None:

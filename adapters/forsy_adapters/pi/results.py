@@ -1,12 +1,13 @@
 """What came back of a call, and whether it worked."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from forsy_retrace.calls import Verdict
+from forsy_retrace.calls import Calls, Verdict
 from forsy_retrace.dialects import content_text
-from forsy_retrace.events import Origin, Outcome
-from forsy_retrace.sdk import later, number
+from forsy_retrace.events import Event, Origin, Outcome, ToolCall, ToolResult
+from forsy_retrace.sdk import later, number, pointer, words
 
 Json = dict[str, Any]
 
@@ -44,6 +45,36 @@ def ended(message: Json, output: str) -> Verdict:
         case False:
             return Verdict("ok", "error-flag", "/message/isError")
     return Verdict()
+
+
+STATUSES: dict[Any, Outcome] = {"ok": "ok", "error": "failed"}
+"""How a call ended that code made; an `unfinished` one is left open."""
+
+
+def nested(told: Any, call: str, message: str, here: Origin, calls: Calls) -> Iterator[Event]:
+    """The calls that the code of a call made; of what they showed, only errors are kept."""
+    made = told.get("calls") if isinstance(told, dict) else None
+    for index, one in enumerate(made if isinstance(made, list) else ()):
+        match one:
+            case {"id": str(ident), "name": str(tool), **rest}:
+                below = here.below(pointer("message", "nestedCalls", "calls", index))
+                # The record's time is that of the code's end: when each call was made, none says.
+                place = Origin(below.evidence, None, "agent", message, here.branch)
+                name = calls.issue(ident, here.message, index)
+                if name is None:
+                    continue
+                sent, path = rest.get("arguments"), "/arguments"
+                if not isinstance(sent, dict):  # too long to be kept
+                    sent, path = one, ""
+                named = place.below("/name").evidence.pointer
+                yield ToolCall(place.below(path), name, tool, sent, named, None, call)
+                status = STATUSES.get(rest.get("status")) if words(rest.get("status")) else None
+                answered = calls.answer(ident)
+                if status is not None and answered is not None:
+                    error = words(rest.get("error")) or None
+                    where = place.below("/error" if error else "/status")
+                    basis = place.below("/status").evidence.pointer
+                    yield ToolResult(where, answered, error, status, "status", basis)
 
 
 def answer(message: Json, here: Origin) -> tuple[str | None, Origin]:
