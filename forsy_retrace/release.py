@@ -11,8 +11,9 @@ from typing import Any
 
 from forsy_retrace.loaded import json_lines, json_of
 from forsy_retrace.patterns import later
-from forsy_retrace.redact import OFF, leaves
+from forsy_retrace.redact import OFF, leaves, mask
 from forsy_retrace.redaction import Masker
+from forsy_retrace.source import discover
 from forsy_retrace.validate import STEP_FIELDS, Problem, is_legacy, modern
 from forsy_retrace.verify import CUT
 from forsy_retrace.writers.atomic import ARTIFACT, ARTIFACTS, FILES, is_made_by_us
@@ -20,6 +21,8 @@ from forsy_retrace.writers.atomic import ARTIFACT, ARTIFACTS, FILES, is_made_by_
 Json = Any
 DIGEST = later(r"sha256:[0-9a-f]{64}")
 KEPT = later(rf"{ARTIFACTS}/{ARTIFACT.pattern}")
+READ = ("trace.json", "manifest.json", "evidence.jsonl")
+"""The files that are looked at value by value."""
 
 
 def unfit(path: Path) -> list[Problem]:
@@ -71,13 +74,13 @@ class Folder:
                 yield Problem(None, "manifest.redaction", "masked", text)
 
     def exposed(self) -> Iterator[Problem]:
-        """Secrets in the files beside trace.json."""
+        """Secrets in the files beside trace.json, strangers' too: they leave with the folder."""
         yield from _secrets(None, "manifest.json", self.manifest)
         yield from _secrets(None, "evidence.jsonl", self.rows)
-        for path in [self.path / "README.md", *self._artifacts(".txt")]:
-            if path.is_file():
-                name = path.relative_to(self.path).as_posix()
-                yield from _secrets(None, name, path.read_text("utf-8", "replace"))
+        for one in discover(self.path):
+            is_picture = KEPT.fullmatch(one.name) and not one.name.endswith(".txt")
+            if one.name not in READ and not is_picture:
+                yield from _secrets(None, mask(one.name), one.path.read_text("utf-8", "replace"))
 
     def lost(self) -> Iterator[Problem]:
         """Files that belong to it and are not there.
@@ -123,6 +126,6 @@ class Folder:
                 name = f"{ARTIFACTS}/{path.name}"
                 yield Problem(None, name, "files", "Its bytes are not those that it is named by.")
 
-    def _artifacts(self, suffix: str = "") -> list[Path]:
-        found = sorted((self.path / ARTIFACTS).glob(f"*{suffix}"))
+    def _artifacts(self) -> list[Path]:
+        found = sorted((self.path / ARTIFACTS).glob("*"))
         return [path for path in found if ARTIFACT.fullmatch(path.name) and path.is_file()]

@@ -107,6 +107,17 @@ def test_a_secret_in_the_files_beside_the_trace_is_told(trace: Path) -> None:
     ]
 
 
+def test_a_secret_in_a_file_that_is_none_of_the_trace_is_told(trace: Path) -> None:
+    (trace / "artifacts" / "more").mkdir()
+    names = ["artifacts/more/one", "artifacts/notes.txt", f"{TOKEN}.log", "notes.txt"]
+    for name in names:
+        (trace / name).write_text(f"Use {TOKEN} here.")
+    (trace / "harmless.txt").write_text("Nothing to see.")
+    masked = [name.replace(TOKEN, "[CREDENTIAL_1]") for name in names]
+    told = found(trace)
+    assert sorted(told) == [(None, name, "secrets") for name in sorted(masked)]
+
+
 @pytest.mark.parametrize("name", ["README.md", "evidence.jsonl", "manifest.json"])
 def test_a_file_that_the_folder_lacks_is_named(name: str, trace: Path) -> None:
     (trace / name).unlink()

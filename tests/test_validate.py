@@ -303,6 +303,7 @@ BROKEN: list[tuple[str, Json, int | None, str, str]] = [
         "dataset_summary.validation_level",
         "levels-agree",
     ),
+    ("trace/trace_mode", "live", None, "trace_mode", "live-or-retraced"),
     ("trace/task", "Push it", None, "task", "first-request"),
     ("evidence", [], None, "evidence", "evidence-rows"),
     ("evidence/1/step", 1, 2, "evidence.step", "evidence-rows"),

@@ -176,6 +176,12 @@ def levels_agree(case: Case) -> Iterator[Finding]:
         yield None, "dataset_summary.validation_level", "it is another"
 
 
+def live_is_not_retraced(case: Case) -> Iterator[Finding]:
+    match case.trace:
+        case {"trace_mode": "live", "validation_level": "retraced_from_logs"}:
+            yield None, "trace_mode", "its validation_level says that it is"
+
+
 # What redaction or a cut leaves in place of words: `[PERSON_1]`, `[… 900 tokens omitted, …]`.
 ALTERED = later(r"\[[A-Z][A-Z_]+(_\d+)?\]|\[… ")
 
@@ -323,6 +329,7 @@ RULES = (
     Rule("summary-counts", "The summary counts the steps", summary_counts_steps, legacy=True),
     Rule("artifact-steps", "Artifacts name steps of the trace", artifacts_name_steps, legacy=True),
     Rule("levels-agree", "A trace has one validation_level", levels_agree),
+    Rule("live-or-retraced", "A live trace is not retraced from logs", live_is_not_retraced),
     Rule(
         "first-request",
         "The task is the first direct_request, or a plan accepted before",
