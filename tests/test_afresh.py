@@ -117,6 +117,29 @@ def test_no_value_of_the_manifest_can_be_changed_unnoticed(tmp_path: Path) -> No
         assert found == {name}
 
 
+def test_a_digest_that_no_content_bears_out_is_a_finding(tmp_path: Path) -> None:
+    log = FIXTURES / "claude-code" / "approval-with-new-task" / "input.jsonl"
+    folder = traced(log, tmp_path / "trace")
+    whole = json.loads((folder / "trace.json").read_bytes())
+    (one,) = whole["static_output"]["artifacts"]
+    assert one["content"]
+    one["hash"] = "sha256:" + "0a" * 32
+    (folder / "trace.json").write_text(json.dumps(whole), "utf-8")
+    fields = [one.field for one in judged(folder, log).found]
+    assert fields == ["static_output.artifacts[0].hash"]
+
+
+def test_nor_has_a_file_one_whose_content_the_log_lacks(tmp_path: Path) -> None:
+    log = FIXTURES / "pi" / "plain-turn" / "input.jsonl"
+    folder = traced(log, tmp_path / "trace")
+    whole = json.loads((folder / "trace.json").read_bytes())
+    unseen = [one for one in whole["static_output"]["artifacts"] if one["content"] is None]
+    assert unseen
+    unseen[0]["hash"] = "sha256:" + "0a" * 32
+    (folder / "trace.json").write_text(json.dumps(whole), "utf-8")
+    assert [one.field.split("].")[1] for one in judged(folder, log).found] == ["hash"]
+
+
 @pytest.mark.parametrize("name", ["ids", "surface", "records"])
 def test_what_evidence_tells_of_a_step_cannot_be_changed_unnoticed(
     name: str, tmp_path: Path

@@ -5,6 +5,7 @@ summary are what rules make of all of it, and the same version makes the same of
 compared before it is masked: a placeholder stands for whatever it covers.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -26,8 +27,8 @@ from .recheck import PLACEHOLDER, in_order
 
 Json = Mapping[str, Any]
 
-HASHES = frozenset(["hash", *HASHED.values()])
-"""Fields that are made when a trace is masked and written."""
+HASHES = frozenset(HASHED.values())
+"""Digests of masked texts that a trace need not hold."""
 MARKS = frozenset(["redacted", "cut"])
 """What masking and cutting leave in a row of evidence."""
 BESIDE = ("ids", "surface", "branch")
@@ -74,6 +75,7 @@ def differences(told: Told, source: Source) -> Iterator[tuple[int, str]]:
         raise NotRetraced(OTHERWISE)
     del session
     _show_prompts(told, fresh)
+    _hash_contents(told, fresh)
     for name, value in fresh.trace.items():
         place = _apart(told.trace.get(name), value, name) if name != "steps" else None
         if place:
@@ -92,6 +94,18 @@ def _show_prompts(told: Told, fresh: Draft) -> None:
     for name, of in HASHED.items():
         if told.trace.get(name) is not None:
             fresh.trace[name] = fresh.trace["agent_config"].get(of)
+
+
+def _hash_contents(told: Told, fresh: Draft) -> None:
+    """A content has the digest of its masked bytes; what the log does not hold whole has none."""
+    match told.trace:
+        case {"static_output": {"artifacts": list(artifacts)}}:
+            fresh_ones = fresh.trace["static_output"]["artifacts"]
+            for one, made in zip(artifacts, fresh_ones, strict=False):
+                match one:
+                    case {"content": str(text)} if made["content"] is not None:
+                        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+                        made["hash"] = f"sha256:{digest}"
 
 
 OTHERWISE = "its session was cut out of the log in another way than is usual"
