@@ -25,6 +25,8 @@ def _judged(step: Step, later: Hindsight) -> Step:
         return step
     if (bad := next(_told(BAD, step, later), None)) is not None:
         return _of_no_use(step, later, *bad)
+    if step.step in later.meant:
+        return step
     found = list(_told(GOOD, step, later))
     if not found:
         return step
