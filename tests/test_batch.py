@@ -357,6 +357,36 @@ def test_a_folder_that_lost_a_file_is_made_again(name: str, logs: Path, tmp_path
     assert published(tmp_path / "traces").keys() == before.keys()
 
 
+@pytest.mark.parametrize("name", ["trace.json", "evidence.jsonl", "README.md", "artifacts/*"])
+def test_a_folder_of_which_a_file_is_cut_or_gone_is_made_again(
+    name: str, logs: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "traces"
+    run(logs, target)
+    before = published(target)
+    one = next(target.glob(f"*/{name}"))
+    one.write_bytes(one.read_bytes()[:1])
+    assert run(logs, target).converted == 1
+    assert published(target) == before
+    one.unlink()
+    assert run(logs, target).converted == 1
+    assert published(target) == before
+    assert run(logs, target).converted == 0
+
+
+def test_a_folder_whose_manifest_is_cut_is_told_and_let_be(logs: Path, tmp_path: Path) -> None:
+    target = tmp_path / "traces"
+    run(logs, target)
+    before = published(target)
+    manifest = next(target.glob("*/manifest.json"))
+    manifest.write_bytes(b"{")
+    assert work.OCCUPIED in [why for _, why in run(logs, target).failed]
+    assert manifest.read_bytes() == b"{"
+    shutil.rmtree(manifest.parent)
+    assert run(logs, target).failed == ()
+    assert published(target) == before
+
+
 def with_a_damaged_page(path: Path) -> None:
     with path.open("r+b") as stream:
         stream.seek(4096)

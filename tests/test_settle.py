@@ -142,13 +142,14 @@ def test_a_trace_that_somebody_took_away_is_listed_no_more(logs: Path, tmp_path:
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"[]", b"null", b'{"steps": [', b'{"steps": [1]}'])
-def test_a_damaged_trace_stops_no_run_and_is_made_again(
+def test_a_trace_damaged_at_its_old_length_stops_no_run_and_is_made_again(
     damage: bytes, logs: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "traces"
     run(logs, target, limit=5)
     name = rows(target, "index.jsonl")[0]["folder"]
-    (target / name / "trace.json").write_bytes(damage)
+    trace = target / name / "trace.json"
+    trace.write_bytes(damage.ljust(trace.stat().st_size))
     done = run(logs, target)
     assert done.failed == ((name, "no whole trace folder; the next run converts its log again"),)
     assert name not in (target / "steps.jsonl").read_text("utf-8")

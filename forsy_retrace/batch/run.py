@@ -274,7 +274,12 @@ def _is_done(log: Log, ledger: Ledger, made: str, place: Place) -> bool:
         if kept.content != ledger.digest(content_of(log)):
             return False
         ledger.touched(log.file.uri, ledger.digest(log.mark.encode()))
-    return all(place.has_trace(row.folder) for row in kept.done.rows)
+    return kept.done.seals == _seals(kept.done, ledger, place)
+
+
+def _seals(done: Done, ledger: Ledger, place: Place) -> tuple[str, ...]:
+    """How the trace folders of a log lie there now."""
+    return tuple(ledger.digest(place.seal(row.folder).encode()) for row in done.rows)
 
 
 def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place, rules: Rules) -> int:
@@ -293,7 +298,8 @@ def _remember(log: Log, done: Done, ledger: Ledger, made: str, place: Place, rul
         done = replace(done, rows=tuple(told.values()))
     if done.is_passing:
         done = replace(done, problem="")
-    content, done = ledger.digest(done.content), replace(done, content=b"")
+    content = ledger.digest(done.content)
+    done = replace(done, content=b"", seals=_seals(done, ledger, place))
     ledger.keep(log.file.uri, _name(log, done, rules), _kept(log, done, ledger, made, content))
     now = {row.folder for row in done.rows}
     for row in old:

@@ -102,6 +102,8 @@ class Done(msgspec.Struct, frozen=True):
     """The problem may be gone another time: the log is tried again."""
     is_fault: bool = False
     """The problem is ours, and says nothing against the log."""
+    seals: tuple[str, ...] = ()
+    """For each row, a salted digest of what files its folder has, and how long."""
     content: bytes = b""
     """A digest of the log as it was before it was read, for the driver to salt; never kept."""
 

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 from forsy_retrace.errors import DiskTrouble, RetraceError
 from forsy_retrace.source import file_system, is_remote
 from forsy_retrace.writers.atomic import (
+    ARTIFACT,
+    ARTIFACTS,
     FILES,
     LEFT,
     Data,
@@ -39,6 +41,10 @@ class Place(Protocol):
 
     def has_trace(self, name: str) -> bool:
         """Whether a whole trace folder has that name."""
+        ...
+
+    def seal(self, name: str) -> str:
+        """Another text as soon as a file of a trace folder is gone or has another size."""
         ...
 
     def remove(self, name: str) -> bool:
@@ -93,6 +99,12 @@ class Disk(Place):
 
     def has_trace(self, name: str) -> bool:
         return all(self.holds(f"{name}/{one}") for one in FILES)
+
+    def seal(self, name: str) -> str:
+        kept = (self.root / name / ARTIFACTS).glob("*")
+        artifacts = sorted(one.name for one in kept if ARTIFACT.fullmatch(one.name))
+        names = (*sorted(FILES), *(f"{ARTIFACTS}/{one}" for one in artifacts))
+        return " ".join(f"{one}:{self.size(f'{name}/{one}')}" for one in names)
 
     def remove(self, name: str) -> bool:
         folder = self.root / name
@@ -159,6 +171,12 @@ class Remote(Place):
 
     def has_trace(self, name: str) -> bool:
         return self.holds(f"{name}/{MANIFEST}")
+
+    def seal(self, name: str) -> str:
+        size = None
+        with _told(), contextlib.suppress(FileNotFoundError):
+            size = self.system.size(f"{self.root}/{name}/{MANIFEST}")
+        return f"{MANIFEST}:{size}"
 
     def remove(self, name: str) -> bool:
         with _told():
