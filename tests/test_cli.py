@@ -379,6 +379,7 @@ def test_a_wrong_log_is_no_ground_of_a_value(here: Path, trace: Path) -> None:
 def test_what_may_not_be_opened_is_not_masked(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no such file" in refused(2, "redact", "lost.txt")
     assert "Is a directory" in refused(65, "redact", here)
+    assert "zero: a device; name a file" in refused(65, "redact", "/dev/zero")
 
 
 def test_events_are_told_as_deep_as_they_are_read(here: Path) -> None:

@@ -1,5 +1,7 @@
 """Commands that mask any text, or say what in it is private."""
 
+import os
+import stat
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -28,22 +30,35 @@ def redact(file: str, rules: Any) -> None:
     path, out = Path(file), sys.stdout.buffer
     with _opened(file) as stream:
         log = path if file != "-" and is_regular(path) else None
-        for piece in redacted(stream, rules, path.name, log):
-            out.write(piece)
+        try:
+            for piece in redacted(stream, rules, path.name, log):
+                out.write(piece)
+        except MemoryError:
+            raise UnreadableInput(f"{path.name}: longer than memory holds; split it") from None
     out.flush()
 
 
 def _opened(file: str) -> AbstractContextManager[BinaryIO]:
-    """The file, which may be a pipe; `-` is standard input."""
+    """The file, which may be a pipe or a terminal; `-` is standard input."""
     if file == "-":
         return nullcontext(sys.stdin.buffer)
     try:
-        return open(file, "rb")
+        stream = open(file, "rb")  # noqa: SIM115 (the caller closes it)
+        if _never_ends(stream):
+            stream.close()
+            raise UnreadableInput(f"{Path(file).name}: a device; name a file")
+        return stream
     except FileNotFoundError:
         raise RetraceError(f"{Path(file).name}: no such file") from None
     except OSError as error:
         why = error.strerror or "cannot be opened"
         raise UnreadableInput(f"{Path(file).name or file}: {why}") from None
+
+
+def _never_ends(stream: BinaryIO) -> bool:
+    """Whether it is a device, such as /dev/zero, and no terminal."""
+    mode = os.fstat(stream.fileno()).st_mode
+    return (stat.S_ISCHR(mode) and not stream.isatty()) or stat.S_ISBLK(mode)
 
 
 @main.command("scan", epilog="\b\nExample:\n  forsy-retrace scan ~/.claude/projects/my-app")
