@@ -21,6 +21,22 @@ GROUP = "forsy_retrace.adapters"
 NAME = later(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 """How an adapter may be called; its module has `_` in place of `-`."""
 
+COMMANDS = (
+    "adapters",
+    "audit",
+    "auto",
+    "batch",
+    "check",
+    "events",
+    "new-adapter",
+    "redact",
+    "scan",
+    "show",
+    "validate",
+    "verify",
+)
+"""What the command line calls its own commands: no adapter of that name could be called."""
+
 
 @cache
 def home() -> Path:
@@ -73,6 +89,8 @@ def _offered() -> dict[str, list[str]]:
 def _refusal(name: str, values: list[str]) -> str:
     if name in bundled():
         return "a bundled adapter has that name"
+    if name in COMMANDS:
+        return "a command has that name"
     if len(values) > 1:
         return "several packages offer an adapter of that name"
     return "" if NAME.fullmatch(name) else "no name for an adapter"

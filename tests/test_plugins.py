@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from forsy_retrace.cli import main
 from forsy_retrace.convert import Options, convert
 from forsy_retrace.errors import RetraceError, StrangersFault
-from forsy_retrace.registry import GROUP, bundled, identify, load, plugins, refused
+from forsy_retrace.registry import COMMANDS, GROUP, bundled, identify, load, plugins, refused
 from forsy_retrace.source import Source
 from forsy_retrace.writers import Written
 
@@ -56,7 +56,7 @@ def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "first": "good=good_one\nbroken=broken_one\nhollow=hollow_one\nrude=rude_one"
         "\nlacking=lacking_one\nfaulty=faulty_one\nopen=open_one"
         "\ntwice=good_one",
-        "second": "twice=broken_one\nclaude-code=good_one\nno/name=good_one",
+        "second": "twice=broken_one\nclaude-code=good_one\nno/name=good_one\nshow=good_one",
     }
     for package, points in offers.items():
         folder = tmp_path / f"{package}-1.0.dist-info"
@@ -116,12 +116,23 @@ def test_names_that_clash_are_refused_by_name(offer: Path) -> None:
     assert refused() == {
         "claude-code": "a bundled adapter has that name",
         "no/name": "no name for an adapter",
+        "show": "a command has that name",
         "twice": "several packages offer an adapter of that name",
     }
     assert not set(plugins()) & set(refused())
     assert (
         "refused: a bundled adapter has that name" in CliRunner().invoke(main, ["adapters"]).output
     )
+
+
+def test_a_command_that_is_refused_says_why(offer: Path) -> None:
+    done = CliRunner().invoke(main, ["twice", str(offer / "log.jsonl"), "-o", "trace"])
+    told = "the adapter twice is refused: several packages offer an adapter of that name"
+    assert (done.exit_code, done.output) == (2, f"forsy-retrace: {told}\n")
+
+
+def test_the_names_of_commands_are_all_known() -> None:
+    assert tuple(sorted(main.commands)) == COMMANDS
 
 
 def test_a_clash_leaves_the_bundled_adapter_as_it_is(offer: Path) -> None:

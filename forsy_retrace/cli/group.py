@@ -58,6 +58,10 @@ class Commands(click.Group):
 
             if args[0][:1] == "-":
                 raise
+            from forsy_retrace.registry import refused
+
+            if why := refused().get(args[0]):
+                raise RetraceError(f"the adapter {args[0]} is refused: {why}") from None
             known = self.list_commands(context)
             near = [name for name in known if len(args[0]) > 2 and name.startswith(args[0])]
             near = near or get_close_matches(args[0], known, 1, NEAR)
