@@ -3,13 +3,12 @@
 import importlib.util
 import keyword
 import sys
-from collections.abc import Collection
 from importlib.resources import files
 from pathlib import Path
 
 from forsy_retrace.adapter import Adapter
 from forsy_retrace.errors import DiskTrouble, RetraceError
-from forsy_retrace.registry import NAME, bundled, plugins, refused
+from forsy_retrace.registry import COMMANDS, NAME, bundled, plugins, refused
 from forsy_retrace.testing import Case, write_goldens
 
 LONGEST = 40
@@ -28,14 +27,12 @@ AS_PACKAGE = {
 """Template to the file that it becomes."""
 
 
-def new_adapter(
-    name: str, place: Path, package: bool = False, taken: Collection[str] = ()
-) -> list[Path]:
+def new_adapter(name: str, place: Path, package: bool = False) -> list[Path]:
     """Writes a working adapter with its first case, read into goldens; gives what was made.
 
     Into the checkout that holds `place`, if one does; else, or for a `package`, below `place`.
     """
-    _check_name(name, taken)
+    _check_name(name)
     root = None if package else checkout_of(place)
     plan = IN_CHECKOUT if root is not None else AS_PACKAGE
     root = root if root is not None else place
@@ -79,14 +76,14 @@ def adapter_in(module: Path) -> Adapter:
     return adapter
 
 
-def _check_name(name: str, taken: Collection[str]) -> None:
+def _check_name(name: str) -> None:
     if not NAME.fullmatch(name) or len(name) > LONGEST or keyword.iskeyword(_module(name)):
         raise RetraceError("an adapter's name is a few words in small letters: my-tool")
     if name in bundled():
         raise RetraceError(f"a bundled adapter is called {name}; choose another name")
     if name in plugins() or name in refused():
         raise RetraceError(f"an installed package offers an adapter {name}; choose another name")
-    if name in taken:
+    if name in COMMANDS:
         raise RetraceError(f"{name} is a command; choose another name")
 
 

@@ -36,7 +36,7 @@ def new_adapter(name: str, package: bool, output: Path) -> None:
     """Write a working adapter with its first case: in a checkout, or as a package."""
     from forsy_retrace.scaffold import new_adapter as scaffold
 
-    made = scaffold(name, output, package, tuple(main.commands))
+    made = scaffold(name, output, package)
     for path in made:
         click.echo(safe_line(os.path.relpath(path)))
     click.echo("It keeps every law. Now make it read your own logs.")
