@@ -60,6 +60,15 @@ def _flips(step: Json) -> bool:
     return step["tool"] is not None and step["success"] is not None and not step.get("soft")
 
 
+def invented_error(trace: Json, rng: Random) -> Lie | None:
+    """A call that worked is told as a failure of the model or the harness."""
+    return _changed(trace, rng, _worked, lambda *_: {"action": "error"})
+
+
+def _worked(step: Json) -> bool:
+    return step["tool"] is not None and step["success"] is True
+
+
 def changed_command(trace: Json, rng: Random) -> Lie | None:
     return _changed(trace, rng, lambda s: bool(_target(s)), _other_command)
 
@@ -238,6 +247,7 @@ LIARS: tuple[Liar, ...] = (
     repeated_step,
     invented_approval,
     flipped_success,
+    invented_error,
     changed_command,
     changed_output,
     changed_words,

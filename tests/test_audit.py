@@ -93,7 +93,7 @@ def test_the_kinds_of_lie_have_their_own_verdicts() -> None:
             verdicts[liar.__name__] = audited(lie.trace, PLAIN).steps[lie.step].verdict
     assert verdicts["invented_step"] == verdicts["invented_approval"] == "unsupported"
     assert verdicts["flipped_success"] == verdicts["changed_output"] == "altered"
-    assert verdicts["changed_command"] == "altered"
+    assert verdicts["changed_command"] == verdicts["invented_error"] == "altered"
 
 
 def test_a_moved_step_is_reordered_and_confirmed_otherwise() -> None:
