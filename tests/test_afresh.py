@@ -102,8 +102,24 @@ def test_neither_can_evidence_or_the_files_beside_the_trace(tmp_path: Path) -> N
     }
 
 
-WRITTEN = {"generator", "adapter", "formats_available", "sources", "tokens", "redaction"}
+WRITTEN = {"generator", "adapter", "formats_available", "sources", "redaction"}
 """What of a manifest tells of its making, and not of the session."""
+
+
+def test_figures_that_are_counted_when_a_trace_is_written_are_counted_again(tmp_path: Path) -> None:
+    history = FIXTURES / "zsh-history" / "extended" / "input.zsh_history"
+    for name, log in {**WORKED, "zsh-history": history}.items():
+        folder = traced(log, tmp_path / name)
+        whole = json.loads((folder / "manifest.json").read_bytes())
+        for place, key in (
+            (whole["tokens"], list(whole["tokens"])[-1]),
+            (whole["sources"][0], "records"),
+        ):
+            place[key] += 1
+            (folder / "manifest.json").write_text(json.dumps(whole), "utf-8")
+            place[key] -= 1
+            (found,) = {one.field for one in judged(folder, log).found}
+            assert found in ("manifest.tokens", "manifest.sources"), name
 
 
 def test_no_value_of_the_manifest_can_be_changed_unnoticed(tmp_path: Path) -> None:

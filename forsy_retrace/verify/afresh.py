@@ -20,8 +20,10 @@ from forsy_retrace.redact import HASHED
 from forsy_retrace.registry import load
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
+from forsy_retrace.tokens import ESTIMATE, EXACT, LOGGED
 from forsy_retrace.version import MADE_BY
 from forsy_retrace.writers.card import card
+from forsy_retrace.writers.folder import tokens_of
 
 from .recheck import PLACEHOLDER, in_order
 
@@ -84,6 +86,7 @@ def differences(told: Told, source: Source) -> Iterator[tuple[int, str]]:
         place = _apart(told.manifest.get(name), value, f"manifest.{name}")
         if place:
             yield 0, place
+    yield from _figures(told, fresh)
     yield from _steps(told, fresh)
     if told.card is not None and not _same_text(told.card, _card(told, module.SHOWS)):
         yield 0, "README.md"
@@ -142,6 +145,31 @@ def _begin(session: Session, name: str) -> str:
     found = ((one.start, one.line) for one in places if one.file == name)
     start, line = min(found, default=(0, 0))
     return f"{line}:{start}"
+
+
+def _figures(told: Told, fresh: Draft) -> Iterator[tuple[int, str]]:
+    """What the manifest counts anew when it is written: records of each file, and tokens."""
+    held = {(here.file, here.start, here.end) for here, _, _ in fresh.fates}
+    match told.manifest.get("sources"):
+        case list(sources) if sum(map(_records, sources)) != len(held):
+            yield 0, "manifest.sources"
+    tokens = told.manifest.get("tokens")
+    try:
+        made = tokens_of(fresh.manifest.get("token_usage"), told.trace["steps"])
+    except (LookupError, TypeError):  # a step that is none is told by the step
+        return
+    # Another machine may have counted by its table what is estimated here.
+    counted = {ESTIMATE, EXACT} - {made["method"]} if made["method"] != LOGGED else set[str]()
+    if tokens != made and not (isinstance(tokens, dict) and tokens.get("method") in counted):
+        yield 0, "manifest.tokens"
+
+
+def _records(source: Any) -> int:
+    """How many records of a file a manifest counts."""
+    match source:
+        case {"records": int(count)}:
+            return count
+    return 0
 
 
 def _steps(told: Told, fresh: Draft) -> Iterator[tuple[int, str]]:

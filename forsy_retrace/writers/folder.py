@@ -175,21 +175,18 @@ def _manifest(
             {key: trace.mask(v) if key == "name" else v for key, v in one.items()}
             for one in origins
         ],
-        "tokens": _tokens(trace),
+        "tokens": tokens_of(trace.manifest.get("token_usage"), trace.trace["steps"]),
         "redaction": trace.counts,
     }
 
 
-def _tokens(trace: Redacted) -> Json:
+def tokens_of(usage: Mapping[str, Any] | None, steps: Iterable[Mapping[str, Any]]) -> Json:
     """The log's own figures where it has any; else a count or estimate of the trace's texts."""
-    usage = trace.manifest.get("token_usage")
     if usage:
         return {"method": LOGGED, **usage}
     from forsy_retrace.tokens import count, method
 
-    texts = [
-        step[name] for step in trace.trace["steps"] for name in ("input", "output", "reasoning")
-    ]
+    texts = [step[name] for step in steps for name in ("input", "output", "reasoning")]
     return {"method": method(), "text_tokens": sum(count(text) for text in texts if text)}
 
 
