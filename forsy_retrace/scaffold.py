@@ -2,7 +2,9 @@
 
 import importlib.util
 import keyword
+import shutil
 import sys
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
@@ -37,18 +39,31 @@ def new_adapter(name: str, place: Path, package: bool = False) -> list[Path]:
     plan = IN_CHECKOUT if root is not None else AS_PACKAGE
     root = root if root is not None else place
     made = {root / _named(path, name): _text(template, name) for template, path in plan.items()}
-    for path in (*(_new_folder(root, path) for path in made), *made):
+    fresh = {_new_folder(root, path) for path in made}
+    for path in (*sorted(fresh), *made):
         if path.exists() or path.is_symlink():
             raise RetraceError(f"{path.name} is there already; nothing was written")
+    module, log = (root / _named(plan[one], name) for one in ("module.py", "input.txt"))
     try:
         for path, text in made.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
-    except OSError as error:
-        raise DiskTrouble(f"{error.strerror or 'the target'}: nothing more is written") from None
-    module, log = (root / _named(plan[one], name) for one in ("module.py", "input.txt"))
-    write_goldens(adapter_in(module), Case(name, log.parent))
+        write_goldens(adapter_in(module), Case(name, log.parent))
+    except (OSError, DiskTrouble) as error:
+        for path in fresh:
+            _take_away(path)
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise DiskTrouble(f"{why}: nothing was made") from None
     return [*made, log.parent / "events.jsonl", log.parent / "trace"]
+
+
+def _take_away(path: Path) -> None:
+    """What was made of an adapter before the disk gave out."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
 
 
 def checkout_of(place: Path) -> Path | None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import subprocess
 import sys
 import tomllib
@@ -67,6 +68,30 @@ def test_a_checkout_gains_one_file_and_one_folder(checkout: Path) -> None:
             *(f"{case}/trace/{name}" for name in TRACE),
         ]
     )
+
+
+@pytest.mark.parametrize("limit", [0, 300, 4000])
+@pytest.mark.parametrize("folders", [(), ("adapters/forsy_adapters", "fixtures")])
+def test_a_full_disk_leaves_nothing(limit: int, folders: tuple[str, ...], tmp_path: Path) -> None:
+    """A cap on the size of files stands in for it: in the first file, the module, the goldens."""
+
+    def cramped() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    for folder in folders:
+        (tmp_path / folder).mkdir(parents=True)
+    before = sorted(tmp_path.rglob("*"))
+    done = subprocess.run(
+        [sys.executable, "-m", "forsy_retrace", "new-adapter", "nimbus-log", "-o", tmp_path],
+        preexec_fn=cramped,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # Python would cut its own files off
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (74, "")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.endswith(": nothing was made\n")
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
