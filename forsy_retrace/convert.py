@@ -24,7 +24,7 @@ from forsy_retrace.printings import printings
 from forsy_retrace.redact import Redacted, Rules, leaves, redact
 from forsy_retrace.registry import load
 from forsy_retrace.sdk import Shows
-from forsy_retrace.source import A_TRACE, Source, Unread, below, reread
+from forsy_retrace.source import A_TRACE, Source, Unread, below, repaired, reread
 from forsy_retrace.trace import Trace
 from forsy_retrace.writers.atomic import Data, check_target
 from forsy_retrace.writers.folder import MAX_OUTPUT, Written, contents, put_folder
@@ -288,20 +288,25 @@ def unwritten(content: Draft, logs: Sequence[Source]) -> Iterator[tuple[str, str
 
 
 def origins_of(content: Draft, logs: Sequence[Source], options: Options) -> list[Mapping[str, Any]]:
-    """The files of a trace: size in bytes, records, where the first and the last one stand."""
-    records: dict[str, dict[tuple[int, int], int]] = {}
+    """The files of a trace: size in bytes, records, where the first and the last one stand.
+
+    `repaired` counts those that say something else than their bytes, if there are any.
+    """
+    records: dict[str, dict[tuple[int, int], Evidence]] = {}
     for here, _, _ in content.fates:
-        records.setdefault(here.file, {})[(here.start, here.end)] = here.line
+        records.setdefault(here.file, {})[(here.start, here.end)] = here
     found: list[Mapping[str, Any]] = []
     for one in logs:
         held = records.get(one.name, {})
         if not held and one is not logs[0] and one.path.suffix != ".txt":
             continue
-        places = sorted(held)
+        places = [held[place] for place in sorted(held)]
         entry: Json = {"name": one.name, "size": one.size, "records": len(held)}
         if places:
-            entry["first_record"] = f"{held[places[0]]}:{places[0][0]}"
-            entry["last_record"] = f"{held[places[-1]]}:{places[-1][0]}"
+            entry["first_record"] = f"{places[0].line}:{places[0].start}"
+            entry["last_record"] = f"{places[-1].line}:{places[-1].start}"
+        if count := repaired(one, places):
+            entry["repaired"] = count
         if options.source_hash:
             entry["sha256"] = hashlib.sha256(one.raw()).hexdigest()
         found.append(entry)

@@ -32,6 +32,7 @@ class Origin(Struct, frozen=True, gc=False, omit_defaults=True):
     records: int
     first_record: str | UnsetType = UNSET
     last_record: str | UnsetType = UNSET
+    repaired: int | UnsetType = UNSET
     sha256: str | UnsetType = UNSET
 
 

@@ -17,6 +17,7 @@ from .forms import FORMS, OF_JSON, Line, attached, entry, reread
 from .log import BESIDE, Source, Unread, is_regular
 from .plain import plain
 from .remote import RemoteSource, file_system, is_remote, on_disk, remote_files
+from .repaired import repaired
 from .screen import has_screen, screen
 from .unpack import MAX_RATIO, MAX_UNPACKED, PACKED, is_sealed, text_in
 from .values import MAX_DEPTH, MAX_LINE, Problem, Record, decode
@@ -53,6 +54,7 @@ __all__ = [
     "on_disk",
     "plain",
     "remote_files",
+    "repaired",
     "reread",
     "screen",
     "seconds",
