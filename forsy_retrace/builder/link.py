@@ -116,7 +116,9 @@ class _Linker:
         self.lines.end(step)
 
     def _lane(self, step: Step) -> Lane:
-        return self._named(f"{step.actor} {branch_of(step)}")
+        """Whose results a step goes on from: what the harness runs by itself is for the agent."""
+        actor = "agent" if step.actor == "system" else step.actor
+        return self._named(f"{actor} {branch_of(step)}")
 
     def _named(self, name: str) -> Lane:
         if name not in self.lanes:
@@ -405,7 +407,7 @@ class _Linker:
 
     def _words(self, step: Step) -> Step:
         """An answer, a cut-off text, an error: caused by what the actor had just received."""
-        lane = self._lane(step if step.actor != "system" else put(step, {}, actor="agent"))
+        lane = self._lane(step)
         if step.via == "notification":
             start = step.answers
             lane.begin([step])
