@@ -110,7 +110,7 @@ def _recorded_patch(step: Step, sight: Sight) -> str | None:
         return None
     said = [_patched(touch, step) for touch in changes]
     said += ["The user changed the edit before accepting it."] * step.result.amended
-    return " ".join(said)
+    return " ".join([*said, *_committed(step)])
 
 
 def _commit_line(step: Step, sight: Sight) -> str | None:
@@ -119,8 +119,14 @@ def _commit_line(step: Step, sight: Sight) -> str | None:
 
 
 def _recorded_commit(step: Step, sight: Sight) -> str | None:
+    commit = _committed(step)
+    asked = [_patched(touch, step) for touch in sight.asked] if step.success else []
+    return " ".join([*asked, *commit, *_by_git(step, sight)]) if commit else None
+
+
+def _committed(step: Step) -> list[str]:
     commit = step.result.commit if step.result is not None else ""
-    return " ".join([f"A new commit: {commit}.", *_by_git(step, sight)]) if commit else None
+    return [f"A new commit: {commit}."] if commit else []
 
 
 def _arguments(step: Step, sight: Sight) -> str | None:
