@@ -24,7 +24,7 @@ ONE_VALUE = {
 
 
 def _offered(told: Told) -> list[str]:
-    return [tool for tools in values(told, "tools") for tool in strings(tools)]
+    return [tool for tools in values(told, "tools") for tool in strings(tools) if tool]
 
 
 def tools_of(trace: Trace, told: Told) -> tuple[str, ...]:
