@@ -128,6 +128,7 @@ class Told:
     def _started(self) -> dict[int, list[str]]:
         """The main agent's calls that started a subagent, and the subagents that left a log."""
         present = {step.actor for step in self.trace.steps if step.via != "notification"}
+        present |= {e.origin.actor for e in self.trace.session.events if isinstance(e, Notice)}
         found: dict[int, list[str]] = {
             step.step: [] for step in self.calls[self.main] if step.like in AGENT_TOOLS
         }
