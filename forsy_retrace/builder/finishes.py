@@ -9,7 +9,10 @@ from .shells import SHELLS, command_of
 
 
 class Finish(NamedTuple):
-    """A call that says the work is done: where its words stand, and what it says to give up."""
+    """A call that says the work is done: where its words stand, and what it says to give up.
+
+    Without `words`, all that was sent is handed in.
+    """
 
     words: tuple[str, ...]
     ways: str = ""
@@ -25,6 +28,7 @@ FINISHES: dict[str, Finish] = {
     ),
     "submit": Finish(("answer", "message", "result")),
     "subagenthandback": Finish(("message",)),
+    "structuredoutput": Finish(()),
     "final_answer": Finish(("answer", "final_answer", "result")),
 }
 HANDS_IN = later(
@@ -66,5 +70,7 @@ def closing_words(step: Step) -> str:
     if step.call is None or not isinstance(sent := step.call.input, dict):
         return ""
     found = finish_of(step.like, sent)
+    if found is not None and not found.words:
+        return step.input or ""
     said = (sent.get(key) for key in found.words) if found else ()
     return next((text for text in said if isinstance(text, str) and text.strip()), "")
