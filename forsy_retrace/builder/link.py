@@ -112,8 +112,16 @@ class _Linker:
     def _enter(self, step: Step) -> None:
         self.steps[step.step] = step
         self.work.take(step)
-        self.line.take(step)
+        if not self._is_to_a_subagent(step):
+            self.line.take(step)
         self.lines.end(step)
+
+    def _is_to_a_subagent(self, step: Step) -> bool:
+        """Whether words turn down a subagent's call: the main agent does not see them."""
+        if step.action != "user_message" or step.answers is None:
+            return False
+        answered = self.steps.get(step.answers)
+        return answered is not None and answered.actor.startswith("subagent")
 
     def _lane(self, step: Step) -> Lane:
         """Whose results a step goes on from: what the harness runs by itself is for the agent."""
@@ -202,7 +210,9 @@ class _Linker:
     def _went_on(self, left: Step) -> bool:
         """Whether the line at hand went on from where another left it, before the step at hand."""
         above, done = self.lines.forks.get(left.step), self.line.done
-        return above is not None and done is not None and done.step > above
+        if above is None or done is None:
+            return False
+        return done.step > above + (done.via == "interrupted")  # what was stopped did not go on
 
     def _reacts_to(self, step: Step) -> Step | None:
         """The call that a message rejects, interrupts or answers; else the last output.
