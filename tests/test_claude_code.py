@@ -161,6 +161,27 @@ def test_a_poll_of_what_runs_on_tells_of_no_outcome_without_an_output(text: str)
     assert verdict({}, text, None, {}).outcome == POLLS[text]
 
 
+TURNED_DOWN = {"toolDenialKind": "user-rejected"}
+
+
+@pytest.mark.parametrize(
+    ("more", "outcome"),
+    [
+        ({}, "interrupted"),
+        ({"toolDenialBeforeRun": True}, "rejected"),
+        ({"userFeedback": "Not so."}, "rejected"),
+        ({"permissionDecision": {"decision": "reject", "source": "user_reject"}}, "rejected"),
+        ({"toolDenialKind": "permission-rule"}, "blocked"),
+    ],
+)
+def test_a_call_of_a_message_that_was_stopped_had_begun_unless_the_log_says_otherwise(
+    more: dict[str, object], outcome: str
+) -> None:
+    record = {**TURNED_DOWN, **more}
+    assert verdict({"is_error": True}, "", None, record, interrupted=True).outcome == outcome
+    assert verdict({"is_error": True}, "", None, record).outcome != "interrupted"
+
+
 def briefs(path: Path, *lines: dict[str, object]) -> list[object]:
     """What a log says a subagent was asked."""
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))

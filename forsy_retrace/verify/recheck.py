@@ -298,6 +298,7 @@ FAILED = frozenset(
         "interrupted",
         "interrupted-by-user",
         "interrupted-flag",
+        "never-started",
         "no-such-tool",
         "nobody-answered",
         "not-applied",

@@ -2,7 +2,7 @@
 
 One API message is many records, interleaved with the results of its calls; most user records are
 the harness speaking. Also `claude -p --output-format stream-json`, the JSON array that
-claude-code-action writes, and whole-session JSON arrays. Learnt from 1.0.51 to 2.1.289.
+claude-code-action writes, and whole-session JSON arrays. Learnt from 1.0.51 to 2.1.332.
 """
 
 import glob
@@ -13,7 +13,7 @@ from forsy_retrace.events import Event, Fact, Origin, SessionStart
 from forsy_retrace.sdk import Shows, pointer
 from forsy_retrace.source import Record, Source
 
-from .kinds import ON_OFFER
+from .kinds import ON_OFFER, PROMPT
 from .lines import Line, read_again, session_of
 from .queue import Queue
 from .records import Reader
@@ -32,7 +32,7 @@ SHOWS = Shows(
     harness="Claude Code",
     stores=("~/.claude/projects/*/*.jsonl", "~/.config/claude/projects/*/*.jsonl"),
     cannot=(
-        "the system prompt",
+        PROMPT,
         ON_OFFER,
         "the exit status of a command that the client did not flag",
         "what a shell command changed, beyond what it printed",

@@ -46,7 +46,7 @@ class Answers:
         blocks = content if isinstance(content, list) else []
         if isinstance(content, str) and content.strip():
             blocks = [content]
-        if model == "<synthetic>" or line.body.get("isApiErrorMessage") is True:
+        if model == "<synthetic>" or _is_error(line.body):
             yield self._synthetic(line, here, message)
             return
         if isinstance(model, str) and ("model", ident) not in self.known.seen:
@@ -97,7 +97,7 @@ class Answers:
                 "id": str(call),
                 "name": str(tool),
             }:
-                self.known.tools[call] = tool
+                self.known.tools[call], self.known.messages[call] = tool, ident
                 return self.known.once(("call", call), _call(line, here, block, call, tool))
             case {"type": str(), "tool_use_id": str(call)}:
                 origin = held_at(here, block, "content")
@@ -112,10 +112,18 @@ class Answers:
     def _synthetic(self, line: Line, here: Origin, message: Json) -> Event:
         """What the client wrote in the model's name."""
         text = text_of(message.get("content"))
-        if line.body.get("isApiErrorMessage") is not True:
+        if not _is_error(line.body):
             return Skipped(here, "the client's placeholder")
+        if not line.lane:
+            self.known.answers.add(text.strip())  # the end of the run says it again
         where = held_at(here, message, "content")
-        return Notice(where, "limit" if LIMIT.search(text[:400]) else "model error", text)
+        is_limit = line.body.get("error") == "rate_limit" or LIMIT.search(text[:400])
+        return Notice(where, "limit" if is_limit else "model error", text)
+
+
+def _is_error(body: Json) -> bool:
+    """Whether the client tells an error of the API; `stream-json` names it otherwise (2.1.3xx)."""
+    return body.get("isApiErrorMessage") is True or body.get("is_api_error_message") is True
 
 
 def _call(line: Line, here: Origin, block: Json, call: str, tool: str) -> ToolCall:

@@ -17,10 +17,14 @@ class Known:
         self.seen: set[tuple[Any, ...]] = set()
         self.tools: dict[str, str] = {}
         """The tool of each call."""
+        self.messages: dict[str, str | None] = {}
+        """The message of each call."""
         self.delegated: set[str] = set()
         self.briefed = False
         self.command: str | None = None
         """The record of the last human words, where they are a command."""
+        self.caveat: str | None = None
+        """The record that last said that a command stands below it which the agent was not sent."""
         self.begin()
 
     def begin(self) -> None:

@@ -112,6 +112,8 @@ class Survey:
         """Background command to its end, as a later record told it."""
         self.hooks: dict[str, set[str]] = {}
         """Hook, by its event and tool, to the calls that it was run for."""
+        self.interrupted: set[str] = set()
+        """The messages of the model whose calls the user stopped while they ran (2.1.290)."""
         self.names: dict[str, str] = {}
         """Each name of a record or session, once: most stand in two records or more."""
 
@@ -147,6 +149,8 @@ class Survey:
                 self.said.add(text_of(prompt).strip())
             case {"type": "queue-operation", "operation": str(operation)}:
                 line.operation = operation
+            case {"interruptedMessageId": str(message)}:
+                self.interrupted.add(message)
             case {
                 "data": {"type": "hook_progress", "hookName": str(hook)},
                 "parentToolUseID": str(call),

@@ -21,7 +21,17 @@ from .lines import Json, Line, is_result
 from .places import deeper
 from .reports import Reports
 from .returned import Results
-from .words import OTHER_AGENT, SKILL_BODY, SKILL_IN, is_meta, of_agents, pieces, sender
+from .words import (
+    CAVEAT,
+    ENDED,
+    OTHER_AGENT,
+    SKILL_BODY,
+    SKILL_IN,
+    is_meta,
+    of_agents,
+    pieces,
+    sender,
+)
 
 
 class Prompts:
@@ -127,7 +137,7 @@ class Prompts:
                 yield Notice(here, "cleared")
             elif is_meta(line.body, part):
                 yield from self._injected(line, here, text, part.reason)
-            elif part.reason == "notice: background task ended":
+            elif part.reason == ENDED:
                 yield self.reports.ended(here, text)
             elif part.reason == OTHER_AGENT and not line.lane:
                 told = of_agents(text)
@@ -139,6 +149,8 @@ class Prompts:
                 yield Notice(here, "ended", why)
             elif part.via is None:
                 yield Skipped(here, part.reason)
+            elif part.via == "command" and line.parent and line.parent == self.known.caveat:
+                yield Skipped(here, "local command")
             else:
                 if part.notice == "plan":
                     yield Notice(here, "cleared")
@@ -152,6 +164,8 @@ class Prompts:
 
         One that the user invoked, and any command's text, stands right behind the command.
         """
+        if reason == CAVEAT:
+            self.known.caveat = line.uuid
         first = text.partition("\n")[0].strip()
         folder = first.removeprefix(SKILL_IN).strip() if first.startswith(SKILL_IN) else None
         brought = {"text": text, "folder": folder}

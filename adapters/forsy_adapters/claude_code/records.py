@@ -63,6 +63,8 @@ class Reader:
                 yield from self.known.queue.read(line, here)
             case {"type": "result"}:
                 yield from self.notes.end(line, here)
+            case {"type": "api-request-shape", "shape": {"tools": list(tools)}} if not line.lane:
+                yield from self.notes.request(at(here, "/shape/tools"), tools)
             case {"type": str(kind)} if kind in BOOKKEEPING:
                 yield Skipped(here, f"bookkeeping: {kind}")
             case {"type": str(kind)}:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from forsy_retrace.events import Event, Message, Origin, Skipped
+from forsy_retrace.events import Event, Message, Notice, Origin, Skipped
 from forsy_retrace.sdk import between
 
 from .known import Known
 from .lines import AGENT_TOOLS
 from .places import deeper
-from .words import ELSEWHERE, OTHER_AGENT
+from .words import ELSEWHERE, ENDED, EVENT, OTHER_AGENT
 
 
 class Reports:
@@ -43,7 +43,7 @@ class Reports:
 
     def ended(self, here: Origin, text: str) -> Event:
         """The end of a background task; a subagent's brings its report."""
-        names = ("task-id", "tool-use-id", "result")
+        names = ("task-id", "tool-use-id", "status", "result")
         tags = {name: between(text, f"<{name}>", f"</{name}>") or "" for name in names}
         lane = tags["task-id"]
         actor, call = self.known.found.actors.get(lane), self.known.found.calls.get(lane, "")
@@ -57,6 +57,7 @@ class Reports:
                 actor = "subagent:agent_1" if not self.known.found.actors else None
         report = tags["result"].strip()
         if actor is None or not report or report.startswith(ELSEWHERE):
-            return Skipped(here, "notice: background task ended")
+            is_event = "<event>" in text and not tags["status"]
+            return Notice(here, "ended", EVENT) if is_event else Skipped(here, ENDED)
         origin = Origin(here.evidence, here.at, actor, None, here.branch)
         return Message(origin, "agent", report, "notification", answers=call, within=True)

@@ -14,8 +14,19 @@ from forsy_retrace.events import Origin, Outcome, ToolResult
 from forsy_retrace.sdk import between, later, text_of, when
 from forsy_retrace.source import Evidence
 
+STOPPED = later(
+    r"The user doesn't want to proceed[^\n]{0,300}"
+    r" Correction to the text above: this call was stopped while running"
+)
+"""What the client adds to its words on a rejection where the call ran already (2.1.332)."""
+UNTOLD = later(
+    r"\[Tool (?:call interrupted: the session ended before|call result not in this copy"
+    r"|result missing due to internal error)"
+)
+"""What stands for a result that the client does not know either."""
 FAILURES: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # Checked in order on the text of a result that is flagged as an error.
+    ("interrupted-by-user", STOPPED, "interrupted"),
     ("rejected-by-user", later(r"The user doesn't want to (?:proceed|take)"), "rejected"),
     ("stayed-in-plan-mode", later(r"User chose to stay in plan mode"), "rejected"),
     ("interrupted-by-user", later(r"\[Request interrupted by user"), "interrupted"),
@@ -42,7 +53,15 @@ FAILURES: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ),
     (
         "input-refused",
-        later(r"(?:<tool_use_error>)?(?:Error: )?(?:InputValidationError|No such tool available)"),
+        later(
+            r"(?:<tool_use_error>)?(?:Error: )?"
+            r"(?:InputValidationError|No such tool available|Agent type '[^']{0,80}' not found)"
+        ),
+        "blocked",
+    ),
+    (
+        "never-started",
+        later(r"\[(?:Tool call (?:not (?:completed|made|run)|skipped):|Not run:)"),
         "blocked",
     ),
     ("timed-out", later(r"(?:Exit code \d+\n)?Command timed out after"), "timed_out"),
@@ -55,6 +74,7 @@ DENIALS: dict[str, Outcome] = {
     "automode-parsing-error": "blocked",
     "interrupted": "interrupted",
     "cancelled": "blocked",
+    "not_started": "blocked",
 }
 """Why a call was denied (`toolDenialKind`, 2.1.2xx), and what became of it."""
 EXIT_CODE = later(r"Exit code (\d{1,10})(?:\n|\Z)")
@@ -72,15 +92,54 @@ RUNS_AS = later(r"Command running in background with ID: ([\w-]{1,80})")
 LAUNCHED = frozenset({"async_launched", "teammate_spawned", "remote_launched"})
 
 
+def denial(record: dict[str, Any], call: str) -> tuple[str, str]:
+    """Why a call was denied, and where the record says so; `stream-json` tells it call by call."""
+    match record:
+        case {"toolDenialKind": str(kind)}:
+            return kind, "/toolDenialKind"
+        case {"toolCallEnded": str(kind)}:
+            return kind, "/toolCallEnded"
+        case {"tool_result_meta": [*told]}:
+            for index, one in enumerate(told):
+                match one:
+                    case {"id": str(name), "non_execution_kind": str(kind)} if name == call:
+                        return kind, f"/tool_result_meta/{index}/non_execution_kind"
+    return "", ""
+
+
+def ran(record: dict[str, Any]) -> bool:
+    """Whether a call that a user turned down had not been kept from running, as far as is told."""
+    match record:
+        case {"toolDenialBeforeRun": True} | {"permissionDecision": {"source": "user_reject"}}:
+            return False
+        case {"toolDenialKind": "user-rejected", "userFeedback": str()}:
+            return False
+    return record.get("toolDenialKind") == "user-rejected"
+
+
 def verdict(
-    block: dict[str, Any], text: str, extra: Any, record: dict[str, Any], *, stopped: bool = False
+    block: dict[str, Any],
+    text: str,
+    extra: Any,
+    record: dict[str, Any],
+    *,
+    stopped: bool = False,
+    interrupted: bool = False,
 ) -> Verdict:
-    """Whether the call worked, by the harness's own word; `stopped` where its hooks tell no end."""
-    if denied := DENIALS.get(str(record.get("toolDenialKind"))):
-        return Verdict(denied, "denial-kind", "/toolDenialKind")
+    """Whether the call worked, by the harness's own word.
+
+    `stopped` where its hooks tell no end, `interrupted` where the user stopped its message.
+    """
+    head = text[:400]
+    kind, basis = denial(record, str(block.get("tool_use_id")))
+    if kind == "user-rejected" and (STOPPED.match(head) or (interrupted and ran(record))):
+        return Verdict("interrupted", "interrupted-by-user", basis)
+    if denied := DENIALS.get(kind):
+        return Verdict(denied, "denial-kind", basis)
     flag = block.get("is_error")
     if flag is True:
-        head = text[:400]
+        if UNTOLD.match(head):
+            return Verdict()
         for rule, pattern, outcome in FAILURES:
             if pattern.match(head):
                 return Verdict(outcome, rule, "content")

@@ -28,7 +28,14 @@ class Results:
         self.known.seen.add(("result", call))
         extra = structured(line.body)
         text = text_of(block.get("content"))
-        found = verdict(block, text, extra, line.body, stopped=self._is_stopped(call))
+        found = verdict(
+            block,
+            text,
+            extra,
+            line.body,
+            stopped=self._is_stopped(call),
+            interrupted=self.known.messages.get(call) in self.known.found.interrupted,
+        )
         origin = held_at(here, block, "content")
         base = here.evidence.pointer
         basis = kept(line.body, found.basis)
@@ -49,8 +56,8 @@ class Results:
             amended=is_amended(extra),
             commit=commit(extra),
         )
-        if not line.lane:
-            yield from self._spoken(line, origin, call, text, found.outcome)
+        spoken = Origin(origin.evidence, here.at, "user", None, here.branch)
+        yield from self._spoken(line, spoken, call, text, found.outcome)
 
     def _is_stopped(self, call: str) -> bool:
         """Whether hooks ran before a call and none behind it, as one does behind failures."""

@@ -35,6 +35,8 @@ class Threads(msgspec.Struct, frozen=True):
     """Files that hold outputs which the client cut: name to size in bytes."""
     hooks: dict[str, set[str]]
     """Hook, by its event and tool, to the calls that it was run for."""
+    interrupted: set[str]
+    """The messages of the model whose calls the user stopped while they ran."""
     mates: dict[str, tuple[str, str]]
     """Agent that may report, by name or id, to its actor and to the call that started it."""
     is_alone: bool
@@ -79,6 +81,7 @@ def threads(source: Source, companions: list[Source]) -> Threads:
         ends=survey.ends,
         spilled={one.path.name: one.size for one in companions if one.path.suffix == ".txt"},
         hooks=survey.hooks,
+        interrupted=survey.interrupted,
         mates=mates,
         is_alone=not any(map(_is_said, merged)),
         repeated=_repeated(merged),
