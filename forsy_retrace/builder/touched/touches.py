@@ -1,6 +1,7 @@
 """Which files did a step read or change, as far as the log shows?"""
 
 import posixpath
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from forsy_retrace.commands import MOVES, REMOVES, Command, Simple
@@ -122,7 +123,9 @@ def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[T
     if step.success is False and not run.fixes:
         kept, before = _kept(step, run, named), set(_poured_before(step, run, named))
         named = [one for one in named if one[1] in kept or one in before]
-    whole = {path for at, path, kind in named if at in poured and kind == "write"}
+    times = Counter(path for _, path, kind in named if kind != "read")
+    alone = {path for path, number in times.items() if number == 1}
+    whole = {path for at, path, kind in named if at in poured and kind == "write"} & alone
     told = {absolute(one.path, step.cwd): one for one in recorded if one.kind != "shown"}
     for change in recorded:
         if absolute(change.path, step.cwd) not in whole:
@@ -133,7 +136,7 @@ def _of_line(step: Step, run: Command, recorded: Iterable[Change]) -> Iterator[T
         text = poured.get(at)
         if kind == "read":
             yield _touch(step, path, kind, first=first, last=last)
-        elif text is not None and (kind == "write" or path not in told):
+        elif text is not None and (path in whole or path not in told):
             yield _poured(step, path, kind, text, told.get(path))
         elif path not in told:
             simple = run.simples[at]
