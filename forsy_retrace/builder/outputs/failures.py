@@ -63,6 +63,8 @@ WORDS = later(r"\w\W+\w")
 """More than one word: a bare `ERROR:` says nothing yet."""
 
 
+SCHEMA = later(r"(?s)\n\nThis tool's input schema was not in your prompt when you called it\. .*\Z")
+"""What Claude Code (2.1.332) adds to the error of a tool that had not been loaded."""
 LONGEST = 300
 """Characters of a line that says what went wrong; a longer one ends in a mark that it goes on."""
 
@@ -78,7 +80,7 @@ def first_error(step: Step) -> str:
         return ""
     bare = bare_output(step)
     text = FRAME.sub("", bare if step.run else error_within(bare))
-    text = TRACEBACK.sub("", text)
+    text = SCHEMA.sub("", TRACEBACK.sub("", text))
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line and not BANNER.match(line)]
     lines = [line for line in lines if WORDS.search(line) or RAISED.fullmatch(line)] or lines

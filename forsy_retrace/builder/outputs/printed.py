@@ -22,7 +22,7 @@ SANDBOX = later(
 )
 """What Codex writes around what a command printed that its sandbox stopped."""
 EMPTY = later(
-    r"(?s)\s*(?:No (?:matches|files|results|symbols|references) found.*"
+    r"(?s)\s*(?:No (?:matches|files|results|symbols|references|matching deferred tools) found.*"
     r"|\(Bash completed with no output\)|Found 0 .*|Exit code 1|\[\]"
     r"|Your command ran successfully and did not produce any output\."
     r"|<system-reminder>Warning: the file exists but [^<]*</system-reminder>)?\s*"
