@@ -53,10 +53,7 @@ FAILURES: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ),
     (
         "input-refused",
-        later(
-            r"(?:<tool_use_error>)?(?:Error: )?"
-            r"(?:InputValidationError|No such tool available|Agent type '[^']{0,80}' not found)"
-        ),
+        later(r"(?:<tool_use_error>)?(?:Error: )?(?:InputValidationError|No such tool available)"),
         "blocked",
     ),
     (
