@@ -331,7 +331,7 @@ def _merged(
         if line.kind == "user" and not line.is_launched:
             for call in line.answers:
                 if call in lane_of:
-                    yield from lanes.rest_of(lane_of[call])
+                    yield from lanes.rest_of(lane_of[call], line.at or "")
         yield line
         lanes.start(line, line.at or now)
     yield from lanes.until("\uffff")
@@ -377,9 +377,12 @@ class _Lanes:
         while self.running and self.running[0][0] <= time:
             yield from self._step(self.running[0])
 
-    def rest_of(self, lane: str) -> Iterator[Line]:
-        """All that one lane still did, if it runs."""
+    def rest_of(self, lane: str, end: str) -> Iterator[Line]:
+        """All that one lane still did, if it runs, until it was written to behind its end."""
         while entry := next((one for one in self.running if one[2] == lane), None):
+            line = self.lines[lane][self.position[lane]]
+            if line.kind == "user" and not line.has_results and end and (line.at or "") > end:
+                return
             yield from self._step(entry)
 
     def _step(self, entry: tuple[str, int, str]) -> Iterator[Line]:
