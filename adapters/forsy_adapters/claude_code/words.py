@@ -48,6 +48,7 @@ INJECTED: tuple[tuple[str, str], ...] = (
     ("<bash-stdout>", "output of the user's shell line"),
     ("<bash-stderr>", "output of the user's shell line"),
     ("<task-notification>\n<fork-source>", "notice: copied from another session"),
+    ("<task-notification>\n<summary>Goal check-in", CONTINUE),
     ("<task-notification>", ENDED),
     ("<agent-notification>", ENDED),
     ("<session-start-hook>", "injected: hook output"),
