@@ -32,6 +32,8 @@ from forsy_retrace.redact import Rules
 from forsy_retrace.source import Source
 from forsy_retrace.writers.atomic import locked
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:

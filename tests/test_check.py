@@ -14,6 +14,8 @@ LOG = FIXTURES / "claude-code" / "push-pull-push" / "input.jsonl"
 
 FAULTY = """
 from forsy_retrace.registry import load
+
+pytestmark = pytest.mark.slow
 honest = load("claude-code")
 SHOWS = honest.SHOWS
 sniff = honest.sniff

@@ -39,6 +39,8 @@ from forsy_retrace.show import found_problems
 from forsy_retrace.trace import Step, Touch
 from forsy_retrace.verify import verify
 
+pytestmark = pytest.mark.slow
+
 ARCHIVE = Path(__file__).parents[2] / "shared" / "hostile" / "files.tar.gz"
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 ALNUM = string.ascii_letters + string.digits

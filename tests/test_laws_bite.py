@@ -38,6 +38,8 @@ from forsy_retrace.source import Source
 from forsy_retrace.testing import BrokenLaw, Case, Law, digest, hardship
 from forsy_retrace.testing.reading import care
 
+pytestmark = pytest.mark.slow
+
 NAME = "claude-code"
 HONEST = load(NAME)
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / NAME

@@ -20,6 +20,8 @@ GOOD = '''
 from forsy_retrace.events import Fact, Message, Origin, SessionStart
 from forsy_retrace.sdk import Shows
 
+pytestmark = pytest.mark.slow
+
 SHOWS = Shows(words="yes", harness="Stranger")
 
 def sniff(source):

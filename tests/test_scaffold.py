@@ -16,6 +16,8 @@ from forsy_retrace.registry import GROUP
 from forsy_retrace.scaffold import adapter_in, checkout_of, new_adapter
 from forsy_retrace.testing import LAWS, Case, Law
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATE = ROOT / "forsy_retrace" / "data" / "new_adapter" / "module.py"
 

@@ -19,6 +19,8 @@ from forsy_retrace.redact import Rules
 from forsy_retrace.writers.atomic import locked
 from forsy_retrace.writers.place import Disk
 
+pytestmark = pytest.mark.slow
+
 BELONGING = {
     "claude-code/subagent-directory": "input/",
     "atuin/rows-in-the-log-of-writes": "input.db-",
