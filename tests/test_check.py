@@ -9,13 +9,14 @@ from asked import run
 
 from forsy_retrace.registry import GROUP
 
+pytestmark = pytest.mark.slow
+
+
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 LOG = FIXTURES / "claude-code" / "push-pull-push" / "input.jsonl"
 
 FAULTY = """
 from forsy_retrace.registry import load
-
-pytestmark = pytest.mark.slow
 honest = load("claude-code")
 SHOWS = honest.SHOWS
 sniff = honest.sniff

@@ -41,6 +41,7 @@ from forsy_retrace.verify import verify
 
 pytestmark = pytest.mark.slow
 
+
 ARCHIVE = Path(__file__).parents[2] / "shared" / "hostile" / "files.tar.gz"
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 ALNUM = string.ascii_letters + string.digits

@@ -40,6 +40,7 @@ from forsy_retrace.testing.reading import care
 
 pytestmark = pytest.mark.slow
 
+
 NAME = "claude-code"
 HONEST = load(NAME)
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / NAME

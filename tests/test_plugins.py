@@ -15,12 +15,13 @@ from forsy_retrace.registry import COMMANDS, GROUP, bundled, identify, load, plu
 from forsy_retrace.source import Source
 from forsy_retrace.writers import Written
 
+pytestmark = pytest.mark.slow
+
+
 GOOD = '''
 """A stranger's logs: one JSON object a line."""
 from forsy_retrace.events import Fact, Message, Origin, SessionStart
 from forsy_retrace.sdk import Shows
-
-pytestmark = pytest.mark.slow
 
 SHOWS = Shows(words="yes", harness="Stranger")
 

@@ -18,6 +18,7 @@ from forsy_retrace.testing import LAWS, Case, Law
 
 pytestmark = pytest.mark.slow
 
+
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATE = ROOT / "forsy_retrace" / "data" / "new_adapter" / "module.py"
 

@@ -21,6 +21,7 @@ from forsy_retrace.writers.place import Disk
 
 pytestmark = pytest.mark.slow
 
+
 BELONGING = {
     "claude-code/subagent-directory": "input/",
     "atuin/rows-in-the-log-of-writes": "input.db-",
