@@ -14,7 +14,7 @@ import msgspec
 from forsy_retrace.adapter import companions, files_of
 from forsy_retrace.builder import build
 from forsy_retrace.choose import Choice, Chosen, Timed
-from forsy_retrace.document import Draft, draft
+from forsy_retrace.document import Draft, by_file, draft
 from forsy_retrace.errors import RetraceError, Unreachable, UnreadableInput
 from forsy_retrace.events import Event, Session, sessions
 from forsy_retrace.evidence import Evidence
@@ -292,16 +292,13 @@ def origins_of(content: Draft, logs: Sequence[Source], options: Options) -> list
 
     `repaired` counts those that say something else than their bytes, if there are any.
     """
-    records: dict[str, dict[tuple[int, int], Evidence]] = {}
-    for here, _, _ in content.fates:
-        records.setdefault(here.file, {})[(here.start, here.end)] = here
+    records = by_file(content.fates)
     found: list[Mapping[str, Any]] = []
     for one in logs:
-        held = records.get(one.name, {})
-        if not held and one is not logs[0] and one.path.suffix != ".txt":
+        places = records.get(one.name, [])
+        if not places and one is not logs[0] and one.path.suffix != ".txt":
             continue
-        places = [held[place] for place in sorted(held)]
-        entry: Json = {"name": one.name, "size": one.size, "records": len(held)}
+        entry: Json = {"name": one.name, "size": one.size, "records": len(places)}
         if places:
             entry["first_record"] = f"{places[0].line}:{places[0].start}"
             entry["last_record"] = f"{places[-1].line}:{places[-1].start}"

@@ -4,7 +4,7 @@ Only `redact` takes a Draft; no writer does.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -313,6 +313,14 @@ def fates(trace: Trace) -> list[Fate]:
         parts = () if why else tuple(reason for reason in reasons if reason not in TOLD)
         found.append(Fate(events[0].origin.evidence, why, parts))
     return found
+
+
+def by_file(found: Iterable[Fate]) -> dict[str, list[Evidence]]:
+    """Where each file's records stand, each once, as they stand in the file."""
+    records: dict[str, dict[tuple[int, int], Evidence]] = {}
+    for here, _, _ in found:
+        records.setdefault(here.file, {})[(here.start, here.end)] = here
+    return {name: [held[place] for place in sorted(held)] for name, held in records.items()}
 
 
 def _why_left_out(events: list[Event], left_out: str | None) -> str:

@@ -1,10 +1,12 @@
 """Records whose bytes had to be repaired are counted in the manifest."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from forsy_retrace import Written, convert
+from forsy_retrace.verify import verify
 
 USER = (
     b'{"type":"user","uuid":"u%d","sessionId":"s","timestamp":"2026-01-05T09:00:0%dZ","cwd":"/w",'
@@ -51,3 +53,15 @@ def test_what_a_piece_cuts_in_two_is_no_damage(tmp_path: Path) -> None:
     log.write_bytes(SAID % (1, 1, wide.encode()))
     (one,) = sources(log, "claude-code", tmp_path / "out")
     assert "repaired" not in one
+
+
+def test_a_count_that_is_not_the_logs_is_found(tmp_path: Path) -> None:
+    log = tmp_path / "s.jsonl"
+    log.write_bytes(SAID % (1, 1, b"Begin.") + SAID % (2, 2, b"caf\xe9"))
+    sources(log, "claude-code", tmp_path / "out")
+    assert verify(tmp_path / "out", log) == []
+    manifest = tmp_path / "out" / "manifest.json"
+    told = json.loads(manifest.read_bytes())
+    del told["sources"][0]["repaired"]
+    manifest.write_text(json.dumps(told), "utf-8")
+    assert [one.field for one in verify(tmp_path / "out", log)] == ["manifest.sources"]

@@ -9,17 +9,17 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from forsy_retrace.adapter import Adapter
+from forsy_retrace.adapter import Adapter, files_of
 from forsy_retrace.builder import build
 from forsy_retrace.builder.summary.identity import id_of
-from forsy_retrace.document import Draft, draft, repeated
+from forsy_retrace.document import Draft, by_file, draft, repeated
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import IDLE, Session, sessions
 from forsy_retrace.patterns import later
 from forsy_retrace.redact import HASHED
 from forsy_retrace.registry import load
 from forsy_retrace.sdk import Shows
-from forsy_retrace.source import Source
+from forsy_retrace.source import Source, repaired
 from forsy_retrace.tokens import ESTIMATE, EXACT, LOGGED
 from forsy_retrace.version import MADE_BY
 from forsy_retrace.writers.card import card
@@ -86,7 +86,7 @@ def differences(told: Told, source: Source) -> Iterator[tuple[int, str]]:
         place = _apart(told.manifest.get(name), value, f"manifest.{name}")
         if place:
             yield 0, place
-    yield from _figures(told, fresh)
+    yield from _figures(told, fresh, files_of(module, source))
     yield from _steps(told, fresh)
     if told.card is not None and not _same_text(told.card, _card(told, module.SHOWS)):
         yield 0, "README.md"
@@ -147,12 +147,18 @@ def _begin(session: Session, name: str) -> str:
     return f"{line}:{start}"
 
 
-def _figures(told: Told, fresh: Draft) -> Iterator[tuple[int, str]]:
+def _figures(told: Told, fresh: Draft, logs: Sequence[Source]) -> Iterator[tuple[int, str]]:
     """What the manifest counts anew when it is written: records of each file, and tokens."""
-    held = {(here.file, here.start, here.end) for here, _, _ in fresh.fates}
+    held = by_file(fresh.fates)
+    counts = {
+        "records": sum(map(len, held.values())),
+        "repaired": sum(repaired(one, held.get(one.name, [])) for one in logs),
+    }
     match told.manifest.get("sources"):
-        case list(sources) if sum(map(_records, sources)) != len(held):
-            yield 0, "manifest.sources"
+        case list(sources):
+            for name, count in counts.items():
+                if sum(_count(one, name) for one in sources) != count:
+                    yield 0, "manifest.sources"
     tokens = told.manifest.get("tokens")
     try:
         made = tokens_of(fresh.manifest.get("token_usage"), told.trace["steps"])
@@ -164,12 +170,10 @@ def _figures(told: Told, fresh: Draft) -> Iterator[tuple[int, str]]:
         yield 0, "manifest.tokens"
 
 
-def _records(source: Any) -> int:
-    """How many records of a file a manifest counts."""
-    match source:
-        case {"records": int(count)}:
-            return count
-    return 0
+def _count(source: Any, name: str) -> int:
+    """What a manifest counts of a file under that name."""
+    count = source.get(name) if isinstance(source, dict) else None
+    return count if isinstance(count, int) else 0
 
 
 def _steps(told: Told, fresh: Draft) -> Iterator[tuple[int, str]]:
