@@ -46,10 +46,18 @@ class Rules(msgspec.Struct, frozen=True):
     """Of `system_prompt` and `memory`, what is to stand in the trace beside its digest."""
 
 
+MOST_TERMS = 1 << 26
+"""Bytes of a file of texts to mask."""
+
+
 def terms_of(path: Path) -> tuple[str, ...]:
     """The texts of a user's file, one a line; blank lines count for nothing."""
     try:
-        lines = text_in(path.read_bytes(), path.name).decode("utf-8-sig").split("\n")
+        with path.open("rb") as file:
+            data = file.read(MOST_TERMS + 1)
+        if len(data) > MOST_TERMS:
+            raise RetraceError(f"{path.name}: more than {MOST_TERMS >> 20} MB of texts to mask")
+        lines = text_in(data, path.name).decode("utf-8-sig").split("\n")
     except OSError:
         raise RetraceError(f"{path.name}: the file of texts to mask can't be read") from None
     except UnicodeDecodeError:

@@ -937,6 +937,7 @@ def test_the_terms_of_a_file_are_masked_one_a_line(here: Path) -> None:
     assert "[TERM_1]" in run("redact", LOG, *said[:2]).stdout
     assert '"kind":"TERM"' in run("scan", LOG, *said[:2], "--json").stdout
     assert "absent.txt" in refused(2, "redact", LOG, "--redact-file", "absent.txt")
+    assert "64 MB" in refused(2, "redact", LOG, "--redact-file", "/dev/zero")
 
 
 @pytest.mark.scale

@@ -7,8 +7,9 @@ import msgspec
 
 from forsy_retrace.adapter import Adapter, companions
 from forsy_retrace.errors import RetraceError, UnreadableInput
+from forsy_retrace.logs import named
 from forsy_retrace.registry import load
-from forsy_retrace.source import Source, discover, is_regular
+from forsy_retrace.source import Source, discover
 from forsy_retrace.testing import broken
 from forsy_retrace.testing.case import BrokenLaw, Case, cases
 from forsy_retrace.testing.reading import care
@@ -33,10 +34,9 @@ def check(adapter: str, paths: Sequence[Path] = ()) -> Iterator[Checked]:
     for path in paths:
         if path.is_dir():
             yield from _below(adapter, path)
-        elif is_regular(path):
-            yield _checked(path.name, Case(adapter, path.parent, path))
         else:
-            raise RetraceError(f"{path.name}: no such file or folder")
+            log = named(path).path
+            yield _checked(path.name, Case(adapter, log.parent, log))
 
 
 def _fixtures(adapter: str) -> Iterator[Checked]:
