@@ -19,10 +19,11 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import parsed, pointer, when
 from forsy_retrace.source import Record
 
+from .._trees import departures, said_above
 from .calls import answers, at, kind_of, recipient_of, result
 from .canvas import Docs, changes
 from .feedback import Feedback
-from .tree import Node, is_one_of_several, said_above
+from .tree import Node, is_one_of_several
 from .words import is_told, said, uploads
 
 CONTEXT = ("user_profile", "user_instructions", "model_set_context")
@@ -53,13 +54,12 @@ class Talk:
     def events(self) -> Iterator[Event]:
         last: Node | None = None
         jumps = False
-        for node in self.order:
+        for node, departs in departures(self.order):
             above = node.parent
-            departs = above is not None and above.branch != node.branch
             if above is None and last and last.role == node.role == "assistant":
                 # What came between is missing: these words lead to something else.
                 yield Notice(replace(self._origin(last), at=None), "cut")
-            jumps, last = jumps or departs or above is not last, node
+            jumps, last = jumps or departs, node
             self.docs[node.key] = self.docs.get(above.key, {}) if above is not None else {}
             if not node.message:
                 continue

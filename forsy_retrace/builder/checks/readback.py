@@ -64,9 +64,16 @@ def edits_shown(read: Touch, edits: Sequence[Touch]) -> Sequence[Touch]:
     for edit in edits:
         new = _telling(edit.added) - {line.strip() for line in (edit.old or "").splitlines()}
         new = new or _telling(edit.added) or _telling((edit.new or "").splitlines())
-        if not new or 2 * len(new & lines) >= min(len(new), len(lines)):
+        if not new or 2 * len(new & lines) >= min(len(new), len(lines)) or _within(edit, text):
             found.append(edit)
     return found
+
+
+def _within(edit: Touch, text: str) -> bool:
+    """Whether a text holds what an edit put in, of which the log has but a part of a line."""
+    new = (edit.new or "").strip()
+    is_part = edit.change is None and edit.old is not None and "\n" not in new
+    return is_part and len(new) > 2 and new not in (edit.old or "") and new in text
 
 
 def _telling(lines: Iterable[str]) -> set[str]:
