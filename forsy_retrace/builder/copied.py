@@ -23,7 +23,8 @@ BY_RECORD = Rule(
 )
 BY_RUN = Rule("run-ended", "The time at which the code interpreter says that the run ended.")
 BY_CLOCK = Rule(
-    "recording-clock", "The recording's start, as exact as it is written, and the time since."
+    "recording-clock",
+    "A moment as exact as it is written, and the time since: a recording's start.",
 )
 RULES = (PICTURES, *TYPED.values(), BY_RECORD, BY_RUN, JOINED, BY_CLOCK)
 

@@ -75,7 +75,8 @@ def sniff(source: Source) -> bool:
     A main file without a byte may have subagents that worked: then theirs are looked at.
     """
     heads = [source.head] if source.head else [one.head for one in companions(source)]
-    return any(_is_ours(record) for head in heads for record in head)
+    records = [record for head in heads for record in head]
+    return any(map(_is_ours, records)) and not any(map(_is_cursors, records))
 
 
 def companions(source: Source) -> Iterator[Source]:
@@ -152,6 +153,16 @@ def _opening(source: Source, found: Threads) -> Iterator[Event]:
 
 def _origin(line: Line, path: str) -> Origin:
     return Origin(line.here.at(path), line.at, "system")
+
+
+def _is_cursors(record: Record) -> bool:
+    """What Cursor prints: it heads a run as Claude Code does, but without the tools on offer."""
+    match record.value:
+        case {"type": "system", "subtype": "init", "apiKeySource": str()}:
+            return "tools" not in record.value
+        case {"type": "tool_call", "subtype": str(), "tool_call": dict()}:
+            return True
+    return False
 
 
 def _is_ours(record: Record) -> bool:

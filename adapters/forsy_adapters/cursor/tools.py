@@ -1,0 +1,19 @@
+"""What Cursor's tools work like whose arguments have names of their own."""
+
+from typing import Any
+
+from forsy_retrace.events import Meant
+
+
+def meant(tool: str, sent: Any) -> Meant | None:
+    """The call that rules take a call for; None for one that they know as it is."""
+    match tool, sent:
+        case "Write", {"path": str(path), "contents": str(text)}:
+            return Meant("Write", {"file_path": path, "content": text})
+        case "EditNotebook", {"target_notebook": str(path), "new_string": str(new), **rest}:
+            return Meant(
+                "Edit", {"file_path": path, "old_string": rest.get("old_string"), "new_string": new}
+            )
+        case "CallMcpTool", {"server": str(server), "toolName": str(name), **rest}:
+            return Meant(f"mcp__{server}__{name}", rest.get("arguments"))
+    return None
