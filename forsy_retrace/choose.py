@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from forsy_retrace.events import IDLE, Event, Session, ToolCall, sessions
-from forsy_retrace.sdk import Shows, text_or_json
+from forsy_retrace.sdk import Shows, order, text_or_json
 
 FEWEST = 3
 """Commands of a session in a shell's history; with fewer, somebody only opened a window."""
@@ -105,7 +105,8 @@ def _is_wanted(session: Session, choice: Choice) -> bool:
     if choice.conversation and session.id != choice.conversation:
         return False
     if choice.since or choice.until:
-        first = min((event.origin.at for event in session.events if event.origin.at), default="")
+        times = (event.origin.at for event in session.events if event.origin.at)
+        first = min(times, key=order, default="")
         if not first or first < choice.since or first[:10] > (choice.until or first)[:10]:
             return False
     if choice.title:

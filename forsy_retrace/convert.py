@@ -15,7 +15,14 @@ from forsy_retrace.adapter import companions, files_of
 from forsy_retrace.builder import build
 from forsy_retrace.choose import Choice, Chosen, Timed
 from forsy_retrace.document import Draft, by_file, draft
-from forsy_retrace.errors import RetraceError, Unreachable, UnreadableInput
+from forsy_retrace.errors import (
+    DiskTrouble,
+    Locked,
+    Occupied,
+    RetraceError,
+    Unreachable,
+    UnreadableInput,
+)
 from forsy_retrace.events import Event, Session, sessions
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.logs import adapter_for, named, opened
@@ -42,8 +49,6 @@ class Options(msgspec.Struct, frozen=True):
     """Tokens of one output that stay in trace.json."""
     source_hash: bool = False
     """Adds a digest of each log's raw bytes to the manifest."""
-    strict: bool = False
-    """Unknown kinds of records are findings."""
     media: bool = False
     """Keeps the log's pictures and documents in artifacts/, unmasked."""
     choice: Choice = Choice()
@@ -202,7 +207,9 @@ def _folder(
                 done = done or isinstance(result, Written)
                 yield result
             yield from _left_out(source, chosen)
-        except UnreadableInput as error:
+        except (DiskTrouble, Locked, Occupied):
+            raise  # it is the same for every log
+        except RetraceError as error:
             yield _refused(source, error)
     left = [one for path, one in refused.items() if path not in owned]
     left += [

@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 
 from forsy_retrace import patterns, tables
+from forsy_retrace.version import MADE_BY
 
 WORD = "I"
 """A code is a row of such numbers."""
@@ -37,6 +38,7 @@ class Kept(msgspec.Struct, array_like=True):
     """All that is kept, by this build of Python."""
 
     made_by: str
+    """Another version begins anew: what its predecessor asked for would be kept for ever."""
     codes: dict[bytes, Code]
     """By kind, flags and text of the pattern."""
     tables: dict[str, tuple[bytes, msgspec.Raw]]
@@ -154,8 +156,8 @@ def _digest(data: bytes) -> bytes:
 
 
 def _made_by() -> str:
-    """The one build of Python that takes its own codes."""
-    return f"{sys.implementation.name} {sys.version} {sys.byteorder} {_sre().MAGIC}"
+    """The one build of Python that takes its own codes, and the version that has these patterns."""
+    return f"{MADE_BY} {sys.implementation.name} {sys.version} {sys.byteorder} {_sre().MAGIC}"
 
 
 def _sre() -> Any:

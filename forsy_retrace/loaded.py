@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import orjson
+from msgspec import UNSET, UnsetType
 
 from forsy_retrace.errors import RetraceError, UnreadableInput
 from forsy_retrace.trace import counted
@@ -67,7 +67,7 @@ class _Entry(msgspec.Struct):
     grade: str
     rule: str = ""
     confidence: float | None = None
-    record: Count = 0
+    record: Count | UnsetType = UNSET
     pointer: str = ""
     parts: list[_Part] = []
     steps: list[Number] = []
@@ -94,12 +94,22 @@ def load_folder(folder: Path) -> tuple[Json, list[Json]]:
     rows = json_lines(folder / "evidence.jsonl")
     for what, kind, name in ((trace, _Trace, "trace.json"), (rows, list[_Row], "evidence.jsonl")):
         try:
-            msgspec.convert(what, kind)
+            found = msgspec.convert(what, kind)
         except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
-            raise UnreadableInput(
-                f"{folder.name}: its {name} is no trace's; see validate"
-            ) from None
+            found = None
+        if found is None or (isinstance(found, list) and not all(map(_names_its_records, found))):
+            raise UnreadableInput(f"{folder.name}: its {name} is no trace's; see validate")
     return trace, rows
+
+
+def _names_its_records(row: _Row) -> bool:
+    """Whether every place of a row is in one of the records that it lists."""
+    last = len(row.records)
+    return all(
+        (entry.record is UNSET or entry.record < last)
+        and all(part.record < last for part in entry.parts)
+        for entry in row.fields.values()
+    )
 
 
 def sources_of(folder: Path, rows: Sequence[Json]) -> Mapping[str, int | None]:
@@ -122,11 +132,7 @@ def sources_of(folder: Path, rows: Sequence[Json]) -> Mapping[str, int | None]:
 
 def json_lines(path: Path) -> list[Any]:
     """The values of a file of JSON lines."""
-    lines = [line for line in _bytes(path).split(b"\n") if line]
-    try:
-        return [orjson.loads(line) for line in lines]
-    except ValueError:
-        return [_decoded(line, path) for line in lines]
+    return [_decoded(line, path) for line in _bytes(path).split(b"\n") if line]
 
 
 def json_of(path: Path) -> Any:

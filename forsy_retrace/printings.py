@@ -2,9 +2,11 @@
 
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from forsy_retrace.commands.printing import pipelines, poured
+from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import Event, ToolCall, ToolResult
 from forsy_retrace.patterns import later
 from forsy_retrace.redaction import Masker
@@ -104,13 +106,14 @@ def printings(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
 
 
 def learn_log(masker: Masker, source: Source) -> None:
-    """Takes in what the commands of a log printed, if a file is a log that can be read."""
-    try:
+    """Takes in what the commands of a log printed, if a file is a log that can be read.
+
+    A fault of ours ends the run: less would be masked without a word.
+    """
+    with suppress(RetraceError):  # it is read as a text all the same
         adapters = identify(source)
         for asked, output in printings(load(adapters[0]).read(source)) if adapters else ():
             masker.learn_printed(asked, output)
-    except Exception:
-        return  # whatever it is, it is read as a text all the same
 
 
 def asked_for(sent: Any, name: str = "", depth: int = 0) -> Iterator[str]:

@@ -130,7 +130,7 @@ STRUCTURAL: Shapes = {
     "started_at": later(r"\d{4}-\d\d-\d\dT[\d:.]+Z"),
     "ended_at": later(r"\d{4}-\d\d-\d\dT[\d:.]+Z"),
     "parallel_group": later(r"pg_\d+"),
-    "actor": later(r"user|agent|system|subagent:[a-z0-9-]+_\d+"),
+    "actor": later(r"user|agent|system|subagent:agent_\d+"),  # other kinds are the log's words
     "call": later(r"(?:srv)?toolu_01[A-Za-z0-9]{22}|call_[A-Za-z0-9]{24}"),
     "message": later(r"msg_01[A-Za-z0-9]{22}"),
     "generator": later(r"forsy-retrace [0-9][0-9a-z.+]*"),

@@ -1,18 +1,22 @@
 """What adapters share: times, texts, pointers, and the blocks of a message."""
 
+import heapq
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
 
-from forsy_retrace.events import Packed
+from forsy_retrace.events import Event, Packed
 from forsy_retrace.patterns import later as later
+from forsy_retrace.times import order as order
 from forsy_retrace.times import when as when
 
 ENCODE = msgspec.json.Encoder().encode
 DECODE = msgspec.json.Decoder().decode
+PLACE = later(r"0|[1-9][0-9]{0,17}")
+"""An item of a list, as a JSON pointer names it."""
 SAFE = later(r"[A-Za-z0-9_.:/-]{1,40}")
 
 Shown = Literal["yes", "mostly", "sometimes", "rarely", "no"]
@@ -95,7 +99,7 @@ def resolve(value: Any, path: str) -> Any:
         match value:
             case dict() if key in value:
                 value = value[key]
-            case list() if key.isdecimal() and int(key) < len(value):
+            case list() if PLACE.fullmatch(key) and int(key) < len(value):
                 value = value[int(key)]
             case _:
                 raise LookupError(path)
@@ -120,7 +124,7 @@ def streamed(text: str) -> list[Any]:
     """The JSON objects of a server-sent stream (`data: {…}` lines); empty if it is none."""
     if not text.lstrip().startswith(("data:", "event:", ":")):
         return []
-    lines = (line[5:].strip() for line in text.splitlines() if line.startswith("data:"))
+    lines = (line[5:].strip() for line in lines_of(text) if line.startswith("data:"))
     return [value for line in lines if isinstance(value := parsed(line), dict)]
 
 
@@ -179,7 +183,7 @@ def media_of(block: dict[str, Any]) -> tuple[str, int]:
 
 def base64_size(data: str) -> int:
     """How many bytes a base64 text stands for."""
-    return len(data) * 3 // 4 - data[-2:].count("=")
+    return max(len(data) * 3 // 4 - data[-2:].count("="), 0)
 
 
 def attachment_text(kind: str, media: str, size: int) -> str:
@@ -198,6 +202,16 @@ def mark_of(media: str, size: int) -> str:
 def packed(text: str | None) -> Packed | None:
     """What a file held or what was shown of it, as `Change` has it; None stays None."""
     return None if text is None else Packed(text)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a file or a patch, without their ends: a line feed, or one behind a carriage
+    return. A form feed, which `str.splitlines` takes for an end, stands within a line of C.
+    """
+    found = text.split("\n")
+    if not found[-1]:
+        found.pop()
+    return [line.removesuffix("\r") for line in found] if "\r" in text else found
 
 
 def without(text: str, opening: str, closing: str) -> str:
@@ -257,6 +271,22 @@ def counts(value: Any, names: Mapping[str, str]) -> dict[str, int]:
     """The whole numbers of an object, under the names that these fields are given; no zeros."""
     held = value if isinstance(value, dict) else {}
     return {ours: held[key] for key, ours in names.items() if number(held.get(key))}
+
+
+def in_time(*lanes: Iterable[Event]) -> Iterator[Event]:
+    """The events of several lanes as they happened; one without a time stands behind the one
+    before it in its lane.
+    """
+    dated = map(_dated, lanes)
+    return (event for _, event in heapq.merge(*dated, key=lambda one: one[0]))
+
+
+def _dated(lane: Iterable[Event]) -> Iterator[tuple[str, Event]]:
+    """The events with the latest time that was told up to each, as `order` has it."""
+    latest = ""
+    for event in lane:
+        latest = max(latest, order(event.origin.at))
+        yield latest, event
 
 
 def strings(value: Any) -> Iterable[str]:

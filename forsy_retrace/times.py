@@ -22,9 +22,12 @@ def when(value: Any) -> str | None:
     return text.removesuffix("+00:00") + "Z"
 
 
-def order(at: str) -> str:
-    """A key by which what `when` gives sorts in time: `…:01Z` lies before `…:01.100Z`."""
-    return at.removesuffix("Z")
+def order(at: str | None) -> str:
+    """A key by which what `when` gives sorts in time: `…:01Z` lies before `…:01.100Z`.
+
+    No time lies before any.
+    """
+    return (at or "").removesuffix("Z")
 
 
 def _moment(value: Any) -> datetime | None:

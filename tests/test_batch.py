@@ -304,6 +304,39 @@ def test_shards_share_the_logs_out(logs: Path, tmp_path: Path) -> None:
     assert together == whole
 
 
+def test_a_part_leaves_alone_what_another_lists(tmp_path: Path) -> None:
+    """Two logs whose masked names are the same get one key where each part met its own first."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+
+    def named(part: int, before: str) -> str:
+        names = (f"{before}{n}@acme-corp.io.jsonl" for n in range(100))
+        return next(n for n in names if plan.is_of(work.File("", n, "logs", 0, ""), (part, 2)))
+
+    shutil.copyfile(FIXTURES / LOGS["exports/conversations.json"], logs / named(1, "bob"))
+    run(logs, tmp_path / "traces", shard=(1, 2))
+    (first,) = folders(tmp_path / "traces")
+    shutil.copyfile(FIXTURES / "claude-code/push-pull-push/input.jsonl", logs / named(2, "amy"))
+    run(logs, tmp_path / "traces", shard=(2, 2))
+    both = folders(tmp_path / "traces")
+    assert len(both) == 2
+    assert len({name.rpartition("-")[2] for name in both}) == 1
+    assert first in both
+
+
+def test_a_log_below_a_root_and_a_link_to_it_is_one(logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "again").symlink_to(logs)
+    wish = Batch(str(tmp_path / "traces"), (str(logs), str(tmp_path / "again")))
+    done = batch(wish, engine=Here())
+    assert (len(done.plan.logs), done.copies) == (len(LOGS), 1)  # one of them is told twice
+
+
+def test_the_target_of_a_batch_holds_no_logs(logs: Path, tmp_path: Path) -> None:
+    run(logs, logs / "out")
+    found = list(convert(logs, "auto", tmp_path / "alone"))
+    assert not [one.name for one in found if isinstance(one, Refused) and "out" in one.name]
+
+
 def test_a_dry_run_writes_nothing(logs: Path, tmp_path: Path) -> None:
     done = run(logs, tmp_path / "traces", dry_run=True)
     assert done.waiting == len(LOGS)

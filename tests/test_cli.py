@@ -23,6 +23,7 @@ from folders import contents
 from runs import refuses
 
 from forsy_retrace.cli import main
+from forsy_retrace.registry import COMMANDS as NO_ADAPTERS
 from forsy_retrace.registry import bundled
 from forsy_retrace.version import VERSION
 from forsy_retrace.writers.atomic import locked
@@ -63,6 +64,10 @@ def names(folder: Path) -> list[str]:
 
 
 # help
+
+
+def test_no_adapter_may_be_called_like_a_command() -> None:
+    assert set(COMMANDS) - set(bundled()) <= set(NO_ADAPTERS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -10,6 +10,7 @@ import json
 import os
 import resource
 import secrets
+import shutil
 import signal
 import string
 import subprocess
@@ -578,3 +579,24 @@ def test_an_error_while_renaming_brings_the_old_folder_back(
     assert held(target) == OLD
     assert beside(target) == set()
     assert atomic.is_ours(target)
+
+
+def test_a_session_that_is_withheld_stops_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for name in ("push-pull-push", "compaction", "rewind"):
+        shutil.copy(LOG.parents[1] / name / "input.jsonl", logs / f"{name}.jsonl")
+    module = sys.modules["forsy_retrace.convert"]
+    whole, seen = module.contents, []
+
+    def withheld(*args: Any, **more: Any) -> Any:
+        seen.append(args)
+        if len(seen) == 2:
+            raise RetraceError("withheld")
+        return whole(*args, **more)
+
+    monkeypatch.setattr(module, "contents", withheld)
+    found = list(convert(logs, "claude-code", tmp_path / "out"))
+    assert [type(one).__name__ for one in found] == ["Written", "Refused", "Written"]

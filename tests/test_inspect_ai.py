@@ -8,7 +8,9 @@ from typing import BinaryIO
 import pytest
 from asked import run
 
-from forsy_retrace import convert
+from forsy_retrace import Written, convert
+from forsy_retrace.convert import Options
+from forsy_retrace.redact import Rules
 from forsy_retrace.source import Source
 from forsy_retrace.source.log import Member
 
@@ -82,3 +84,12 @@ def test_each_sample_is_unpacked_a_few_times_however_many_there_are(
     found = list(convert(path, "inspect-ai", tmp_path / "out"))
     assert len(found) == 30
     assert len(opened) <= 4 * 30
+
+
+def test_a_subagents_kind_is_masked_where_the_user_asks_for_it(tmp_path: Path) -> None:
+    log = FIXTURES / "handoff-interrupted" / "input.eval"
+    (written,) = convert(log, "inspect-ai", tmp_path / "t", Options(rules=Rules(terms=("stock",))))
+    assert isinstance(written, Written)
+    told = b"".join(path.read_bytes() for path in (tmp_path / "t").iterdir() if path.is_file())
+    assert b"subagent:[TERM_1]_1" in told
+    assert b"stock" not in told

@@ -12,8 +12,8 @@ CORE = ROOT / "forsy_retrace"
 ADAPTERS = ROOT / "adapters" / "forsy_adapters"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("patterns", "tables"),
-    ("kept", "errors", "evidence", "memory", "terminal", "times", "version"),
+    ("patterns", "tables", "version"),
+    ("kept", "errors", "evidence", "memory", "terminal", "times"),
     ("frames",),
     ("events",),
     ("source",),

@@ -36,6 +36,17 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_fault_while_a_log_is_read_is_no_reason_to_mask_less(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(source: object) -> object:
+        raise KeyError("a fault of ours")
+
+    monkeypatch.setattr("forsy_adapters.claude_code.read", broken)
+    with pytest.raises(KeyError):
+        run("redact", LOG)
+
+
 READ: dict[str, Callable[[bytes], bytes]] = {
     "plain": lambda data: data,
     "gzip": gzip.compress,

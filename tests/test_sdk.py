@@ -19,11 +19,22 @@ from forsy_retrace.events import (
     Message,
     Origin,
     Session,
+    Skipped,
     ToolCall,
     ToolResult,
 )
 from forsy_retrace.evidence import Evidence
-from forsy_retrace.sdk import Known, Shows, counts, packed, resolve, text_of
+from forsy_retrace.sdk import (
+    Known,
+    Shows,
+    base64_size,
+    counts,
+    in_time,
+    lines_of,
+    packed,
+    resolve,
+    text_of,
+)
 from forsy_retrace.testing import Case
 from forsy_retrace.trace import Trace
 from forsy_retrace.writers.events import event_lines
@@ -220,7 +231,53 @@ def test_zeros_and_falses_of_the_log_stay_in_the_event_stream() -> None:
     assert "clock" not in result["origin"]
 
 
-@pytest.mark.parametrize("path", ["status", "result/status", "/items/²", "/items/2", "/nothing"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "status",
+        "result/status",
+        "/items/²",
+        "/items/01",
+        f"/items/{'9' * 5000}",
+        "/items/2",
+        "/nothing",
+    ],
+)
 def test_what_is_no_pointer_or_names_nothing_is_told(path: str) -> None:
     with pytest.raises(LookupError):
         resolve({"status": "ok", "result": {"status": "ok"}, "items": [1, 2]}, path)
+
+
+def test_lanes_are_joined_by_moments_however_exactly_they_are_written() -> None:
+    def lane(*times: str | None) -> list[Event]:
+        here = Evidence("log", 1, 0, 9)
+        return [Skipped(Origin(here, at), str(at)) for at in times]
+
+    one = lane("2026-01-05T09:00:01Z", None, "2026-01-05T09:00:03.500Z")
+    other = lane("2026-01-05T09:00:01.200Z", "2026-01-05T09:00:03Z")
+    joined = [event.origin.at for event in in_time(one, other)]
+    assert joined == [
+        *("2026-01-05T09:00:01Z", None, "2026-01-05T09:00:01.200Z"),
+        *("2026-01-05T09:00:03Z", "2026-01-05T09:00:03.500Z"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("", []),
+        ("a", ["a"]),
+        ("a\n", ["a"]),
+        ("a\r\nb\r\n", ["a", "b"]),
+        ("a\x0cb\u2028c\x85d\n\ne", ["a\x0cb\u2028c\x85d", "", "e"]),
+    ],
+)
+def test_only_a_line_feed_ends_a_line(text: str, lines: list[str]) -> None:
+    assert lines_of(text) == lines
+
+
+@pytest.mark.parametrize(
+    ("data", "size"), [("", 0), ("=", 0), ("QQ==", 1), ("QUI=", 2), ("QUJD", 3)]
+)
+def test_base64_stands_for_no_fewer_than_no_bytes(data: str, size: int) -> None:
+    assert base64_size(data) == size

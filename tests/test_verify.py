@@ -293,3 +293,30 @@ def test_an_outcome_that_somebody_turned_round_is_found() -> None:
                 if not held(other, row, logs, told.parent):
                     turned[entry["rule"]] = turned.get(entry["rule"], 0) + 1
     assert turned == NOT_DECIDED_AGAIN
+
+
+def edited(folder: Path, name: str, change: Callable[[Any], None]) -> None:
+    """A file of a trace folder with another value in it."""
+    path = folder / name
+    held = [json.loads(line) for line in path.read_bytes().splitlines()] if name[-1] == "l" else []
+    value = held or json.loads(path.read_bytes())
+    change(value)
+    told = "\n".join(map(json.dumps, held)) if held else json.dumps(value)
+    path.write_text(told + "\n", "utf-8")
+
+
+def test_a_way_of_counting_that_is_no_word_is_told(here: Path) -> None:
+    edited(here / "trace", "manifest.json", lambda told: told["tokens"].update(method=[]))
+    assert found(here, "s.jsonl") == [(0, "manifest.tokens")]
+
+
+def test_a_place_in_no_record_makes_no_trace(here: Path) -> None:
+    edited(here / "trace", "evidence.jsonl", lambda rows: rows[1].update(records=[]))
+    for words in (("show", "trace"), ("verify", "trace", "--source", "s.jsonl")):
+        assert "its evidence.jsonl is no trace's" in refused(65, *words)
+
+
+def test_a_thing_said_twice_makes_no_evidence(here: Path) -> None:
+    path = here / "trace" / "evidence.jsonl"
+    path.write_text(path.read_text().replace('{"step":2,', '{"step":99,"step":2,', 1))
+    assert "says each thing once" in refused(65, "validate", "trace")

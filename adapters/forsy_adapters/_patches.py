@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from forsy_retrace.events import Change, Hunk
-from forsy_retrace.sdk import later, words
+from forsy_retrace.sdk import later, lines_of, words
 
 BEGIN, END = "*** Begin Patch", "*** End Patch"
 FILE = later(r"\*\*\* (Add|Update|Delete) File: (.+)")
@@ -99,7 +99,7 @@ def _fed(line: str, at: int) -> Iterator[str]:
 def changes(patch: Patch, pointer: str = "") -> Iterator[Change]:
     """The files of a patch. Its hunks have no line numbers: 0 stands for an unknown one."""
     path, kind, moved, lines = "", "", "", list[str]()
-    texts = [line for text in patch.texts for line in text.splitlines()]
+    texts = [line for text in patch.texts for line in lines_of(text)]
     for line in [*texts, "*** Delete File: "]:
         if (found := FILE.match(line)) or line == "*** Delete File: ":
             if path:
@@ -165,7 +165,7 @@ def recorded(told: Any) -> Iterator[Change]:
                 if isinstance(moved, str) and moved:
                     yield Change(path, "deleted")
                     path = moved
-                pieces = tuple(hunks(diff.splitlines()))
+                pieces = tuple(hunks(lines_of(diff)))
                 yield Change(path, "modified", pieces)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from forsy_retrace.patterns import later
+from forsy_retrace.sdk import lines_of
 from forsy_retrace.trace import Artifact, Step
 
 from .finding import Finding, Verdict
@@ -92,7 +93,7 @@ def _told(claimed: Mapping[str, Any], held: Artifact, all_: "_Corpus") -> tuple[
         if not whole and _lines_without(content, all_):
             return "altered", "Its content is not what the log shows."
     if isinstance(diff, str):
-        rows = diff.splitlines()
+        rows = lines_of(diff)
         added = [row[1:] for row in rows if row[:1] == "+" and row[:3] != "+++"]
         if _lines_without("\n".join(added), all_):
             return "altered", "Its diff adds lines that the log does not show."
@@ -128,7 +129,7 @@ class _Corpus:
 
 def _lines_without(text: str, corpus: _Corpus) -> list[str]:
     """The lines of a text that stand nowhere in the corpus."""
-    lines = [line.strip() for line in text.splitlines()[:MOST_LINES]]
+    lines = [line.strip() for line in lines_of(text)[:MOST_LINES]]
     told = [line for line in dict.fromkeys(lines) if len(fold(line)) >= SHORT]
     return [line for line in told if not corpus.holds(line)]
 

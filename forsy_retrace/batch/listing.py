@@ -20,6 +20,20 @@ from .row import Row
 from .work import Done
 
 
+class _Listed(msgspec.Struct):
+    folder: str
+
+
+def suffix_of(shard: tuple[int, int]) -> str:
+    """What a part's own files are called by, beside those of the others."""
+    return "" if shard == (1, 1) else "-{}-of-{}".format(*shard)
+
+
+def index_of(shard: tuple[int, int]) -> str:
+    """The file of a part's rows."""
+    return f"index{suffix_of(shard)}.jsonl"
+
+
 def rows_of(everything: Sequence[tuple[str, Done]]) -> list[Row]:
     """A row a trace folder, sorted."""
     return sorted(_rows(everything), key=lambda row: row.folder)
@@ -27,18 +41,32 @@ def rows_of(everything: Sequence[tuple[str, Done]]) -> list[Row]:
 
 def write_listing(
     place: Place,
-    suffix: str,
+    shard: tuple[int, int],
     plan: Plan,
     everything: Sequence[tuple[str, Done]],
     rows: Sequence[Row],
     damaged: Sequence[tuple[str, str]],
 ) -> None:
     """Writes index.jsonl and report.json."""
-    with finished(place, f"index{suffix}.jsonl") as stream:
+    with finished(place, index_of(shard)) as stream:
         for row in rows:
             stream.write(msgspec.json.encode(row) + b"\n")
-    with finished(place, f"report{suffix}.json") as stream:
+    with finished(place, f"report{suffix_of(shard)}.json") as stream:
         stream.write(encoded(_report(plan, everything, len(rows), damaged)))
+
+
+def listed_elsewhere(place: Place, shard: tuple[int, int]) -> set[str]:
+    """The trace folders that the other parts of a target list as theirs."""
+    number, count = shard
+    found: set[str] = set()
+    for other in range(1, count + 1):
+        name = index_of((other, count))
+        if other != number and place.size(name) is not None:
+            found |= {
+                msgspec.json.decode(line, type=_Listed).folder
+                for line in place.read(name).splitlines()
+            }
+    return found
 
 
 def _rows(everything: Iterable[tuple[str, Done]]) -> Iterator[Row]:

@@ -86,18 +86,28 @@ def files_below(
 ) -> Iterator[File | Unread]:
     """Every file below the roots, once, in their order; links below a root are not followed.
 
-    A store of a harness that is no file or folder is told; a root that the user named is refused.
+    A file of several names, or below a root and a link to it, is told by the first. A store of a
+    harness that is no file or folder is told; a root that the user named is refused.
     The target is not looked into.
     """
-    taken: set[str] = set()
+    taken: set[str | tuple[int, int]] = set()
     found = [*((root, False) for root in roots), *((store, True) for store in stores)]
     for root, is_store in found:
         for file in _remote(root) if is_remote(root) else _local(Path(root), is_store, target):
             if isinstance(file, Unread):
                 yield file
-            elif file.uri not in taken:
-                taken.add(file.uri)
+            elif (key := file.uri if is_remote(root) else _identity(file)) not in taken:
+                taken.add(key)
                 yield file
+
+
+def _identity(file: File) -> str | tuple[int, int]:
+    """What a file is, by whatever name it is reached."""
+    try:
+        told = os.stat(file.uri)
+    except OSError:
+        return file.uri
+    return (told.st_dev, told.st_ino) if told.st_ino else file.uri
 
 
 def _local(root: Path, is_store: bool, target: str) -> Iterator[File | Unread]:

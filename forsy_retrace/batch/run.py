@@ -25,7 +25,7 @@ from forsy_retrace.writers.place import Place, is_shelf, place_of
 from .dataset import CARD, delete_dataset, files_of, write_dataset
 from .engine import Engine, Lost, Progress, Silence
 from .ledger import Kept, Ledger
-from .listing import rows_of, write_listing
+from .listing import listed_elsewhere, rows_of, suffix_of, write_listing
 from .parquet import arrow
 from .plan import Plan, files_below, fingerprint, planned, stores
 from .pool import Pool
@@ -206,7 +206,10 @@ def _listed(
 ) -> Report:
     """What lies in the target is made to hold what the ledger says."""
     known = ledger.all()
-    unknown = tidied(known, waiting, ledger.folder_keys(), place, is_own=not wish.ledger)
+    is_own, keys = not wish.ledger, ledger.folder_keys()
+    unknown = tidied(
+        known, waiting, keys, place, is_own, lambda: listed_elsewhere(place, wish.shard)
+    )
     here = {ledger.key(log.file.uri) for log in plan.logs}
     everything = settled(known, here, waiting, plan.unread_keys, made, place)
     rows = rows_of(everything)
@@ -216,7 +219,7 @@ def _listed(
         if any(row.folder in damaged for row in one.done.rows):
             ledger.redo(one.key)
     rows = [replace(row, stale=DAMAGED) if row.folder in damaged else row for row in rows]
-    write_listing(place, _suffix(wish), plan, everything, rows, list(damaged.items()))
+    write_listing(place, wish.shard, plan, everything, rows, list(damaged.items()))
     problems = ((name, done.problem) for name, done in everything if done.problem)
     return Report(
         plan,
@@ -234,7 +237,7 @@ def _dataset(
     wish: Batch, folders: Sequence[str], ledger: Ledger, place: Place, progress: Progress
 ) -> list[str]:
     """The files that are asked for, and no others; gives the folders that hold no whole trace."""
-    suffix = _suffix(wish)
+    suffix = suffix_of(wish.shard)
     wanted = files_of(suffix, wish.parquet) if wish.dataset else []
     delete_dataset(place, suffix, wanted)
     if not wanted or ledger.is_listed(_state(folders, wanted, ledger, place)):
@@ -330,17 +333,12 @@ def _engine(wish: Batch) -> Engine:
     return OnRay(wish.engine, wish.jobs)
 
 
-def _suffix(wish: Batch) -> str:
-    """What a part's own files are called by, beside those of the others."""
-    return "" if wish.shard == (1, 1) else "-{}-of-{}".format(*wish.shard)
-
-
 def _ledger_path(wish: Batch) -> Path:
     if wish.ledger:
         if os.path.isdir(wish.ledger):
             raise RetraceError("the ledger is a file; name one with --ledger, not a folder")
         return Path(wish.ledger)
-    name = f"ledger{_suffix(wish)}.sqlite"
+    name = f"ledger{suffix_of(wish.shard)}.sqlite"
     if not is_remote(wish.target):
         return Path(wish.target) / f".{name}"
     digest = hashlib.sha256(wish.target.encode()).hexdigest()[:16]

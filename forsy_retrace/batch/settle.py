@@ -1,6 +1,6 @@
 """What becomes of earlier traces: those that no log gives go, those not made anew say so."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from msgspec.structs import replace
 
@@ -55,23 +55,26 @@ def tidied(
     keys: Mapping[str, str],
     place: Place,
     is_own: bool,
+    elsewhere: Callable[[], Set[str]],
 ) -> int:
     """Takes away folders that killed runs left; gives how many are there that no log is known of.
 
     A folder of a log that is done, and that the ledger does not know, was placed by a run that was
     killed before it could say so, or before it could take it away. `keys` tell by what each log's
-    folders end. Where the ledger is not the target's own, another one may know them.
+    folders end. Where the ledger is not the target's own, another one may know them; and so may
+    that of another part, which gave a log that key: `elsewhere` tells what the others list.
     """
     known = {row.folder for one in everything for row in one.done.rows}
     ours = {keys[one.key] for one in everything if one.key in keys and one.key not in waiting}
-    unknown = 0
     for name in place.left() if is_own else ():
         if _key(name) in ours:
             place.sweep(name)
-    for name in place.folders():
-        if name not in known and not (is_own and _key(name) in ours and place.remove(name)):
-            unknown += place.has_trace(name)
-    return unknown
+    strange = [name for name in place.folders() if name not in known]
+    gone = {name for name in strange if is_own and _key(name) in ours}
+    gone -= elsewhere() if gone else set()
+    return sum(
+        place.has_trace(name) for name in strange if name not in gone or not place.remove(name)
+    )
 
 
 def _key(folder: str) -> str:

@@ -213,7 +213,9 @@ def _sides(touch: Touch) -> tuple[str | None, str | None]:
 def after_edit(base: str | None, touch: Touch) -> str | None:
     """A text after an edit; None where neither what it replaces nor its patch fits.
 
-    A text that was only taken out may have taken the end of its line along, as the patch shows.
+    A text that was only taken out may have taken the end of its line along, as the patch shows; and
+    a formatter of the client may have written more than was asked for. In the patch a tab may have
+    become blanks: where nothing else differs, what was asked for is what was written.
     """
     if base is None:
         return None
@@ -221,9 +223,11 @@ def after_edit(base: str | None, touch: Touch) -> str | None:
     if touch.old == "" and touch.new is not None and not hunks:
         return base + touch.new
     told = touch.new if touch.new or not hunks else None
-    if touch.old and told is not None and base.count(touch.old) == 1:
-        return base.replace(touch.old, told)
-    return _patched_text(base, hunks) if hunks else None
+    patched = _patched_text(base, hunks) if hunks else None
+    if not touch.old or told is None or base.count(touch.old) != 1:
+        return patched
+    asked = base.replace(touch.old, told)
+    return patched if patched is not None and patched.split() != asked.split() else asked
 
 
 def _patched_text(text: str, hunks: tuple[Hunk, ...]) -> str | None:

@@ -11,6 +11,7 @@ import msgspec
 
 from forsy_retrace.events import SHELL
 from forsy_retrace.evidence import Evidence, Ground, inferred
+from forsy_retrace.times import order
 from forsy_retrace.trace import Step, Touch, Trace, put
 
 from .again.retries import Again
@@ -236,7 +237,7 @@ class _Linker:
         for number in range(last.step, 0, -1):
             one = self.steps[number]
             begun = one.actor == last.actor and branch_of(one) == branch_of(last)
-            if begun and (one.started_at is None or one.started_at <= typed):
+            if begun and (order(one.started_at) <= order(typed)):
                 return one
         return last
 

@@ -82,7 +82,6 @@ def run(
         rules=rules,
         max_output=max_output_tokens,
         source_hash=source_hash,
-        strict=strict,
         media=media == "keep",
         choice=choice,
         plugins=tuple(plugin),

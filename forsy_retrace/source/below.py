@@ -4,12 +4,16 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from forsy_retrace.patterns import later
+
 from .log import Source, Unread, is_regular, readable
 
 A_LINK = "a link; links below a folder are not followed"
 A_TRACE = "a folder of a trace, which is no log"
 TRACE = frozenset(["trace.json", "evidence.jsonl"])
 """Files that stand together in the folder of a trace."""
+TARGET = later(r"\.ledger(?:-\d+-of-\d+)?\.sqlite")
+"""What lies in the target of a batch, beside what it wrote there and its trace folders."""
 
 
 def discover(root: Path) -> Iterator[Source]:
@@ -20,8 +24,8 @@ def discover(root: Path) -> Iterator[Source]:
 def below(root: Path, *, traces: bool = True, without: str = "") -> Iterator[Source | Unread]:
     """The same, with links, folders that may not be listed, and whatever else is no file.
 
-    Without `traces`, the folder of one is told as such, and what lies in it is passed over. The
-    folder `without` is as if it were not there.
+    Without `traces`, the folder of one is told as such, and what lies in it is passed over, as the
+    files beside them in the target of a batch are. The folder `without` is as if it were not there.
     """
     missed: list[OSError] = []
     for folder, folders, files in os.walk(root, onerror=missed.append):
@@ -33,6 +37,8 @@ def below(root: Path, *, traces: bool = True, without: str = "") -> Iterator[Sou
             folders.clear()
             yield Unread(readable(Path(folder).relative_to(root).as_posix()), A_TRACE)
             continue
+        if not traces and any(map(TARGET.fullmatch, files)):
+            files.clear()
         folders.sort()
         for name in sorted([*files, *(one for one in folders if _is_link(folder, one))]):
             path = Path(folder) / name

@@ -19,7 +19,7 @@ from forsy_retrace.events import (
     ToolResult,
 )
 from forsy_retrace.redact import leaves
-from forsy_retrace.sdk import compact, resolve
+from forsy_retrace.sdk import compact, order, resolve
 from forsy_retrace.source import Source
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.reading import reading, record_of
@@ -65,7 +65,7 @@ def _goes_back(before: Origin | None, now: Origin) -> bool:
         before is not None
         and before.evidence.start > now.evidence.start
         and None not in (before.at, now.at)
-        and str(before.at) > str(now.at)
+        and order(before.at) > order(now.at)
     )
 
 
@@ -78,8 +78,8 @@ def _read_too_late(events: Iterable[Event]) -> str | None:
         if isinstance(event, SessionStart):
             latest, whose = "", ""
         elif isinstance(event, Message | ToolCall) and at is not None:
-            late.setdefault(file, []).append(at < latest and file != whose)
-            latest, whose = max((latest, whose), (at, file))
+            late.setdefault(file, []).append(order(at) < latest and file != whose)
+            latest, whose = max((latest, whose), (order(at), file))
     return next((file for file, some in late.items() if sum(some) * 2 > len(some)), None)
 
 

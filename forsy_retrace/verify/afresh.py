@@ -166,7 +166,8 @@ def _figures(told: Told, fresh: Draft, logs: Sequence[Source]) -> Iterator[tuple
         return
     # Another machine may have counted by its table what is estimated here.
     counted = {ESTIMATE, EXACT} - {made["method"]} if made["method"] != LOGGED else set[str]()
-    if tokens != made and not (isinstance(tokens, dict) and tokens.get("method") in counted):
+    method = tokens.get("method") if isinstance(tokens, dict) else None
+    if tokens != made and not (isinstance(method, str) and method in counted):
         yield 0, "manifest.tokens"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.events import Change
-from forsy_retrace.sdk import later, number, packed, words
+from forsy_retrace.sdk import later, lines_of, number, packed, words
 
 from .._patches import hunks
 from .told import Told
@@ -68,13 +68,13 @@ def _shown(path: str, told: Told) -> Iterator[Change]:
     if part := PART.match(output):
         start, total, output = int(part[1]), int(part[3]), output[part.end() :]
     else:
-        start, total = 1, len(output.splitlines())
+        start, total = 1, len(lines_of(output))
     where = f"{told.answer_at}/output"
     yield Change(path, "shown", shown=packed(output), start=start, total=total, pointer=where)
 
 
 def _below_its_head(diff: str) -> list[str]:
     """The lines of a diff from its first piece on."""
-    lines = diff.splitlines()
+    lines = lines_of(diff)
     first = next((index for index, line in enumerate(lines) if line.startswith("@@")), len(lines))
     return lines[first:]

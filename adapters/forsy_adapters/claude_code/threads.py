@@ -14,6 +14,7 @@ from itertools import chain, count
 import msgspec
 
 from forsy_retrace.events import ToolResult
+from forsy_retrace.sdk import order
 from forsy_retrace.source import Source
 
 from .lines import Launch, Line, Survey, slug
@@ -325,15 +326,15 @@ def _merged(
     lane_of = {call: lane for lane, call in calls.items() if lane in others}
     now = ""
     for line in main:
-        now = max(now, line.at or "")
+        now = max(now, order(line.at))
         if line.at:
-            yield from lanes.until(line.at)
+            yield from lanes.until(order(line.at))
         if line.kind == "user" and not line.is_launched:
             for call in line.answers:
                 if call in lane_of:
-                    yield from lanes.rest_of(lane_of[call], line.at or "")
+                    yield from lanes.rest_of(lane_of[call], order(line.at))
         yield line
-        lanes.start(line, line.at or now)
+        lanes.start(line, order(line.at) or now)
     yield from lanes.until("\uffff")
     yield from lanes.never_started()
 
@@ -363,7 +364,7 @@ class _Lanes:
         """The lane stands in line for its next record, if it has one."""
         at = self.position[lane]
         if at < len(self.lines[lane]):
-            time = max(not_before, self.lines[lane][at].at or "")
+            time = max(not_before, order(self.lines[lane][at].at))
             heapq.heappush(self.running, (time, self.order[lane], lane))
 
     def start(self, line: Line, now: str) -> None:
@@ -381,7 +382,7 @@ class _Lanes:
         """All that one lane still did, if it runs, until it was written to behind its end."""
         while entry := next((one for one in self.running if one[2] == lane), None):
             line = self.lines[lane][self.position[lane]]
-            if line.kind == "user" and not line.has_results and end and (line.at or "") > end:
+            if line.kind == "user" and not line.has_results and end and order(line.at) > end:
                 return
             yield from self._step(entry)
 

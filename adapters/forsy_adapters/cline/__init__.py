@@ -5,11 +5,10 @@ the client knows of the session (`<id>.json`), its last compaction, and the mess
 The tasks of Cline before 3.0 (`ui_messages.json`) are another form. Learnt from Cline CLI 3.0.65.
 """
 
-import heapq
 from collections.abc import Iterator
 
 from forsy_retrace.events import Event, Skipped
-from forsy_retrace.sdk import Shows
+from forsy_retrace.sdk import Shows, in_time
 from forsy_retrace.source import Source
 
 from .files import Doc, is_session, of_session
@@ -78,13 +77,4 @@ def read(source: Source) -> Iterator[Event]:
             others.append(compacted(doc))
         else:
             yield Skipped(doc.here(""), doc.why)
-    lanes = (timed(lane) for lane in (reader.messages(lead, "agent"), *others))
-    yield from (event for _, event in heapq.merge(*lanes, key=lambda one: one[0]))
-
-
-def timed(events: Iterator[Event]) -> Iterator[tuple[str, Event]]:
-    """Events with their times; where one has none, it stands behind the one before."""
-    last = ""
-    for event in events:
-        last = max(last, event.origin.at or "")
-        yield last, event
+    yield from in_time(reader.messages(lead, "agent"), *others)

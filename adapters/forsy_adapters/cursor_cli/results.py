@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Change, Meant, Origin, Outcome, ToolResult
-from forsy_retrace.sdk import later, number, packed, pointer, text_of, words
+from forsy_retrace.sdk import later, lines_of, number, packed, pointer, text_of, words
 
 from .._patches import hunks
 
@@ -141,7 +141,7 @@ def _changes(body: Body, end: str, told: Any, where: str) -> Iterator[Change]:
         case "editToolCall", {"path": str(path), **rest}:
             before, after = rest.get("beforeFullFileContent"), rest.get("afterFullFileContent")
             diff = words(rest.get("diffString"))
-            lines = diff.splitlines() if "@@ -" in diff else []
+            lines = lines_of(diff) if "@@ -" in diff else []
             at = next((i for i, line in enumerate(lines) if line.startswith("@@ -")), 0)
             yield Change(
                 path,

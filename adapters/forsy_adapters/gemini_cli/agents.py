@@ -16,7 +16,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import counts, later, parsed, pointer, when, words
+from forsy_retrace.sdk import counts, later, order, parsed, pointer, when, words
 
 from .._gemini.changes import changes, is_amended
 from .._gemini.outcome import RUNNING, verdict
@@ -70,7 +70,7 @@ class Agents:
             if index + 1 < len(held) and _whole(held[index + 1]).startswith(_whole(thought)):
                 continue  # Bob Shell keeps a thought at each state of its growth
             at = when(thought.get("timestamp"))
-            if at is not None and at < self.state.asked:
+            if at is not None and order(at) < order(self.state.asked):
                 # Its own message was never written (a call turned down, 0.20).
                 yield Skipped(here.below(pointer(index)), "a thought of an earlier turn")
                 continue
@@ -132,7 +132,7 @@ class Agents:
             where = here.below(pointer("toolCalls", index))
             ended = when(told.get("timestamp"))
             # Early versions wrote a message without words only when its calls had ended.
-            began = here.at if here.at and ended and here.at < ended else None
+            began = here.at if ended and order(here.at) < order(ended) else None
             tool = words(told.get("name"))
             call = self.state.calls.issue(words(told.get("id")), tool, told.get("args"))
             if call is None or not tool:

@@ -1,11 +1,10 @@
 """A session and its subagents: each file is read by itself, and their events are joined."""
 
-import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.events import Delegation, Event
-from forsy_retrace.sdk import subagent, words
+from forsy_retrace.sdk import in_time, subagent, words
 from forsy_retrace.source import Source
 
 from .agents import Issued
@@ -35,8 +34,7 @@ class Session:
         if not lost:
             yield from main
             return
-        joined = heapq.merge(_dated(main), *map(_dated, lost), key=lambda one: one[0])
-        yield from (event for _, event in joined)
+        yield from in_time(main, *lost)
 
     def started(self, calls: Issued) -> Iterator[Event]:
         """What the subagents did that the calls of a message started, one beside the other."""
@@ -48,7 +46,7 @@ class Session:
             actor = self._actor(_kind_of(told))
             yield Delegation(here, call, actor)
             lanes.append(self._below(file, actor))
-        yield from (event for _, event in heapq.merge(*map(_dated, lanes), key=lambda one: one[0]))
+        yield from in_time(*lanes)
 
     def _below(self, file: Source, actor: str) -> list[Event]:
         return list(Reader(file, actor, self.started).events())
@@ -56,15 +54,6 @@ class Session:
     def _actor(self, kind: str) -> str:
         self.agents += 1
         return subagent(kind, self.agents)
-
-
-def _dated(events: Iterable[Event]) -> list[tuple[str, Event]]:
-    """The events with the latest time that was told up to each."""
-    latest, found = "", []
-    for event in events:
-        latest = max(latest, event.origin.at or "")
-        found.append((latest, event))
-    return found
 
 
 def _name_of(file: Source) -> str:

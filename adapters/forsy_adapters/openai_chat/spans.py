@@ -7,7 +7,7 @@ from typing import Any
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Call, arguments, content_text
 from forsy_retrace.events import Event, Fact, ToolCall, ToolResult
-from forsy_retrace.sdk import named, strings, text_or_json, when
+from forsy_retrace.sdk import named, order, strings, text_or_json, when
 
 from .answers import is_talk, read_list
 from .ends import failure
@@ -51,7 +51,7 @@ def traces(held: Held) -> Iterator[Talk]:
 
 def _ended(group: Held) -> Iterator[Told]:
     """How a run ended, which the span of its last outermost agent says when all is done."""
-    for here, one in sorted(group, key=lambda item: when(item[1].get("ended_at")) or "")[::-1]:
+    for here, one in sorted(group, key=lambda item: order(when(item[1].get("ended_at"))))[::-1]:
         match one:
             case {"span_data": {"type": "agent"}, "parent_id": None, "ended_at": str(at)}:
                 where = here._replace(at=when(at))
@@ -63,7 +63,7 @@ def _ended(group: Held) -> Iterator[Told]:
 
 def _started(item: tuple[Place, Json]) -> tuple[str, int]:
     here, one = item
-    return (when(one.get("started_at")) or "", here.record.here.start)
+    return (order(when(one.get("started_at"))), here.record.here.start)
 
 
 class Trace:

@@ -9,7 +9,7 @@ from typing import Any
 
 from forsy_retrace.dialects import arguments
 from forsy_retrace.events import Origin, Skipped, Thinking, ToolCall
-from forsy_retrace.sdk import parsed
+from forsy_retrace.sdk import lines_of, parsed
 
 from .ends import cut, finish
 from .place import Json, Place, Told, text_in
@@ -44,7 +44,7 @@ def sse(text: Any) -> list[Any]:
     """The JSON of each `data:` line of a server-sent stream, in order; empty if it is none."""
     if not isinstance(text, str) or not text.lstrip().startswith(("data:", "event:", ":")):
         return []
-    lines = (line[5:].strip() for line in text.splitlines() if line.startswith("data:"))
+    lines = (line[5:].strip() for line in lines_of(text) if line.startswith("data:"))
     return [value for line in lines if isinstance(value := parsed(line), dict)]
 
 

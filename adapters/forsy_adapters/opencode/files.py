@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from forsy_retrace.events import Change, Hunk
-from forsy_retrace.sdk import later, number, packed, words
+from forsy_retrace.sdk import later, lines_of, number, packed, words
 
 from .._patches import Patch, hunks
 from .._patches import changes as patched
@@ -105,7 +105,7 @@ def _added(patch: str) -> dict[str, str]:
 
 def _differences(before: str, after: str) -> tuple[Hunk, ...]:
     """What changed between two texts; nothing where that takes too long to tell."""
-    old, new = before.splitlines(), after.splitlines()
+    old, new = lines_of(before), lines_of(after)
     if max(len(old), len(new)) > MOST_LINES:
         return ()
     return tuple(hunks(list(difflib.unified_diff(old, new, lineterm=""))[2:]))
@@ -114,7 +114,7 @@ def _differences(before: str, after: str) -> tuple[Hunk, ...]:
 def _pieces(patch: str) -> list[str]:
     """A patch behind its header. The indent that all its lines share is left out of it."""
     found = PIECES.search(patch)
-    return patch[found.start() :].splitlines() if found else []
+    return lines_of(patch[found.start() :]) if found else []
 
 
 def _numbered(state: Json, place: str) -> Iterator[Change]:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from forsy_retrace.events import Event, Fact, Message, Notice, Origin, Skipped, Thinking
-from forsy_retrace.sdk import later, named, strings, when, words
+from forsy_retrace.sdk import later, named, order, strings, when, words
 from forsy_retrace.source import Evidence
 
 from .called import Called
@@ -82,12 +82,12 @@ class Line:
 
     def put(self, event: Event) -> None:
         """Tells what nothing that is told later comes before."""
-        self.now = max(self.now, key_of(event.origin.at))
+        self.now = max(self.now, order(event.origin.at))
         self.whole.timed.append((self.now, event))
 
     def put_end(self, event: Event, begun: str) -> None:
         """Tells what ends something that began then; meanwhile others may be told."""
-        self.whole.timed.append((max(begun, key_of(event.origin.at)), event))
+        self.whole.timed.append((max(begun, order(event.origin.at)), event))
 
     def at(
         self,
@@ -106,7 +106,7 @@ class Line:
 
     def is_busy(self, here: Origin) -> bool:
         """Whether the agent was still at work then."""
-        return key_of(here.at) < self.busy
+        return order(here.at) < self.busy
 
     def leave_out(self, said: Said, part: Node) -> None:
         """A part that is nobody's words and no work, or of a kind that is not known."""
@@ -167,7 +167,7 @@ class Line:
             self._part(said, part, is_summary)
         if not any(part.value.get("type") == "step-finish" for part in said.parts):
             self._used(said, info)
-        self.busy = max(self.busy, key_of(when(time_of(info.value, "completed"))))
+        self.busy = max(self.busy, order(when(time_of(info.value, "completed"))))
         self._ended(said)
 
     def _model(self, said: Said) -> None:
@@ -250,8 +250,3 @@ class Line:
                 text, place = "", node.at("error")
         is_limit = error.get("name") in LIMITS or LIMIT.search(text[:400]) is not None
         self.put(Notice(self.at(said, place, at), "limit" if is_limit else "model error", text))
-
-
-def key_of(at: str | None) -> str:
-    """By which moments sort, as they are written."""
-    return (at or "").removesuffix("Z")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from forsy_retrace.events import Origin, ToolResult
-from forsy_retrace.sdk import number, when, words
+from forsy_retrace.sdk import number, order, when, words
 from forsy_retrace.source import Source
 
 from .results import answer, ended
@@ -107,7 +107,7 @@ def survey(source: Source) -> Survey:
         found.runs_on(value.get("message"), Origin(record.here))
         tree[value["id"]] = Node(place, value, _parent(value, tree, last))
         at = when(value.get("timestamp"))
-        if at is not None and begun and at < begun:
+        if at is not None and order(at) < order(begun):
             found.shared[header] = found.shared.get(header, 0) + 1
         if words(value.get("name")).startswith("subagent-") and value.get("type") == "session_info":
             found.briefed.add(header)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from forsy_retrace.patterns import later
+from forsy_retrace.sdk import lines_of
 from forsy_retrace.trace import Step, Touch
 
 from ..outputs.gaps import only_reads
@@ -138,7 +139,7 @@ class Texts:
     def of_short(self, old: str, files: frozenset[str]) -> Iterator[Source]:
         """The step that showed the only place of a text whose lines are all short."""
         step = max((self.short.get((file, old), 0) for file in files), default=0)
-        lines = [line for line in map(str.strip, old.splitlines()) if line]
+        lines = [line for line in map(str.strip, lines_of(old)) if line]
         if any(self._own(line, files) < step for line in lines):
             yield Source(step, lines[0], SHOWED)
 

@@ -4,6 +4,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from forsy_retrace.sdk import lines_of
 from forsy_retrace.trace import Step
 
 from ..classify import patched_files
@@ -214,7 +215,7 @@ def _asked(step: Step) -> Asked:
         said=frozenset(idents).union(*held.values()),
         replaced=tuple(map(_replaced, olds)),
         short=tuple(old for old in olds if old.strip() and not _lines(old)),
-        put=passage(put, {line.strip() for old, _ in replaced for line in old.splitlines()}),
+        put=passage(put, {line.strip() for old, _ in replaced for line in lines_of(old)}),
         made=tuple(_made(step)),
         spans=tuple(_spans(step)),
         idents=idents,
@@ -320,10 +321,10 @@ def _spans(step: Step) -> Iterator[tuple[str, int, int | None]]:
 
 def _replaced(old: str) -> Replaced:
     lines = _lines(old)
-    whole = (line for line in old.splitlines() if lines and line.strip() == lines[0])
+    whole = (line for line in lines_of(old) if lines and line.strip() == lines[0])
     return Replaced(lines, next(whole, ""))
 
 
 def _lines(old: str) -> tuple[str, ...]:
-    bare = (line.strip() for line in old.splitlines()[:MAX_LINES])
+    bare = (line.strip() for line in lines_of(old)[:MAX_LINES])
     return tuple(line for line in bare if len(line) >= distinctive.SHORTEST)

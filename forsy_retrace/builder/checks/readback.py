@@ -7,7 +7,7 @@ import msgspec
 
 from forsy_retrace.events import Change
 from forsy_retrace.patterns import later
-from forsy_retrace.sdk import packed
+from forsy_retrace.sdk import lines_of, packed
 from forsy_retrace.trace import Step, Touch
 
 from ..outputs.printed import bare_output
@@ -39,7 +39,7 @@ def patched_lines(text: str) -> dict[str, list[str]]:
     """The lines that the patches of a text put in or keep, by their file's place below the root."""
     found: dict[str, list[str]] = {}
     lines: list[str] = []
-    for line in text.splitlines():
+    for line in lines_of(text):
         if line.startswith("+++ b/"):
             lines = found.setdefault(line[6:], [])
         elif line.startswith("diff --git "):
@@ -59,11 +59,11 @@ def edits_shown(read: Touch, edits: Sequence[Touch]) -> Sequence[Touch]:
         return edits if read.first is None else []
     if CONFLICT.search(text):
         return []  # Git has put other lines among them
-    lines = {line.strip() for line in text.splitlines()}
+    lines = {line.strip() for line in lines_of(text)}
     found = []
     for edit in edits:
-        new = _telling(edit.added) - {line.strip() for line in (edit.old or "").splitlines()}
-        new = new or _telling(edit.added) or _telling((edit.new or "").splitlines())
+        new = _telling(edit.added) - {line.strip() for line in lines_of(edit.old or "")}
+        new = new or _telling(edit.added) or _telling(lines_of(edit.new or ""))
         if not new or 2 * len(new & lines) >= min(len(new), len(lines)) or _within(edit, text):
             found.append(edit)
     return found
@@ -87,7 +87,7 @@ def _takes_out(edit: Touch, text: str) -> bool:
     """
     if old := edit.old:
         return old[:200] in text or old[-200:] in text
-    shown, hunks = _telling(text.splitlines()), edit.change.hunks if edit.change else ()
+    shown, hunks = _telling(lines_of(text)), edit.change.hunks if edit.change else ()
     pieces = (_telling(line[1:] for line in hunk.lines if line[:1] in " -") for hunk in hunks)
     return not shown.isdisjoint(_telling(edit.removed)) or any(
         piece and piece <= shown for piece in pieces

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
+from forsy_retrace.sdk import lines_of
 from forsy_retrace.trace import Step, Touch, Trace
 
 from ..tools import replaces_all
@@ -226,7 +227,7 @@ class Standing:
         """
         if not touch.added:
             return set()
-        asked = {line.strip() for line in (touch.old or "").splitlines()}
+        asked = {line.strip() for line in lines_of(touch.old or "")}
         counts = Counter(step for line in asked for step in held.get(line, ()))
         return {step for step, count in counts.items() if 1 < count == self.left[step]}
 
@@ -351,7 +352,7 @@ def _spare_others(touch: Touch, out: Counter[str], held: dict[str, list[int]]) -
     before = before_of(touch.change) if mine else None
     if before is None:
         return
-    copies = Counter(line.strip() for line in before.splitlines())
+    copies = Counter(line.strip() for line in lines_of(before))
     for line in mine:
         out[line] = min(out[line], max(0, len(held[line]) + out[line] - copies[line]))
 

@@ -6,6 +6,7 @@ from itertools import groupby
 
 from forsy_retrace.events import Change
 from forsy_retrace.memory import kept
+from forsy_retrace.sdk import lines_of
 from forsy_retrace.trace import Step, Touch
 
 from ..classify import patch_of
@@ -63,7 +64,7 @@ def lines_taken(pairs: Iterable[tuple[str, str]]) -> set[str]:
 @kept(256)
 def telling(text: str) -> frozenset[str]:
     """Lines without their blanks at the ends, and with one where they have several: aligned anew."""
-    bare = (" ".join(line.split()) for line in text.splitlines())
+    bare = (" ".join(line.split()) for line in lines_of(text))
     return frozenset(line for line in bare if len(line) > 2)
 
 
@@ -82,7 +83,7 @@ def _hunks(patch: str) -> tuple[tuple[str, str], ...]:
 
 def _pairs(patch: str) -> Iterator[tuple[str, str]]:
     old, new = list[str](), list[str]()
-    for line in [*patch.splitlines(), "@@"]:
+    for line in [*lines_of(patch), "@@"]:
         if line.startswith(("@@", "*** ")):
             if old:
                 yield "\n".join(old), "\n".join(new)
@@ -107,7 +108,7 @@ def _replacement(edit: object) -> Iterator[tuple[str, str]]:
 
 def line_changes(old: str, new: str) -> tuple[list[str], list[str]]:
     """The lines that differ between two texts."""
-    return _differing(old.splitlines(), new.splitlines())
+    return _differing(lines_of(old), lines_of(new))
 
 
 def patch_changes(lines: Iterable[str]) -> tuple[list[str], list[str]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from forsy_retrace.commands import MOVES, REMOVES, Command, Simple
 from forsy_retrace.events import SHELL, Change
 from forsy_retrace.patterns import later
+from forsy_retrace.sdk import lines_of
 from forsy_retrace.trace import Step, Touch, Trace
 
 from ..outcome import never_ran
@@ -111,7 +112,7 @@ def _of_call(step: Step) -> Iterator[Touch]:
     if tool in READERS:
         yield from _read(step, path)
     elif tool in WRITERS and (text := written(sent)) is not None:
-        yield _touch(step, path, "write", new=text, added=tuple(text.splitlines()))
+        yield _touch(step, path, "write", new=text, added=tuple(lines_of(text)))
     elif tool in EDITORS:
         yield from _asked(step, path)
 
@@ -227,7 +228,7 @@ def _source(step: Step, simple: Simple, path: str) -> str:
 
 def _poured(step: Step, path: str, kind: str, text: str, change: Change | None = None) -> Touch:
     """A file that got a here-document as its content, or at its end."""
-    lines = tuple(text.splitlines())
+    lines = tuple(lines_of(text))
     if kind == "write":
         return _touch(step, path, kind, new=text, added=lines, change=change)
     return _touch(step, path, "edit", old="", new=text, added=lines, appends=True)
@@ -287,7 +288,7 @@ def _read(step: Step, path: str) -> Iterator[Touch]:
         return
     first = asked or (1 if limit else None)
     last = None
-    if first and limit and (shown := len(step.printed.splitlines())):
+    if first and limit and (shown := len(lines_of(step.printed))):
         last = first + min(limit, shown) - 1
     yield _touch(step, path, "read", first=first, last=last)
 

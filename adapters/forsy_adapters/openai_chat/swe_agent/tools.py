@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Call
 from forsy_retrace.events import Change, Hunk, Meant
-from forsy_retrace.sdk import later, number, packed
+from forsy_retrace.sdk import later, lines_of, number, packed
 
 from ..place import text_in
 from .words import EDITS, HANDED_IN, SHOWS, WRONG_FLAG, told
@@ -221,7 +221,7 @@ def _hunks(act: Act, before: Window, after: Window) -> tuple[Hunk, ...]:
     if before.path != after.path or not 0 < len(numbers) <= len(before.lines):
         return ()
     old = [before.lines[at] for at in numbers if at in before.lines]
-    new = act.text.splitlines()
+    new = lines_of(act.text)
     put = [after.lines.get(first + at) for at in range(len(new))]
     grown = before.total - len(old) + len(new)
     if len(old) < len(numbers) or put != new or grown != after.total:
