@@ -17,6 +17,11 @@ ENCODE = msgspec.json.Encoder().encode
 DECODE = msgspec.json.Decoder().decode
 PLACE = later(r"0|[1-9][0-9]{0,17}")
 """An item of a list, as a JSON pointer names it."""
+LIMIT = later(
+    r"(?i)rate.?limit|usage limit|limit reached|quota|you['\u2019]ve hit your|too many requests"
+    r"|\b429\b|out of (?:credits|.{0,20}usage)|insufficient.{0,20}(?:credit|balance)"
+    r"|resource.?exhausted"
+)
 SAFE = later(r"[A-Za-z0-9_.:/-]{1,40}")
 
 Shown = Literal["yes", "mostly", "sometimes", "rarely", "no"]
@@ -212,6 +217,11 @@ def lines_of(text: str) -> list[str]:
     if not found[-1]:
         found.pop()
     return [line.removesuffix("\r") for line in found] if "\r" in text else found
+
+
+def tells_a_limit(text: str) -> bool:
+    """Whether an error of a model's provider says that a limit of it was met."""
+    return LIMIT.search(text[:400]) is not None
 
 
 def without(text: str, opening: str, closing: str) -> str:

@@ -33,6 +33,7 @@ from forsy_retrace.sdk import (
     lines_of,
     packed,
     resolve,
+    tells_a_limit,
     text_of,
 )
 from forsy_retrace.testing import Case
@@ -281,3 +282,23 @@ def test_only_a_line_feed_ends_a_line(text: str, lines: list[str]) -> None:
 )
 def test_base64_stands_for_no_fewer_than_no_bytes(data: str, size: int) -> None:
     assert base64_size(data) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "is_limit"),
+    [
+        ("429 Too Many Requests", True),
+        ("exceeded retry limit, last status: 429", True),
+        ('{"type":"error","error":{"type":"rate_limit_error"}}', True),
+        ("insufficient_quota: You exceeded your current quota", True),
+        ("Insufficient credits", True),
+        ("Claude usage limit reached. Your limit will reset at 3pm", True),
+        ("You've hit your limit", True),
+        ("You're out of extra usage", True),
+        ("API Error: 529 overloaded_error", False),
+        ("prompt is too long: 4290 tokens", False),
+        ("stream disconnected before completion", False),
+    ],
+)
+def test_a_providers_limit_is_told_from_an_error_of_its(text: str, is_limit: bool) -> None:
+    assert tells_a_limit(text) is is_limit

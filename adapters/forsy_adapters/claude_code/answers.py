@@ -15,10 +15,9 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import named, pointer, text_of
+from forsy_retrace.sdk import named, pointer, tells_a_limit, text_of
 
 from .blocks import held_at, shown
-from .kinds import LIMIT
 from .known import Known, uid_of
 from .lines import Json, Line
 from .places import at, deeper
@@ -117,7 +116,7 @@ class Answers:
         if not line.lane:
             self.known.answers.add(text.strip())  # the end of the run says it again
         where = held_at(here, message, "content")
-        is_limit = line.body.get("error") == "rate_limit" or LIMIT.search(text[:400])
+        is_limit = line.body.get("error") == "rate_limit" or tells_a_limit(text)
         return Notice(where, "limit" if is_limit else "model error", text)
 
 

@@ -1,10 +1,7 @@
 """The kinds of records that are read, and why the rest gives nothing to a trace."""
 
-from forsy_retrace.sdk import later
-
 from .words import ENDED, SPOKEN
 
-LIMIT = later(r"(?i)(?:you've hit your|limit reached|usage limit|rate limit|out of .{0,20}usage)")
 ON_OFFER = "the tools on offer (a session file names those used, and those to be loaded)"
 """What the opening of a `stream-json` run tells, or a request that the client kept (2.1.290)."""
 PROMPT = "the system prompt"

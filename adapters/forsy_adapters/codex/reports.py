@@ -16,7 +16,7 @@ from forsy_retrace.events import (
     Thinking,
     Via,
 )
-from forsy_retrace.sdk import named, number, words
+from forsy_retrace.sdk import named, number, tells_a_limit, words
 
 from .items import Items
 from .made import line_of
@@ -26,7 +26,7 @@ from .streamed import Streamed
 from .survey import key
 from .units import Json, Unit
 from .users import parts_of
-from .words import LIMIT, human, injected
+from .words import human, injected
 
 QUIET = {
     "task_started": "turn began",
@@ -164,7 +164,7 @@ class Reports:
     def _failed(self, unit: Unit, path: str, text: str) -> Notice:
         self.error = text
         here = self.state.here(unit, path)
-        if LIMIT.search(text[:400]):
+        if tells_a_limit(text):
             return Notice(here, "limit", text)
         return Notice(here, "model error", text)
 

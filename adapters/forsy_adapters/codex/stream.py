@@ -18,14 +18,13 @@ from forsy_retrace.events import (
     Thinking,
     ToolCall,
 )
-from forsy_retrace.sdk import named, pointer, strings, text_of
+from forsy_retrace.sdk import named, pointer, strings, tells_a_limit, text_of
 
 from .._patches import listed
 from .results import Result, streams, told
 from .state import State
 from .survey import Survey
 from .units import Json, Unit
-from .words import LIMIT
 
 INPUTS = {
     "command_execution": "command",
@@ -86,7 +85,7 @@ class Stream:
                 yield Skipped(state.here(unit, ""), f"unknown event{named(kind)}")
 
     def _failure(self, unit: Unit, path: str, text: str) -> Event:
-        kind = "limit" if LIMIT.search(text[:400]) else "model error"
+        kind = "limit" if tells_a_limit(text) else "model error"
         return Notice(self.state.here(unit, path), kind, text)  # type: ignore[arg-type]  # one of two kinds
 
     def _error(self, unit: Unit, text: str) -> Event:

@@ -72,9 +72,6 @@ WRAPPED = later(
     re.S,
 )
 SHELL_LINE = later(r"<command>\s*(.*?)\s*</command>", re.S)
-LIMIT = later(
-    r"(?i)(?:usage limit|rate limit|quota exceeded|out of credits|insufficient_quota|limit reached)"
-)
 
 
 class Reply(NamedTuple):

@@ -19,7 +19,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import named, pointer, subagent, text_of, words
+from forsy_retrace.sdk import named, pointer, subagent, tells_a_limit, text_of, words
 from forsy_retrace.source import Source
 
 from .prompts import prompt
@@ -181,7 +181,9 @@ def _prompted(text: str, place: Origin, actor: str) -> Iterator[Event]:
 
 def _ended(value: Any, status: str, here: Origin) -> Iterator[Event]:
     if status == "error":
-        yield Notice(here.below("/error"), "model error", words(value.get("error")))
+        text = words(value.get("error"))
+        is_limit = tells_a_limit(text)
+        yield Notice(here.below("/error"), "limit" if is_limit else "model error", text)
     elif status in ("aborted", "cancelled"):
         yield Notice(here.below("/status"), "interrupted")
     else:

@@ -18,7 +18,7 @@ from forsy_retrace.events import (
     Thinking,
     ToolCall,
 )
-from forsy_retrace.sdk import counts, named, pointer, when, words
+from forsy_retrace.sdk import counts, named, pointer, tells_a_limit, when, words
 from forsy_retrace.source import Record
 
 from .results import Body, Json, meant, result
@@ -80,7 +80,7 @@ class Reader:
             case {"type": "result"}:
                 yield from self._result(value, here)
             case {"type": "error", "message": str(text)}:
-                yield Notice(here.below("/message"), "model error", text)
+                yield _failed(here.below("/message"), text)
             case {"type": kind}:
                 yield Skipped(here, f"unknown record type{named(kind)}")
             case _:
@@ -161,11 +161,15 @@ class Reader:
             yield Fact(here.below("/usage"), "usage", usage)
         text, place = words(value.get("result")), here.below("/result")
         if value.get("is_error") is True:
-            yield Notice(place, "model error", text)
+            yield _failed(place, text)
         elif text and not any(said.strip() in text for said in self.said if said.strip()):
             yield Message(place.by("agent"), "agent", text)
         else:
             yield Skipped(here, "end of the run")
+
+
+def _failed(place: Origin, text: str) -> Event:
+    return Notice(place, "limit" if tells_a_limit(text) else "model error", text)
 
 
 def _asked(content: Any, here: Origin) -> Iterator[Event]:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from forsy_retrace.events import Event, Fact, Message, Notice, Origin, Skipped, Thinking
-from forsy_retrace.sdk import later, named, order, strings, when, words
+from forsy_retrace.sdk import named, order, strings, tells_a_limit, when, words
 from forsy_retrace.source import Evidence
 
 from .called import Called
@@ -26,7 +26,6 @@ LEFT_OUT = {
 }
 """Parts that are nobody's words and no work."""
 LIMITS = ("MessageOutputLengthError", "ContextOverflowError")
-LIMIT = later(r"(?i)rate.?limit|usage limit|quota|insufficient.{0,20}credit|too many requests")
 STOPPED = "MessageAbortedError"
 
 
@@ -248,5 +247,5 @@ class Line:
                 place = node.at("error", "name")
             case _:
                 text, place = "", node.at("error")
-        is_limit = error.get("name") in LIMITS or LIMIT.search(text[:400]) is not None
+        is_limit = error.get("name") in LIMITS or tells_a_limit(text)
         self.put(Notice(self.at(said, place, at), "limit" if is_limit else "model error", text))

@@ -19,7 +19,7 @@ from forsy_retrace.events import (
     ToolResult,
     Via,
 )
-from forsy_retrace.sdk import counts, later, mark_of, named, pointer, when, words
+from forsy_retrace.sdk import counts, later, mark_of, named, pointer, tells_a_limit, when, words
 from forsy_retrace.source import Record
 
 from .results import answer, ended, nested
@@ -46,7 +46,6 @@ CWD = later(r"[/\\]\.openclaw(?:[/\\]|\Z)")
 OF_EXTENSIONS = ("custom", "hookMessage")
 SUMMARIES = ("branchSummary", "compactionSummary")
 
-LIMIT = later(r"(?i)rate.?limit|usage limit|quota|insufficient.{0,20}credit|^429\b")
 USAGE = {
     "input": "input_tokens",
     "output": "output_tokens",
@@ -156,7 +155,7 @@ class Reader:
     def _failed(self, here: Origin, error: Any) -> Iterator[Event]:
         """OpenClaw's own record of an error that mostly stands in a message too."""
         if isinstance(error, str) and error.strip() and error not in ("aborted", self.failure):
-            yield Notice(here, "limit" if LIMIT.search(error) else "model error", error)
+            yield Notice(here, "limit" if tells_a_limit(error) else "model error", error)
         else:
             yield Skipped(here, "repeated error")
 
@@ -258,7 +257,7 @@ class Reader:
             case "error":
                 key = "errorMessage" if words(message.get("errorMessage")) else "stopReason"
                 self.failure = message[key]
-                kind = LIMIT.search(self.failure)
+                kind = tells_a_limit(self.failure)
                 where = here.below(pointer("message", key))
                 yield Notice(where, "limit" if kind else "model error", self.failure)
             case "aborted":
