@@ -12,7 +12,7 @@ CORE = ROOT / "forsy_retrace"
 ADAPTERS = ROOT / "adapters" / "forsy_adapters"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("patterns", "tables", "version"),
+    ("endings", "patterns", "tables", "version"),
     ("kept", "errors", "evidence", "memory", "terminal", "times"),
     ("frames",),
     ("events",),

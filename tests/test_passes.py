@@ -307,7 +307,13 @@ NEVER_AT_WORK = {
 NEVER_AT_REST = {"says-something": "it votes on every message, so that there is a reading"}
 
 
-@pytest.mark.parametrize("section", SECTIONS, ids=lambda one: one.name)
+BY_ADAPTERS = "result"
+"""The section of the rules that no pass has: the goldens of adapters see them."""
+
+
+@pytest.mark.parametrize(
+    "section", [one for one in SECTIONS if one.name != BY_ADAPTERS], ids=lambda one: one.name
+)
 def test_every_rule_is_seen_at_work_and_at_rest(section: Section) -> None:
     rules = [row.name for row in section.rows]
     for_it, against = seen_in(section.name)

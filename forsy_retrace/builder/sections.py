@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from forsy_retrace.endings import ENDINGS
+
 from .again.attempts import WINDOW
 from .again.rules import RULES as AGAIN
 from .again.untold import UNTOLD
@@ -162,9 +164,18 @@ SECTIONS: tuple[Section, ...] = (
         ("operation",),
     ),
     Section(
+        "result",
+        "What does the log say of how a call ended?",
+        "The harness's own word, whose rule the adapter names, and the place in the log that says so"
+        " (`derived`). `verify` decides it again from that place.",
+        tuple(Listed(one.name, one.sentence, None) for one in ENDINGS),
+        ("success",),
+        figures="",
+    ),
+    Section(
         "outcome",
         "Did it work?",
-        "By the harness's own word, whose rule the adapter names (`derived`). The rows below look"
+        "By the harness's own word, where there is one. The rows below look"
         " through a masked exit: behind a pipe, `|| true` or `; echo` the status was another"
         " command's, and code that an agent sent ends well whatever its calls do. Runners count only for commands that the table of commands knows as checks,"
         " in the last 4,000 characters, a failure before a success; their words also settle"

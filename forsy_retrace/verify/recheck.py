@@ -12,6 +12,7 @@ from itertools import chain
 from operator import is_
 from typing import Any, NamedTuple
 
+from forsy_retrace.endings import ENDINGS
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import opened, parsed, text_of, when
 
@@ -249,78 +250,8 @@ BY_PLACE: dict[str, Callable[[Any, Any], bool]] = {
 """Rules that the first place of a value decides, and how to apply them again."""
 BY_PLACES: dict[str, Callable[[Any, Sequence[Any]], bool]] = {"recording-clock": _is_sum}
 """Rules that take all places of a value together."""
-WORKED = frozenset(
-    [
-        "agent-reached",
-        "answered",
-        "canvas-says-done",
-        "code-ended",
-        "edit-applied",
-        "file-updated",
-        "goal-told",
-        "handed-in",
-        "matches-told",
-        "message-taken",
-        "no-exit-code",
-        "no-output",
-        "picture-shown",
-        "plan-updated",
-        "process-read",
-        "said-done",
-        "server-tool-result",
-        "slept",
-        "submitted",
-        "terminal-read",
-        "window-shown",
-        "words-delivered",
-    ]
-)
-FAILED = frozenset(
-    [
-        "aborted",
-        "aborted-by-user",
-        "approval-policy",
-        "background-status",
-        "canvas-says-failed",
-        "check-failed",
-        "denial-kind",
-        "denied",
-        "edit-failed",
-        "edit-refused",
-        "editor-error",
-        "error-code",
-        "error-step",
-        "error-text",
-        "exited-with-error",
-        "file-not-shown",
-        "hook-blocked",
-        "input-refused",
-        "interrupted",
-        "interrupted-by-user",
-        "interrupted-flag",
-        "never-started",
-        "no-such-tool",
-        "nobody-answered",
-        "not-applied",
-        "not-permitted",
-        "not-supported",
-        "patch-refused",
-        "plan-not-approved",
-        "prompt-aborted",
-        "refused",
-        "rejected-by-user",
-        "sandbox-denied",
-        "script-failed",
-        "sent-back",
-        "sibling-failed",
-        "signal",
-        "stayed-in-plan-mode",
-        "system-error",
-        "terminate-reason",
-        "timed-out",
-        "timeout-triggered",
-        "wrong-flag",
-    ]
+WORKED, FAILED = (
+    frozenset(one.name for one in ENDINGS if one.worked is worked) for worked in (True, False)
 )
 """Rules of which each says one thing only of whether a call worked."""
 
