@@ -107,7 +107,7 @@ class Talk:
         files = uploads(node.metadata, path, spoken.attachments)
         quoted = node.metadata.get("targeted_reply")
         if isinstance(quoted, str) and quoted.strip():
-            yield Fact(at(here, "/metadata/targeted_reply"), "quoted", quoted)
+            yield Skipped(at(here, "/metadata/targeted_reply"), "words that the user replied to")
         for _ in spoken.unknown:
             yield Skipped(here, "unknown content part")
         if not spoken.text.strip() and not files:

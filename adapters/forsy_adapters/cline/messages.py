@@ -96,12 +96,12 @@ class Reader:
                 continue
             ident = words(message.get("id")) or f"message-{index}"
             here = doc.here(base, message.get("ts"), actor, ident)
-            told = list(self._message(message, here, actor, briefed, alone))
+            told = list(self._message(message, here, briefed, alone))
             briefed = briefed or message.get("role") == "user"
             yield from told or [Skipped(here, "empty message")]
 
     def _message(
-        self, message: Json, here: Origin, actor: str, briefed: bool, alone: bool
+        self, message: Json, here: Origin, briefed: bool, alone: bool
     ) -> Iterator[Event]:
         match message:
             case {"metadata": {"displayRole": "error"}}:
