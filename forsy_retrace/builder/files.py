@@ -211,12 +211,15 @@ def _sides(touch: Touch) -> tuple[str | None, str | None]:
 
 
 def after_edit(base: str | None, touch: Touch) -> str | None:
-    """A text after an edit; None where neither what it replaces nor its patch fits.
+    """A text after an edit, as the harness recorded it; None where neither what it replaces nor its
+    patch fits.
 
     A text that was only taken out may have taken the end of its line along, as the patch shows; and
     a formatter of the client may have written more than was asked for. In the patch a tab may have
     become blanks: where nothing else differs, what was asked for is what was written.
     """
+    if touch.change is not None and touch.change.after is not None:
+        return touch.change.after
     if base is None:
         return None
     hunks = touch.change.hunks if touch.change is not None else ()

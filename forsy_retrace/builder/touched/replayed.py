@@ -58,6 +58,8 @@ def _more_of(seen: Held, held: Held | None) -> Held:
 
 def _edited(held: Held | None, touch: Touch) -> Held | None:
     """What a file holds after an edit; what is put at an end that is not told stands nowhere."""
+    if touch.change is not None and touch.change.after is not None:
+        return Held(touch.change.after)
     if held is None or (touch.old == "" and not held.edges):
         return None
     after = after_edit(held.text, touch)

@@ -333,5 +333,5 @@ def _recorded(step: Step, change: Change) -> Iterator[Touch]:
         removed=tuple(line for side in sides for line in side[0]),
         added=tuple(line for side in sides for line in side[1]),
         old="\n".join(old for old, _ in pairs) or None,
-        new="\n".join(new for _, new in pairs) if change.after is None and pairs else change.text,
+        new="\n".join(new for _, new in pairs) if pairs else change.text,
     )
