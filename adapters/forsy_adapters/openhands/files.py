@@ -1,0 +1,133 @@
+"""The files of a conversation, and the places where its events stand in them."""
+
+import glob
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from forsy_retrace.events import Origin
+from forsy_retrace.sdk import pointer
+from forsy_retrace.source import Evidence, Record, Source
+
+from .shapes import (
+    EVENT_FILE,
+    EXPORTED,
+    OLD_FILE,
+    STATE_FILE,
+    Json,
+    is_event,
+    is_first,
+    is_instance,
+    is_old_event,
+    is_old_first,
+    is_old_session,
+    is_state,
+    place_of,
+)
+
+BELOW = (
+    "events/event-*.json",
+    "TASKS.json",
+    "meta.json",
+    f"subagents/**/{STATE_FILE}",
+    "subagents/**/events/event-*.json",
+    "subagents/**/TASKS.json",
+)
+"""What belongs to a conversation, below its folder."""
+OLD_BELOW = ("events/*.json", "event_cache/*.json", "agent_state.json", "conversation_stats.json")
+"""What belongs to a session before the SDK, below its folder."""
+
+
+class Item(NamedTuple):
+    """A value of a log and where it stands: a record, or a part of one."""
+
+    value: Json
+    place: Evidence
+    why: str = ""
+    """Why it has no value."""
+
+    def here(self, path: str = "", actor: str = "system") -> Origin:
+        """The origin of an event at a pointer below it. Its clock names no zone: no moment."""
+        where = self.place.at(self.place.pointer + path)
+        return Origin(where, None, actor)
+
+    def at(self, path: str) -> str:
+        """A pointer below it, from the record's root."""
+        return self.place.pointer + path
+
+
+def item(record: Record, path: str = "", value: Any = None) -> Item:
+    """A record, or what stands in it at a pointer."""
+    held = value if path else record.value
+    why = record.problem or ("" if isinstance(held, dict) else "not an event")
+    return Item(held if isinstance(held, dict) else {}, record.here.at(path), why)
+
+
+def companions(source: Source) -> Iterator[Source]:
+    """The files that belong to a log: of a folder, all events but the one that is the log."""
+    for record in source.head[:1]:
+        if is_state(record.value):
+            for pattern in BELOW:
+                yield from source.beside(pattern)
+        elif is_first(record.value) and not _is_listed(source):
+            yield from source.beside("event-*.json")
+        elif is_old_session(record.value):
+            for pattern in OLD_BELOW:
+                yield from source.beside(pattern)
+        elif is_old_first(record.value) and not _is_listed(source):
+            yield from (one for one in source.beside("*.json") if place_of(one.name, OLD_FILE) >= 0)
+
+
+def _is_listed(source: Source) -> bool:
+    """Whether the log is a list of events, and not one alone."""
+    return len(source.head) > 1 or source.head[0].here.start > 0
+
+
+def in_order(files: Iterable[Source]) -> list[Source]:
+    """The files of events, by their places; each folder's stand together."""
+    patterns = (EVENT_FILE, EXPORTED, OLD_FILE)
+    return sorted(files, key=lambda one: max(place_of(one.name, p) for p in patterns))
+
+
+def folder_of(name: str) -> str:
+    """The conversation's folder of a file in it."""
+    return name.rpartition("/")[0].removesuffix("events").rstrip("/")
+
+
+def items(files: Iterable[Source]) -> Iterator[Item]:
+    """Every value of some files."""
+    for one in files:
+        for record in one.records():
+            yield item(record)
+
+
+def listed(record: Record) -> Iterator[Item]:
+    """The events of a line that an evaluation wrote."""
+    if not is_instance(record.value):
+        return
+    for at, one in enumerate(record.value["history"]):
+        path = pointer("history", at)
+        for inner, value in _both(one):
+            yield item(record, path + inner, value)
+
+
+def _both(one: Any) -> list[tuple[str, Any]]:
+    """An event; of 2024, an action and what came of it."""
+    return [(pointer(at), part) for at, part in enumerate(one)] if isinstance(one, list) else [("", one)]
+
+
+def members(source: Source) -> list[Source]:
+    """The events of an archive that the app gave out."""
+    return in_order(source.members("event_*.json")) if source.is_archive else []
+
+
+def is_page(source: Source) -> bool:
+    """Whether it is a copy of some events that lie beside it one by one."""
+    return source.path.parent.name == "event_cache"
+
+
+def called(name: str) -> str:
+    """A name, as a pattern that matches it alone."""
+    return glob.escape(name)
+
+
+__all__ = ["Item", "companions", "in_order", "is_event", "is_old_event", "items", "listed", "members"]

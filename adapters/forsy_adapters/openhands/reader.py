@@ -1,0 +1,343 @@
+"""Events of the SDK, one by one: words, calls, and what came back."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from forsy_retrace.calls import Calls, Verdict
+from forsy_retrace.events import (
+    Delegation,
+    Event,
+    Fact,
+    Message,
+    Notice,
+    Origin,
+    Skipped,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from forsy_retrace.sdk import later, named, parsed, pointer, subagent, words
+
+from . import results
+from .calls import meant
+from .conversation import Folder, Part, briefs
+from .files import Item
+from .shapes import Json, is_event
+from .state import opening
+
+DELEGATES = ("task", "delegate")
+"""Tools that start subagents."""
+LIMITS = ("MaxIterationsReached", "MaxBudgetReached")
+"""Codes of errors that say where the client stops by itself."""
+MALFORMED = "_openhands_malformed_tool_call"
+"""What stands in the place of arguments that were no JSON."""
+STATE = {
+    "ConversationStateUpdateEvent": "state of the conversation",
+    "CondensationRequest": "a compaction was asked for",
+    "CondensationSummaryEvent": "summary of a compaction",
+    "HookExecutionEvent": "a hook ran",
+    "SecurityAnalysisEvent": "telemetry",
+    "TokenEvent": "telemetry",
+    "LLMCompletionLogEvent": "telemetry",
+    "StreamingDeltaEvent": "a piece of a message",
+}
+"""Events that tell no act, and why they are left out."""
+INJECTED = later(
+    r"Your previous response was blocked by the model's content filter\."
+    r"|Parameter '[^'\n]{1,200}' is (?:not allowed for function|expected to be) "
+    r"|Missing required parameters for function '"
+    r"|Function '[^'\n]{1,200}' not found in available tools: "
+)
+"""How words begin that the client itself says in the user's place."""
+
+
+class Reader:
+    """Reads the events of a conversation and of its subagents."""
+
+    def __init__(self, main: Folder, agents: Sequence[Folder] = ()) -> None:
+        self.lanes = (main, *agents)
+        self.surveys = [one.survey() for one in self.lanes]
+        self.parts = [part for lane, one in enumerate(agents, 1) for part in one.parts(lane)]
+        self.calls = Calls()
+        self.open: dict[str, tuple[str, str]] = {}
+        """Calls without a result: the ids of the action and of the call, as logged."""
+        self.sent: dict[str, Any] = {}
+        self.seen: set[tuple[int, str]] = set()
+        self.actors: dict[int, str] = {}
+        self.folders: dict[str, str] = {}
+
+    def told(self) -> Iterator[Event]:
+        """All of it; the work of a subagent behind the call that started it."""
+        for one in self.lanes[0].items():
+            yield from self._read(one, 0)
+        while self.parts:  # no call leads to them
+            yield from self._part(self.parts[0], "")
+
+    def _read(self, one: Item, lane: int) -> Iterator[Event]:
+        """At least one event of each; lane 0 is the main agent's."""
+        value, actor = one.value, self.actors.get(lane, "agent")
+        if one.why or not is_event(value):
+            yield Skipped(one.here(), one.why or "not an event")
+            return
+        if (lane, value["id"]) in self.seen:
+            yield Skipped(one.here(), "repeated event")
+            return
+        self.seen.add((lane, value["id"]))
+        branch = self.surveys[lane].tree.branch(value["id"])
+        here = Origin(one.place, None, actor, words(value.get("llm_response_id")) or None, branch)
+        told = list(self._told(value, here, lane))
+        yield from told
+        if not told:
+            yield Skipped(here.by("system"), "empty event")
+
+    def _told(self, value: Json, here: Origin, lane: int) -> Iterator[Event]:
+        system = here.by("system")
+        match value["kind"]:
+            case "SystemPromptEvent":
+                yield from self._prompt(value, system)
+            case "MessageEvent" if value["source"] == "agent":
+                yield from self._thought(value.get("llm_message"), here.below("/llm_message"))
+                yield from self._texts(value.get("llm_message"), "content", here.below("/llm_message"))
+            case "MessageEvent":
+                yield from self._words(value, here, lane)
+            case "ActionEvent":
+                yield from self._thought(value, here)
+                yield from self._texts(value, "thought", here)
+                yield from self._call(value, here, lane)
+            case "ObservationEvent":
+                yield from self._observed(value, here, lane)
+            case "AgentErrorEvent":
+                text = words(value.get("error"))
+                where = here.below("/error")
+                told = results.of_error(text, where.evidence.pointer)
+                yield self._result(value, where, text, told)
+            case "UserRejectObservation":
+                yield from self._rejected(value, here)
+            case "PauseEvent" | "InterruptEvent":
+                yield Notice(here.by("user" if lane == 0 else here.actor), "interrupted")
+            case "Condensation":
+                yield Notice(system, "compacted")
+            case "ConversationErrorEvent":
+                kind = "limit" if value.get("code") in LIMITS else "model error"
+                text = words(value.get("detail"), value.get("code"))
+                path = "/detail" if words(value.get("detail")) else "/code"
+                yield Notice(system.below(path), kind, text)  # type: ignore[arg-type]  # one of two
+            case "ACPToolCallEvent":
+                yield from self._of_server(value, here)
+            case str(kind) if kind in STATE:
+                yield Skipped(system, STATE[kind])
+            case kind:
+                yield Skipped(system, f"unknown kind of event{named(kind)}")
+
+    def _prompt(self, value: Json, here: Origin) -> Iterator[Event]:
+        match value.get("system_prompt"):
+            case {"text": str(text)} if text.strip():
+                yield Fact(here.below("/system_prompt/text"), "system_prompt", text)
+        tools = value.get("tools")
+        names = [
+            words(one["function"].get("name"))
+            for one in (tools if isinstance(tools, list) else ())
+            if isinstance(one, dict) and isinstance(one.get("function"), dict)
+        ]
+        if names and all(names):
+            yield Fact(here.below("/tools"), "tools", names)
+
+    def _thought(self, held: Any, here: Origin) -> Iterator[Event]:
+        """Recorded reasoning, once: a provider's blocks are told as one text too."""
+        if not isinstance(held, dict):
+            return
+        if whole := words(held.get("reasoning_content")):
+            yield Thinking(here.below("/reasoning_content"), whole)
+        blocks = held.get("thinking_blocks")
+        for at, block in enumerate(blocks if isinstance(blocks, list) else ()):
+            where = here.below(pointer("thinking_blocks", at))
+            match block:
+                case {"thinking": str(text)} if text.strip():
+                    if text not in whole:
+                        yield Thinking(where.below("/thinking"), text)
+                case _:
+                    yield Skipped(where.by("system"), "hidden reasoning")
+        match held.get("responses_reasoning_item"):
+            case {"summary": list(texts)} if any(words(one) for one in texts):
+                for at, one in enumerate(texts):
+                    if words(one) and one not in whole:
+                        path = pointer("responses_reasoning_item", "summary", at)
+                        yield Thinking(here.below(path), one)
+            case {"encrypted_content": str()}:
+                where = here.below("/responses_reasoning_item")
+                yield Skipped(where.by("system"), "hidden reasoning")
+
+    def _texts(self, held: Any, key: str, here: Origin) -> Iterator[Event]:
+        """What an agent says."""
+        parts = held.get(key) if isinstance(held, dict) else None
+        for at, part in enumerate(parts if isinstance(parts, list) else ()):
+            match part:
+                case {"text": str(text)} if text.strip():
+                    yield Message(here.below(pointer(key, at, "text")), "agent", text)
+
+    def _words(self, value: Json, here: Origin, lane: int) -> Iterator[Event]:
+        """What stands in the user's place: a person's words, a brief, or the client's own."""
+        message = value.get("llm_message")
+        parts = message.get("content") if isinstance(message, dict) else None
+        listed = parts if isinstance(parts, list) else []
+        place = here.below("/llm_message/content")
+        system = here.by("system")
+        texts = [(at, part) for at, part in enumerate(listed) if _text(part).strip()]
+        if lane:
+            yield Skipped(system, "a subagent's brief")
+            return
+        if value["source"] != "user" or any(INJECTED.match(_text(part)) for _, part in texts[:1]):
+            yield Notice(system, "ended", "injected: words of the client")
+            return
+        if earlier := self.surveys[lane].tree.replaces.get(value["id"]):
+            yield Fact(system, "replaces", {"kind": "edited", "message": earlier})
+        shown = results.pictures(listed, place.evidence.pointer)
+        user = Origin(here.evidence, None, "user", value["id"], here.branch)
+        for at, part in texts:
+            where = user.below(pointer("llm_message", "content", at, "text"))
+            yield Message(where, "user", part["text"], "typed", shown)
+            shown = ()
+        if shown:
+            yield Message(user.below("/llm_message/content"), "user", "", "typed", shown)
+        if skills := [one for one in _listed(value, "activated_skills") if isinstance(one, str)]:
+            yield Fact(system.below("/activated_skills"), "skills", skills)
+        yield from self._brought(value, system, None)
+
+    def _brought(self, value: Json, here: Origin, call: str | None) -> Iterator[Event]:
+        """What the client puts behind words or a result."""
+        for at, part in enumerate(_listed(value, "extended_content")):
+            if text := _text(part):
+                told = {"text": text} if call is None else {"text": text, "call": call}
+                yield Fact(here.below(pointer("extended_content", at, "text")), "brought", told)
+
+    def _call(self, value: Json, here: Origin, lane: int) -> Iterator[Event]:
+        tool, ident = words(value.get("tool_name")), words(value.get("tool_call_id"))
+        name = str(self.calls.issue(ident, lane, value["id"]))
+        self.open[name] = value["id"], ident
+        sent, path = _arguments(value)
+        self.sent[name] = sent
+        like = meant(tool, sent, value["id"] in self.surveys[lane].folders)
+        where = here.below("/tool_name").evidence.pointer
+        yield ToolCall(here.below(path), name, tool, sent, where, like)
+        ran = self.surveys[lane].ran.get(value["id"], "ObservationEvent") == "ObservationEvent"
+        if tool in DELEGATES and ran:
+            for kind, brief in briefs(sent):
+                found = next((one for one in self.parts if one.brief == brief), None)
+                if found is not None:
+                    started = list(self._part(found, kind))
+                    yield Delegation(here.below(path), name, self.actors[found.lane])
+                    yield from started
+
+    def _actor(self, lane: int, kind: str) -> str:
+        return self.actors.setdefault(lane, subagent(kind, len(self.actors) + 1))
+
+    def _part(self, part: Part, kind: str) -> Iterator[Event]:
+        self.parts.remove(part)
+        state = self.lanes[part.lane].state
+        if part.lane not in self.actors and state is not None:
+            yield from opening(state, self._actor(part.lane, kind))
+        self._actor(part.lane, kind)
+        for one in part.items:
+            yield from self._read(one, part.lane)
+
+    def _observed(self, value: Json, here: Origin, lane: int) -> Iterator[Event]:
+        observation = value.get("observation")
+        where = here.below("/observation")
+        if not isinstance(observation, dict):
+            yield self._result(value, where, None, Verdict())
+            return
+        base = where.evidence.pointer
+        text, path = results.output(observation, "/observation")
+        told = results.verdict(observation, base)
+        end = self.surveys[lane].ends.get(words(value.get("action_id")))
+        shown = results.pictures(observation.get("content"), f"{base}/content")
+        result = self._result(value, here.below(path), text, told)
+        if isinstance(result, ToolResult):
+            name = result.call
+            made = results.changes(self.sent.get(name), observation, base)
+            files = tuple(made) if told.outcome == "ok" else ()
+            ended = None if end is None else _of(end, name, here)
+            yield ToolResult(
+                result.origin, name, text, *told, changes=files, attachments=shown, end=ended
+            )
+            yield from self._brought(value, here.by("system"), name)
+        else:
+            yield result
+        folder, path = results.folder_after(observation)
+        if folder and self.folders.get(here.actor) != folder:
+            self.folders[here.actor] = folder
+            yield Fact(where.below(path), "cwd", folder)
+
+    def _result(self, value: Json, here: Origin, text: str | None, told: Verdict) -> Event:
+        action, ident = words(value.get("action_id")), words(value.get("tool_call_id"))
+        name = next((one for one, ids in self.open.items() if action and ids[0] == action), None)
+        if name is None and not action:
+            name = next((one for one, ids in self.open.items() if ids[1] == ident), None)
+        if name is None:
+            return Skipped(here.by("system"), "result without its call")
+        del self.open[name]
+        return ToolResult(here, name, text, *told)
+
+    def _rejected(self, value: Json, here: Origin) -> Iterator[Event]:
+        """A call that was turned down; a person may have said why."""
+        text = words(value.get("rejection_reason"))
+        where = here.below("/rejection_reason")
+        told = results.of_rejection(value, here.evidence.pointer)
+        result = self._result(value, where, text, told)
+        yield result
+        if told.outcome == "rejected" and text and text not in results.OWN_REASONS:
+            call = result.call if isinstance(result, ToolResult) else None
+            yield Message(where.by("user"), "user", text, "rejection", (), call)
+
+    def _of_server(self, value: Json, here: Origin) -> Iterator[Event]:
+        """A call of an agent that the client only hosts: told again with each state."""
+        ident, status = words(value.get("tool_call_id")), words(value.get("status"))
+        if not any(ids[1] == ident for ids in self.open.values()):
+            if ident in self.calls.issued:
+                yield Skipped(here.by("system"), "repeated call")
+                return
+            name = str(self.calls.issue(ident, value["id"]))
+            self.open[name] = "", ident
+            sent = value.get("raw_input")
+            held = sent if isinstance(sent, dict | str) else None
+            path = "/raw_input" if held is not None else ""
+            title = here.below("/title").evidence.pointer
+            yield ToolCall(here.below(path), name, words(value.get("title")), held, title)
+        if status not in ("completed", "failed"):
+            yield Skipped(here.by("system"), "state of a call")
+            return
+        given = value.get("raw_output")
+        text = given if isinstance(given, str) else None
+        where = here.below("/status").evidence.pointer
+        told = Verdict("ok" if status == "completed" else "failed", "call-status", where)
+        yield self._result(value, here.below("/raw_output" if text is not None else ""), text, told)
+
+
+def _arguments(value: Json) -> tuple[Any, str]:
+    """What was sent to a tool, and where it stands; nothing where the client threw it away."""
+    match value.get("tool_call"):
+        case {"arguments": str(text)} if text:
+            inner = parsed(text)
+            if isinstance(inner, dict) and MALFORMED in inner:
+                return None, ""
+            sent = inner if isinstance(inner, dict) else text
+            return sent, "/tool_call/arguments"
+    held = value.get("action")
+    return (held, "/action") if isinstance(held, dict) else (None, "")
+
+
+def _of(end: ToolResult, name: str, here: Origin) -> ToolResult:
+    """The end of a command that ran on, under the name of the call that ran it."""
+    where = Origin(end.origin.evidence, None, here.actor, None, here.branch)
+    return ToolResult(where, name, end.output, end.outcome, end.rule, end.basis, end.exit_code)
+
+
+def _listed(value: Json, key: str) -> list[Any]:
+    held = value.get(key)
+    return held if isinstance(held, list) else []
+
+
+def _text(part: Any) -> str:
+    return words(part.get("text")) if isinstance(part, dict) else ""
+
+

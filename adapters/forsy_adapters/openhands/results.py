@@ -1,0 +1,175 @@
+"""How a call of the SDK ended, and what it did to files or showed of them."""
+
+import difflib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from forsy_retrace.calls import Verdict
+from forsy_retrace.dialects import content_text, media_type, payload_size
+from forsy_retrace.events import Attachment, Change, Hunk, Outcome
+from forsy_retrace.sdk import later, number, packed, pointer, words
+
+from .._patches import changes as patched
+from .._patches import hunks, patch_in
+from .shapes import Json
+
+NO_CODE = -1
+"""In the place of an exit code: the command runs on, or its end was not seen."""
+SUFFIXES: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
+    ("not-executed", later(r'(?s)\s*\[Your command ".*" is NOT executed\.'), "blocked"),
+    ("runs-on", later(r"(?s)\s*\[The command .{1,200}? seconds\. +You (?:may|can) "), "launched"),
+    ("timed-out", later(r"\s*\[The command timed out after "), "timed_out"),
+)
+ERRORS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
+    # What the client tells in place of a result; any other error is a failure.
+    ("interrupted", later(r"Tool call (?:interrupted before completion|cancelled by interrupt)"), "interrupted"),
+    ("restarted", later(r"A restart occurred while this tool was in progress"), "interrupted"),
+)  # fmt: skip
+OWN_REASONS = (
+    "User rejected the action",
+    "User rejected the actions",
+    "Superseded by a new user message",
+)
+"""What the client says where a rejection came without words."""
+SUPERSEDED = OWN_REASONS[-1]
+SHOWN = later(r"Here's the result of running `cat -n` on (?:a snippet of )?.{1,4000}?:\n")
+FOLDER = later(r"Here's the files and directories up to \d levels? deep in ")
+NUMBERED = later(r"\s{0,12}(\d{1,9})\t(.*)", re.S)
+MOST_LINES = 5000
+"""Of a file whose differences are told."""
+
+
+def output(observation: Json, base: str) -> tuple[str | None, str]:
+    """What a call gave, and where it stands."""
+    match observation.get("content"):
+        case [{"type": "text", "text": str(text)}]:
+            return text, f"{base}/content/0/text"
+        case str(text):
+            return text, f"{base}/content"
+        case [*parts] if parts:
+            return content_text(parts), f"{base}/content"
+    return None, base
+
+
+def pictures(content: Any, base: str) -> tuple[Attachment, ...]:
+    """The pictures of a content whose parts list their links."""
+    found = []
+    for at, part in enumerate(content if isinstance(content, list) else ()):
+        links = part.get("image_urls") if isinstance(part, dict) else None
+        for place, link in enumerate(links if isinstance(links, list) else ()):
+            if isinstance(link, str):
+                media = media_type(link) or "image/unknown"
+                where = base + pointer(at, "image_urls", place)
+                found.append(Attachment(media, payload_size(link, True), where))
+    return tuple(found)
+
+
+def verdict(observation: Json, base: str) -> Verdict:
+    """How a call ended that gave an observation; a command by its exit code."""
+    code, where = exit_code(observation)
+    failed = observation.get("is_error")
+    if code is not None and code != NO_CODE:
+        return Verdict("failed" if code else "ok", "exit-code", base + where, code)
+    if failed is True:
+        return Verdict("failed", "error-flag", f"{base}/is_error")
+    if code == NO_CODE:
+        return of_suffix(observation, f"{base}/metadata/suffix")
+    return Verdict("ok", "error-flag", f"{base}/is_error") if failed is False else Verdict()
+
+
+def of_suffix(held: Json, place: str) -> Verdict:
+    """How a command without an exit code stands, by what the client says behind its output."""
+    inner = held.get("metadata")
+    suffix = words(inner.get("suffix") if isinstance(inner, dict) else "")
+    for rule, pattern, outcome in SUFFIXES:
+        if pattern.match(suffix):
+            return Verdict(outcome, rule, place)
+    return Verdict()
+
+
+def exit_code(observation: Json) -> tuple[int | None, str]:
+    """The exit code of a command, and where it stands: since 1.2 also beside the rest."""
+    held = observation.get("metadata")
+    inner = held.get("exit_code") if isinstance(held, dict) else None
+    if (code := number(observation.get("exit_code"))) is not None:
+        return code, "/exit_code"
+    return number(inner), "/metadata/exit_code"
+
+
+def folder_after(observation: Json) -> tuple[str, str]:
+    """The shell's folder behind a command, and where it stands."""
+    held = observation.get("metadata")
+    return words(held.get("working_dir") if isinstance(held, dict) else ""), "/metadata/working_dir"
+
+
+def of_error(text: str, base: str) -> Verdict:
+    """How a call ended that the client answered with an error."""
+    for rule, pattern, outcome in ERRORS:
+        if pattern.match(text):
+            return Verdict(outcome, rule, base)
+    return Verdict("failed", "agent-error", base)
+
+
+def of_rejection(value: Json, base: str) -> Verdict:
+    """Who turned a call down: the user, a hook, or the client for a newer message."""
+    if value.get("rejection_source") == "hook":
+        return Verdict("blocked", "hook-blocked", f"{base}/rejection_source")
+    where = f"{base}/rejection_reason"
+    if value.get("rejection_reason") == SUPERSEDED:
+        return Verdict("blocked", "superseded", where)
+    return Verdict("rejected", "rejected", where)
+
+
+def is_folder(observation: Any) -> bool:
+    """Whether a look at a path showed what lies in a folder."""
+    text = output(observation, "")[0] if isinstance(observation, dict) else None
+    return FOLDER.match(text or "") is not None
+
+
+def changes(sent: Any, observation: Json, base: str) -> Iterator[Change]:
+    """The files of a call that ended well."""
+    match observation:
+        case {"command": "view", "path": str(path)}:
+            yield from _shown(path, *output(observation, base))
+        case {"path": str(path), "new_content": str(after), "command": str()}:
+            yield _made(path, observation, after, "prev_exist", base)
+        case {"file_path": str(path), "new_content": str(after), "is_new_file": bool()}:
+            yield _made(path, observation, after, "", base)
+        case {"kind": "ApplyPatchObservation"}:
+            text = sent.get("patch") if isinstance(sent, dict) else None
+            patch = patch_in("apply_patch", text)
+            if patch is not None:
+                yield from patched(patch)
+
+
+def _made(path: str, observation: Json, after: str, existed: str, base: str) -> Change:
+    """A file that was written, as it was before and is now."""
+    before = observation.get("old_content")
+    is_new = observation.get(existed) is False or observation.get("is_new_file") is True
+    if is_new or not isinstance(before, str):
+        kind = "created" if is_new else "modified"
+        return Change(path, kind, after=after, pointer=f"{base}/new_content")  # type: ignore[arg-type]  # one of two
+    return Change(path, "modified", differences(before, after), packed(before), after, pointer=base)
+
+
+def differences(before: str, after: str) -> tuple[Hunk, ...]:
+    """What changed between two texts; nothing where that takes too long to tell."""
+    old, new = before.splitlines(), after.splitlines()
+    if max(len(old), len(new)) > MOST_LINES:
+        return ()
+    return tuple(hunks(list(difflib.unified_diff(old, new, lineterm=""))[2:]))
+
+
+def _shown(path: str, text: str | None, where: str) -> Iterator[Change]:
+    """The lines of a file, without their numbers; none where the client left some out."""
+    if not text or (head := SHOWN.match(text)) is None:
+        return
+    lines = text[head.end() :].removesuffix("\n").split("\n")
+    found = [NUMBERED.fullmatch(line) for line in lines]
+    numbers = [int(one[1]) for one in found if one]
+    if len(numbers) == len(lines) and numbers == list(range(numbers[0], numbers[0] + len(lines))):
+        held = "\n".join(one[2] for one in found if one)
+        yield Change(
+            path, "shown", shown=packed(held), start=numbers[0], pointer=where, trimmed=True
+        )

@@ -1,0 +1,85 @@
+"""What a record of OpenHands is, told by its keys."""
+
+import re
+from typing import Any
+
+from forsy_retrace.sdk import later, number
+
+Json = dict[str, Any]
+
+SOURCES = ("agent", "user", "environment", "hook")
+STATE_FILE = "base_state.json"
+EVENT_FILE = later(r"event-(\d{5,12})-[\w-]{1,80}\.json\Z")
+"""The file of one event, since the SDK: its place in the conversation, and its id."""
+OLD_FILE = later(r"(\d{1,12})\.json\Z")
+"""The same before it."""
+EXPORTED = later(r"event_(\d{1,12})_[\w-]{1,80}\.json\Z")
+"""The same in the archive that the app gives out."""
+KINDS = later(r"[A-Z]\w{2,60}\Z")
+
+
+def is_event(value: Any) -> bool:
+    """An event of the SDK (1.0 and later)."""
+    match value:
+        case {"kind": str(kind), "id": str(), "timestamp": str(), "source": str(source)}:
+            return source in SOURCES and KINDS.match(kind) is not None
+    return False
+
+
+def is_first(value: Any) -> bool:
+    """The event with which a conversation begins."""
+    return is_event(value) and value["kind"] == "SystemPromptEvent"
+
+
+def is_state(value: Any) -> bool:
+    """What the SDK knows of a conversation."""
+    match value:
+        case {"id": str(), "agent": {"kind": str()}, "workspace": dict(), "execution_status": _}:
+            return True
+        case {"id": str(), "agent": {"kind": str()}, "workspace": dict(), "agent_status": _}:
+            return True
+    return False
+
+
+def is_old_event(value: Any) -> bool:
+    """An event of OpenHands before the SDK: an action, or what was observed of one."""
+    match value:
+        case {"id": ident, "timestamp": str(), "source": str(source), "message": str()}:
+            known = source in SOURCES and number(ident) is not None
+            return known and isinstance(value.get("action", value.get("observation")), str)
+    return False
+
+
+def is_old_first(value: Any) -> bool:
+    """The event with which a session before the SDK begins."""
+    return is_old_event(value) and value["id"] == 0
+
+
+def is_old_session(value: Any) -> bool:
+    """What the server before the SDK knew of a session."""
+    match value:
+        case {"conversation_id": str(), "created_at": _, "selected_repository": _}:
+            return True
+    return False
+
+
+def is_instance(value: Any) -> bool:
+    """A line that an evaluation wrote: a task, and all that was done for it."""
+    match value:
+        case {"instance_id": str() | int(), "history": [first, *_]}:
+            return is_event(first) or is_old_event(first) or is_pair(first)
+    return False
+
+
+def is_pair(value: Any) -> bool:
+    """An action with what came of it, as the histories of 2024 have them."""
+    match value:
+        case [{"action": str()}, {"observation": str()}]:
+            return True
+    return False
+
+
+def place_of(name: str, pattern: re.Pattern[str]) -> int:
+    """The place of an event's file in the conversation; -1 of any other file."""
+    found = pattern.match(name.rpartition("/")[2])
+    return int(found[1]) if found else -1
