@@ -58,7 +58,6 @@ SHOWS = Shows(
         "grep": "Grep",
         "task_tracker": "TodoWrite",
         "task": "Task",
-        "delegate": "Task",
         "invoke_skill": "Skill",
     },
 )

@@ -13,12 +13,18 @@ COMMANDS = {
     "undo_edit": "Edit",
 }
 """What the commands of the editor work like."""
+STARTS = ("delegate", "delegate_to_browsing_agent")
+"""Tools that hand over to subagents, and may do more than that."""
 SHELLS = ("terminal", "execute_bash", "run", "bash")
 
 
 def meant(tool: str, sent: Any, shows_folder: bool) -> Meant | None:
     """What a call comes to; None where its tool's name says it all."""
     match sent:
+        case {"command": "delegate", "tasks": dict()} | {"agent": str(), "inputs": _} if (
+            tool in STARTS
+        ):
+            return Meant("Task", sent)
         case {"command": str(command)} if tool in EDITORS and command in COMMANDS:
             return Meant("LS" if shows_folder else COMMANDS[command], sent)
         case {"command": str(line), "is_input": is_input} if tool in SHELLS:

@@ -1,4 +1,4 @@
-"""A conversation of the SDK as a whole: its tree, its subagents, the ends of commands that ran on."""
+"""A conversation of the SDK as a whole: its tree, its subagents, how commands that ran on ended."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -38,7 +38,10 @@ class Survey:
             return
         self.tree.add(value)
         if value["kind"] == "ActionEvent":
-            self._asked[value["id"]] = {"tool_name": value.get("tool_name"), "sent": value.get("action")}
+            self._asked[value["id"]] = {
+                "tool_name": value.get("tool_name"),
+                "sent": value.get("action"),
+            }
         elif value["kind"] in RESULTS and isinstance(value.get("action_id"), str):
             ident = value["action_id"]
             self.ran[ident] = value["kind"]
@@ -99,20 +102,20 @@ class Folder:
         yield part
 
 
-def folders(files: Iterable[Source]) -> dict[str, Folder]:
-    """The files of conversations by their folders."""
+def agents(files: Iterable[Source]) -> list[Folder]:
+    """The conversations of subagents, by their folders."""
     events: dict[str, list[Source]] = {}
     states: dict[str, Item] = {}
     for one in files:
+        name = folder_of(one.name)
         if place_of(one.name, EVENT_FILE) >= 0:
-            events.setdefault(folder_of(one.name), []).append(one)
+            events.setdefault(name, []).append(one)
         elif one.path.name == STATE_FILE:
-            states.update((folder_of(one.name), found) for found in items([one]))
-    names = sorted({*events, *states})
-    return {
-        name: Folder(partial(items, in_order(events.get(name, []))), states.get(name))
-        for name in names
-    }
+            states.update((name, found) for found in items([one]))
+    return [
+        Folder(partial(items, in_order(events.get(name, []))), states.get(name))
+        for name in sorted({*events, *states})
+    ]
 
 
 def is_brief(value: Json) -> bool:

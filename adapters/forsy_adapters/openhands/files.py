@@ -1,6 +1,5 @@
 """The files of a conversation, and the places where its events stand in them."""
 
-import glob
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -14,10 +13,8 @@ from .shapes import (
     OLD_FILE,
     STATE_FILE,
     Json,
-    is_event,
     is_first,
     is_instance,
-    is_old_event,
     is_old_first,
     is_old_session,
     is_state,
@@ -26,10 +23,12 @@ from .shapes import (
 
 BELOW = (
     "events/event-*.json",
+    "events/.eventlog*",
     "TASKS.json",
     "meta.json",
     f"subagents/**/{STATE_FILE}",
     "subagents/**/events/event-*.json",
+    "subagents/**/events/.eventlog*",
     "subagents/**/TASKS.json",
 )
 """What belongs to a conversation, below its folder."""
@@ -69,7 +68,9 @@ def companions(source: Source) -> Iterator[Source]:
             for pattern in BELOW:
                 yield from source.beside(pattern)
         elif is_first(record.value) and not _is_listed(source):
-            yield from source.beside("event-*.json")
+            yield from (
+                one for one in source.beside("*.json") if place_of(one.name, EVENT_FILE) >= 0
+            )
         elif is_old_session(record.value):
             for pattern in OLD_BELOW:
                 yield from source.beside(pattern)
@@ -112,7 +113,11 @@ def listed(record: Record) -> Iterator[Item]:
 
 def _both(one: Any) -> list[tuple[str, Any]]:
     """An event; of 2024, an action and what came of it."""
-    return [(pointer(at), part) for at, part in enumerate(one)] if isinstance(one, list) else [("", one)]
+    return (
+        [(pointer(at), part) for at, part in enumerate(one)]
+        if isinstance(one, list)
+        else [("", one)]
+    )
 
 
 def members(source: Source) -> list[Source]:
@@ -123,11 +128,3 @@ def members(source: Source) -> list[Source]:
 def is_page(source: Source) -> bool:
     """Whether it is a copy of some events that lie beside it one by one."""
     return source.path.parent.name == "event_cache"
-
-
-def called(name: str) -> str:
-    """A name, as a pattern that matches it alone."""
-    return glob.escape(name)
-
-
-__all__ = ["Item", "companions", "in_order", "is_event", "is_old_event", "items", "listed", "members"]

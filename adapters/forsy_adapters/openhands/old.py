@@ -1,21 +1,18 @@
 """Events of OpenHands before the SDK (0.9 to 0.62), one by one: actions, and what was observed."""
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from forsy_retrace.calls import Calls, Verdict
+from forsy_retrace.calls import Calls
 from forsy_retrace.dialects import media_type, payload_size
 from forsy_retrace.events import (
     Attachment,
-    Change,
     Delegation,
     Event,
     Fact,
     Message,
     Notice,
     Origin,
-    Outcome,
     Skipped,
     Thinking,
     ToolCall,
@@ -26,17 +23,16 @@ from forsy_retrace.sdk import (
     later,
     named,
     number,
-    parsed,
     pointer,
-    resolve,
     subagent,
     words,
 )
 
-from .._patches import hunks
-from . import results
 from .calls import meant
 from .files import Item
+from .old_results import changes, ended
+from .old_sent import MESSAGE, RESPONSE, at_place, call_id, of_response, response, sent
+from .old_survey import Survey
 from .shapes import Json, is_old_event, is_pair
 
 INJECTED = later(
@@ -49,66 +45,12 @@ STATES = ("recall", "start", "null", "resume", "push", "send_pr", "condensation_
 STOPS = ("paused", "stopped", "pause", "stop")
 OBSERVED = ("agent_state_changed", "recall", "null", "condense", "success", "loop_detection")
 """Observations that answer no call."""
-NOT_DONE = "ERROR:\n"
-"""How what the editor tells begins where it did nothing."""
-ERRORS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
-    ("stopped", later(r"Stop button pressed\."), "interrupted"),
-)
 USAGE = {
     "prompt_tokens": "input_tokens",
     "completion_tokens": "output_tokens",
     "cache_read_tokens": "cached_input_tokens",
     "cache_write_tokens": "cache_creation_input_tokens",
 }
-ARGUMENTS = ("tool_call_metadata", "model_response", "choices", 0, "message", "tool_calls")
-MESSAGE = "/tool_call_metadata/model_response/choices/0/message"
-
-
-class Survey:
-    """What the events show together."""
-
-    def __init__(self, held: Iterator[Item]) -> None:
-        self.folders: set[int] = set()
-        """Looks at a folder, by their ids."""
-        self.ends: dict[int, ToolResult] = {}
-        """What a later call told of the end of a command that ran on, by its id."""
-        self.totals: list[Item] = []
-        """The events that tell all tokens up to them, the last of each count."""
-        running, inputs, last = -1, set[int](), -1
-        for one in held:
-            value, ident = one.value, number(one.value.get("id"))
-            if ident is not None and value.get("action") == "run" and _is_input(value):
-                inputs.add(ident)
-            if (total := _total(value)) is not None:
-                if self.totals and total >= last:
-                    self.totals.pop()
-                self.totals.append(one)
-                last = total
-            cause = number(value.get("cause"))
-            if cause is None or "observation" not in value:
-                continue
-            if results.FOLDER.match(words(value.get("content"))):
-                self.folders.add(cause)
-            if value["observation"] == "run":
-                told = ended(value, one.at(""))
-                if cause in inputs and told.exit_code is not None and running >= 0:
-                    text = value.get("content") if isinstance(value.get("content"), str) else None
-                    self.ends[running] = ToolResult(one.here("/content"), "", text, *told)
-                    running = -1
-                elif cause not in inputs:
-                    running = cause if told.outcome == "launched" else running
-
-
-def _is_input(value: Json) -> bool:
-    held = value.get("args")
-    return isinstance(held, dict) and held.get("is_input") is True
-
-
-def _total(value: Json) -> int | None:
-    match value.get("llm_metrics"):
-        case {"accumulated_token_usage": {"prompt_tokens": int(total)}} if total:
-            return total
-    return None
 
 
 class OldReader:
@@ -120,6 +62,7 @@ class OldReader:
         self.calls = Calls()
         self.open: dict[int, tuple[str, Any, Json]] = {}
         """Calls without a result, by the action's id: their ids, arguments and actions."""
+        self.totals = {total.place for total in self.found.totals}
         self.seen: set[Any] = set()
         self.thought: set[str] = set()
         """Responses whose words were told."""
@@ -141,10 +84,10 @@ class OldReader:
                 continue
             self.seen.add(ident)
             actor = self.lanes[-1][1] if self.lanes else "agent"
-            here = Origin(one.place, None, actor, _response(value) or None)
+            here = Origin(one.place, None, actor, response(value) or None)
             told = list(self._told(value, here, -1 if ident is None else ident))
             yield from told
-            if one.place in [total.place for total in self.found.totals]:
+            if one.place in self.totals:
                 used = counts(value["llm_metrics"]["accumulated_token_usage"], USAGE)
                 where = one.here("/llm_metrics/accumulated_token_usage")
                 yield Fact(where, "usage", used)
@@ -155,7 +98,9 @@ class OldReader:
         args = value.get("args")
         match value:
             case {"action": str(action)}:
-                yield from self._acted(action, args if isinstance(args, dict) else {}, value, here, ident)
+                yield from self._acted(
+                    action, args if isinstance(args, dict) else {}, value, here, ident
+                )
             case {"observation": str(kind)}:
                 yield from self._observed(kind, value, here)
 
@@ -206,12 +151,12 @@ class OldReader:
         self, action: str, args: Json, value: Json, here: Origin, ident: int
     ) -> Iterator[Event]:
         yield from self._said(action, args, value, here)
-        tool, place, sent, path = _sent(action, args, value)
-        name = str(self.calls.issue(_call_id(value), ident, here.evidence.pointer))
-        like = meant(tool, sent, ident in self.found.folders)
+        tool, place, asked, path = sent(action, args, value)
+        name = str(self.calls.issue(call_id(value), ident, here.evidence.pointer))
+        like = meant(tool, asked, ident in self.found.folders)
         named_at = here.below(place).evidence.pointer
-        yield ToolCall(here.below(path), name, tool, sent, named_at, like)
-        self.open[ident] = name, sent, value
+        yield ToolCall(here.below(path), name, tool, asked, named_at, like)
+        self.open[ident] = name, asked, value
         if action == "delegate":
             self.agents += 1
             actor = subagent(words(args.get("agent")), self.agents)
@@ -225,16 +170,16 @@ class OldReader:
             return
         self.thought.add(response)
         if response:
-            model = _of_response(value, "model")
+            model = of_response(value, "model")
             if model:
-                path = "/tool_call_metadata/model_response/model"
+                path = f"{RESPONSE}/model"
                 yield Fact(here.below(path), "model", model)
             if not self.found.totals:
-                used = counts(_at(value, "/tool_call_metadata/model_response/usage"), USAGE)
+                used = counts(at_place(value, f"{RESPONSE}/usage"), USAGE)
                 if used:
-                    where = here.below("/tool_call_metadata/model_response/usage")
+                    where = here.below(f"{RESPONSE}/usage")
                     yield Fact(where, "usage", used)
-        if text := words(_at(value, f"{MESSAGE}/reasoning_content")):
+        if text := words(at_place(value, f"{MESSAGE}/reasoning_content")):
             yield Thinking(here.below(f"{MESSAGE}/reasoning_content"), text)
         if (text := words(args.get("thought"))) and action != "think":
             yield Message(here.below("/args/thought"), "agent", text)
@@ -264,15 +209,21 @@ class OldReader:
             made = tuple(changes(action, held, here.evidence.pointer))
             end = self.found.ends.get(-1 if cause is None else cause)
             yield ToolResult(
-                Origin(here.below("/content").evidence, None, here.actor),
+                Origin(
+                    here.below("/content" if text is not None else "").evidence, None, here.actor
+                ),
                 name,
                 text,
                 *told,
                 changes=made if told.outcome in ("ok", "unknown") else (),
-                attachments=_links([held.get("screenshot")], here.below("/extras/screenshot").evidence.pointer, alone=True),
+                attachments=_links(
+                    [held.get("screenshot")],
+                    here.below("/extras/screenshot").evidence.pointer,
+                    alone=True,
+                ),
                 end=None if end is None else _renamed(end, name, here.actor),
             )
-            folder = _at(held, "/metadata/working_dir")
+            folder = at_place(held, "/metadata/working_dir")
             if words(folder) and folder != self.folder:
                 self.folder = folder
                 yield Fact(here.below("/extras/metadata/working_dir"), "cwd", folder)
@@ -281,66 +232,12 @@ class OldReader:
         """The call that an observation answers."""
         if cause is None and kind == "delegate":
             cause = next(
-                (one for one, held in self.open.items() if held[2].get("action") == "delegate"), None
+                (one for one, held in self.open.items() if held[2].get("action") == "delegate"),
+                None,
             )
         if cause is None and len(self.open) == 1 and -1 in self.open:
             cause = -1  # histories of 2024 have no ids
         return None if cause is None else self.open.pop(cause, None)
-
-
-def ended(value: Json, base: str) -> Verdict:
-    """How a call ended."""
-    extras, text = value.get("extras"), words(value.get("content"))
-    held = extras if isinstance(extras, dict) else {}
-    match value.get("observation"):
-        case "run":
-            return _ran(held, base)
-        case "error":
-            for rule, pattern, outcome in ERRORS:
-                if pattern.match(text):
-                    return Verdict(outcome, rule, f"{base}/content")
-            return Verdict("failed", "error-observation", f"{base}/observation")
-        case "user_rejected":
-            return Verdict("rejected", "rejected", f"{base}/observation")
-        case "edit" | "read" | "write" if text.startswith(NOT_DONE):
-            return Verdict("failed", "error-told", f"{base}/content")
-        case "browse":
-            if isinstance(held.get("error"), bool):
-                outcome: Outcome = "failed" if held["error"] else "ok"
-                return Verdict(outcome, "error-flag", f"{base}/extras/error")
-        case "mcp":
-            match parsed(text) if text[:1] == "{" else None:
-                case {"isError": bool(failed)}:
-                    outcome = "failed" if failed else "ok"
-                    return Verdict(outcome, "error-flag", f"{base}/content/isError")
-    return Verdict()
-
-
-def _ran(extras: Json, base: str) -> Verdict:
-    """A command's end by its exit code: -1 where it had none yet, or was stopped for its time."""
-    inner = extras.get("metadata")
-    held = inner if isinstance(inner, dict) else {}
-    code, where = number(held.get("exit_code")), "/extras/metadata/exit_code"
-    if code is None:
-        code, where = number(extras.get("exit_code")), "/extras/exit_code"
-    if code is None:
-        return Verdict()
-    if code == results.NO_CODE:
-        return results.of_suffix(extras, f"{base}/extras/metadata/suffix")
-    return Verdict("failed" if code else "ok", "exit-code", base + where, code)
-
-
-def changes(action: Json, extras: Json, base: str) -> Iterator[Change]:
-    """What the editor did to a file: its patch, or all of it."""
-    args = action.get("args")
-    match extras, args:
-        case {"path": str(path), "new_content": str(after)}, {"command": "create", "file_text": sent}:
-            if after == sent:
-                yield Change(path, "created", after=after, pointer=f"{base}/extras/new_content")
-        case {"path": str(path), "diff": str(diff)}, {"command": "str_replace" | "insert" | "undo_edit"}:
-            pieces = tuple(hunks(diff.splitlines()[2:]))
-            if pieces:
-                yield Change(path, "modified", pieces, pointer=f"{base}/extras/diff")
 
 
 def _system(args: Json, here: Origin) -> Iterator[Event]:
@@ -350,50 +247,10 @@ def _system(args: Json, here: Origin) -> Iterator[Event]:
         yield Fact(here.below("/args/openhands_version"), "version", version)
     tools = args.get("tools")
     names = [
-        words(_at(one, "/function/name")) for one in (tools if isinstance(tools, list) else ())
+        words(at_place(one, "/function/name")) for one in (tools if isinstance(tools, list) else ())
     ]
     if names and all(names):
         yield Fact(here.below("/args/tools"), "tools", names)
-
-
-def _sent(action: str, args: Json, value: Json) -> tuple[str, str, Any, str]:
-    """A call's tool and where it is named, what was sent and where: as the model sent it, if told."""
-    tool = words(_at(value, "/tool_call_metadata/function_name"))
-    if not tool:
-        return action, "/action", args or None, "/args" if args else ""
-    place, ident = "/tool_call_metadata/function_name", _call_id(value)
-    calls = _at(value, pointer(*ARGUMENTS))
-    same = [
-        at
-        for at, one in enumerate(calls if isinstance(calls, list) else ())
-        if isinstance(one, dict) and one.get("id") == ident
-    ]
-    if len(same) == 1:
-        path = pointer(*ARGUMENTS, same[0], "function", "arguments")
-        text = _at(value, path)
-        inner = parsed(text) if isinstance(text, str) else None
-        if isinstance(inner, dict):
-            return tool, place, inner, path
-    return tool, place, args or None, "/args" if args else ""
-
-
-def _call_id(value: Json) -> str:
-    return words(_at(value, "/tool_call_metadata/tool_call_id"))
-
-
-def _response(value: Json) -> str:
-    return words(_of_response(value, "id")) if "action" in value else ""
-
-
-def _of_response(value: Json, key: str) -> Any:
-    return _at(value, f"/tool_call_metadata/model_response/{key}")
-
-
-def _at(value: Any, path: str) -> Any:
-    try:
-        return resolve(value, path)
-    except LookupError:
-        return None
 
 
 def _is_bare(value: Json) -> bool:
@@ -417,4 +274,3 @@ def _links(links: Any, base: str, alone: bool = False) -> tuple[Attachment, ...]
 def _renamed(end: ToolResult, name: str, actor: str) -> ToolResult:
     where = Origin(end.origin.evidence, None, actor)
     return ToolResult(where, name, end.output, end.outcome, end.rule, end.basis, end.exit_code)
-

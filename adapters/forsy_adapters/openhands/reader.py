@@ -42,6 +42,8 @@ STATE = {
     "StreamingDeltaEvent": "a piece of a message",
 }
 """Events that tell no act, and why they are left out."""
+TURNS = ("MessageEvent", "ObservationEvent")
+"""Events that tell whose turn it is next."""
 INJECTED = later(
     r"Your previous response was blocked by the model's content filter\."
     r"|Parameter '[^'\n]{1,200}' is (?:not allowed for function|expected to be) "
@@ -56,15 +58,17 @@ class Reader:
 
     def __init__(self, main: Folder, agents: Sequence[Folder] = ()) -> None:
         self.lanes = (main, *agents)
+        """The conversation's events, and those of its subagents."""
         self.surveys = [one.survey() for one in self.lanes]
         self.parts = [part for lane, one in enumerate(agents, 1) for part in one.parts(lane)]
         self.calls = Calls()
         self.open: dict[str, tuple[str, str]] = {}
         """Calls without a result: the ids of the action and of the call, as logged."""
-        self.sent: dict[str, Any] = {}
         self.seen: set[tuple[int, str]] = set()
         self.actors: dict[int, str] = {}
         self.folders: dict[str, str] = {}
+        self.is_idle = True
+        """Whether the agent has ended its turn."""
 
     def told(self) -> Iterator[Event]:
         """All of it; the work of a subagent behind the call that started it."""
@@ -87,6 +91,8 @@ class Reader:
         here = Origin(one.place, None, actor, words(value.get("llm_response_id")) or None, branch)
         told = list(self._told(value, here, lane))
         yield from told
+        if value["kind"] in TURNS:
+            self.is_idle = value["source"] == "agent" or value.get("tool_name") == "finish"
         if not told:
             yield Skipped(here.by("system"), "empty event")
 
@@ -97,7 +103,9 @@ class Reader:
                 yield from self._prompt(value, system)
             case "MessageEvent" if value["source"] == "agent":
                 yield from self._thought(value.get("llm_message"), here.below("/llm_message"))
-                yield from self._texts(value.get("llm_message"), "content", here.below("/llm_message"))
+                yield from self._texts(
+                    value.get("llm_message"), "content", here.below("/llm_message")
+                )
             case "MessageEvent":
                 yield from self._words(value, here, lane)
             case "ActionEvent":
@@ -108,11 +116,13 @@ class Reader:
                 yield from self._observed(value, here, lane)
             case "AgentErrorEvent":
                 text = words(value.get("error"))
-                where = here.below("/error")
+                where = here.below("/error" if text else "")
                 told = results.of_error(text, where.evidence.pointer)
-                yield self._result(value, where, text, told)
+                yield self._result(value, where, text or None, told)
             case "UserRejectObservation":
                 yield from self._rejected(value, here)
+            case "PauseEvent" if self.is_idle:
+                yield Skipped(system, "a pause where nothing ran")
             case "PauseEvent" | "InterruptEvent":
                 yield Notice(here.by("user" if lane == 0 else here.actor), "interrupted")
             case "Condensation":
@@ -215,7 +225,6 @@ class Reader:
         name = str(self.calls.issue(ident, lane, value["id"]))
         self.open[name] = value["id"], ident
         sent, path = _arguments(value)
-        self.sent[name] = sent
         like = meant(tool, sent, value["id"] in self.surveys[lane].folders)
         where = here.below("/tool_name").evidence.pointer
         yield ToolCall(here.below(path), name, tool, sent, where, like)
@@ -254,7 +263,7 @@ class Reader:
         result = self._result(value, here.below(path), text, told)
         if isinstance(result, ToolResult):
             name = result.call
-            made = results.changes(self.sent.get(name), observation, base)
+            made = results.changes(observation, base)
             files = tuple(made) if told.outcome == "ok" else ()
             ended = None if end is None else _of(end, name, here)
             yield ToolResult(
@@ -281,9 +290,9 @@ class Reader:
     def _rejected(self, value: Json, here: Origin) -> Iterator[Event]:
         """A call that was turned down; a person may have said why."""
         text = words(value.get("rejection_reason"))
-        where = here.below("/rejection_reason")
+        where = here.below("/rejection_reason" if text else "")
         told = results.of_rejection(value, here.evidence.pointer)
-        result = self._result(value, where, text, told)
+        result = self._result(value, where, text or None, told)
         yield result
         if told.outcome == "rejected" and text and text not in results.OWN_REASONS:
             call = result.call if isinstance(result, ToolResult) else None
@@ -339,5 +348,3 @@ def _listed(value: Json, key: str) -> list[Any]:
 
 def _text(part: Any) -> str:
     return words(part.get("text")) if isinstance(part, dict) else ""
-
-

@@ -10,8 +10,7 @@ from forsy_retrace.dialects import content_text, media_type, payload_size
 from forsy_retrace.events import Attachment, Change, Hunk, Outcome
 from forsy_retrace.sdk import later, number, packed, pointer, words
 
-from .._patches import changes as patched
-from .._patches import hunks, patch_in
+from .._patches import hunks
 from .shapes import Json
 
 NO_CODE = -1
@@ -23,9 +22,10 @@ SUFFIXES: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
 )
 ERRORS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # What the client tells in place of a result; any other error is a failure.
-    ("interrupted", later(r"Tool call (?:interrupted before completion|cancelled by interrupt)"), "interrupted"),
+    ("cancelled", later(r"Tool call cancelled by interrupt"), "interrupted"),
+    ("interrupted", later(r"Tool call interrupted before completion"), "interrupted"),
     ("restarted", later(r"A restart occurred while this tool was in progress"), "interrupted"),
-)  # fmt: skip
+)
 OWN_REASONS = (
     "User rejected the action",
     "User rejected the actions",
@@ -115,10 +115,9 @@ def of_rejection(value: Json, base: str) -> Verdict:
     """Who turned a call down: the user, a hook, or the client for a newer message."""
     if value.get("rejection_source") == "hook":
         return Verdict("blocked", "hook-blocked", f"{base}/rejection_source")
-    where = f"{base}/rejection_reason"
     if value.get("rejection_reason") == SUPERSEDED:
-        return Verdict("blocked", "superseded", where)
-    return Verdict("rejected", "rejected", where)
+        return Verdict("blocked", "superseded", f"{base}/rejection_reason")
+    return Verdict("rejected", "rejected", f"{base}/kind")
 
 
 def is_folder(observation: Any) -> bool:
@@ -127,7 +126,7 @@ def is_folder(observation: Any) -> bool:
     return FOLDER.match(text or "") is not None
 
 
-def changes(sent: Any, observation: Json, base: str) -> Iterator[Change]:
+def changes(observation: Json, base: str) -> Iterator[Change]:
     """The files of a call that ended well."""
     match observation:
         case {"command": "view", "path": str(path)}:
@@ -136,11 +135,9 @@ def changes(sent: Any, observation: Json, base: str) -> Iterator[Change]:
             yield _made(path, observation, after, "prev_exist", base)
         case {"file_path": str(path), "new_content": str(after), "is_new_file": bool()}:
             yield _made(path, observation, after, "", base)
-        case {"kind": "ApplyPatchObservation"}:
-            text = sent.get("patch") if isinstance(sent, dict) else None
-            patch = patch_in("apply_patch", text)
-            if patch is not None:
-                yield from patched(patch)
+        case {"commit": {"changes": dict(made)}}:
+            for path, one in made.items():
+                yield from _patched(path, one, base + pointer("commit", "changes", path))
 
 
 def _made(path: str, observation: Json, after: str, existed: str, base: str) -> Change:
@@ -151,6 +148,21 @@ def _made(path: str, observation: Json, after: str, existed: str, base: str) -> 
         kind = "created" if is_new else "modified"
         return Change(path, kind, after=after, pointer=f"{base}/new_content")  # type: ignore[arg-type]  # one of two
     return Change(path, "modified", differences(before, after), packed(before), after, pointer=base)
+
+
+def _patched(path: str, one: Any, place: str) -> Iterator[Change]:
+    """A file that `apply_patch` added, changed, moved or deleted."""
+    match one:
+        case {"type": "add", "new_content": str(after)}:
+            yield Change(path, "created", after=after, pointer=f"{place}/new_content")
+        case {"type": "delete"}:
+            yield Change(path, "deleted", pointer=place)
+        case {"type": "update", "old_content": str(before), "new_content": str(after), **rest}:
+            moved = words(rest.get("move_path"))
+            if moved and moved != path:
+                yield Change(path, "deleted", pointer=place)
+            pieces = differences(before, after)
+            yield Change(moved or path, "modified", pieces, packed(before), after, pointer=place)
 
 
 def differences(before: str, after: str) -> tuple[Hunk, ...]:

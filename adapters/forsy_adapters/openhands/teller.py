@@ -1,4 +1,4 @@
-"""Conversations, wherever their events lie: in a folder, in a list, in an archive, or one a line."""
+"""Conversations, wherever their events lie: a folder, a list, an archive, one a line."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -7,8 +7,8 @@ from forsy_retrace.events import Event, Fact, SessionStart, Skipped
 from forsy_retrace.sdk import pointer, words
 from forsy_retrace.source import Record, Source
 
-from .conversation import Folder, folders
-from .files import Item, folder_of, in_order, is_page, item, items, listed, members
+from .conversation import Folder, agents
+from .files import Item, in_order, is_page, item, items, listed, members
 from .old import OldReader
 from .reader import Reader
 from .shapes import (
@@ -45,22 +45,36 @@ def told(source: Source, beside: list[Source]) -> Iterator[Event]:
 
 def _stored(source: Source, beside: list[Source]) -> Iterator[Event]:
     """A conversation as the SDK keeps it: a folder."""
-    held = folders([source, *beside])
-    main = held.pop(folder_of(source.name))
-    if main.state is not None:
-        yield from opening(main.state)
+    own, others = list[Source](), list[Source]()
+    for one in beside:
+        (others if "/subagents/" in f"/{one.name}" else own).append(one)
+    first = item(source.head[0])
+    state = first if is_state(first.value) else None
+    if state is not None:
+        yield from opening(state)
+    events = [one for one in own if place_of(one.name, EVENT_FILE) >= 0]
+    main = in_order(events if state else [source, *events])
+    yield from _rest(source, state)
     yield from _beside(beside)
-    yield from Reader(main, list(held.values())).told()
+    yield from Reader(Folder(partial(items, main), state), agents(others)).told()
+
+
+def _rest(source: Source, state: Item | None) -> Iterator[Event]:
+    """What stands behind the state in its file."""
+    for one in list(items([source]))[1:] if state else ():
+        yield Skipped(one.here(), one.why or "state of the conversation")
 
 
 def _old(source: Source, beside: list[Source]) -> Iterator[Event]:
     """A session as the server before the SDK kept it; pages repeat its events."""
-    for one in items([source]):
-        ident = one.value.get("conversation_id")
-        yield SessionStart(one.here("/conversation_id"), words(ident))
+    for at, lead in enumerate(items([source])):
+        if at:
+            yield Skipped(lead.here(), lead.why or "state of the session")
+            continue
+        yield SessionStart(lead.here("/conversation_id"), lead.value["conversation_id"])
         for key, name in OLD_FACTS:
-            if words(one.value.get(key)):
-                yield Fact(one.here(pointer(key)), name, one.value[key])
+            if words(lead.value.get(key)):
+                yield Fact(lead.here(pointer(key)), name, lead.value[key])
     events = [one for one in beside if place_of(one.name, OLD_FILE) >= 0]
     for one in beside:
         if place_of(one.name, OLD_FILE) < 0:

@@ -42,7 +42,9 @@ class Tree:
         if value["id"] in self.nodes:
             return
         above = self._above(value.get("parent_id"))
-        node = Node(value["id"], above, value["kind"] == "MessageEvent" and value["source"] == "user")
+        node = Node(
+            value["id"], above, value["kind"] == "MessageEvent" and value["source"] == "user"
+        )
         self.nodes[node.ident] = self.last = node
         if node.is_user:
             if (earlier := self._first.get(node.after)) is not None:
