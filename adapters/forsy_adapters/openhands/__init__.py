@@ -12,7 +12,6 @@ from forsy_retrace.source import Source
 
 from .files import companions, is_page, members
 from .shapes import (
-    is_event,
     is_first,
     is_instance,
     is_old_first,
@@ -37,7 +36,12 @@ SHOWS = Shows(
     edits="mostly",
     subagents="mostly",
     harness="OpenHands",
-    stores=("~/.openhands/conversations/*/base_state.json",),
+    stores=(
+        "~/.openhands/conversations/*/base_state.json",
+        "~/.openhands/v1_conversations/*/*.json",
+        "~/.openhands/sessions/*/events/*.json",
+        "~/.openhands-state/sessions/*/events/*.json",
+    ),
     cannot=(
         "when things happened: its clock names no zone",
         "the tools on offer",
@@ -66,8 +70,7 @@ SHOWS = Shows(
 def sniff(source: Source) -> bool:
     """A conversation's state, the event with which one begins, or what an evaluation wrote."""
     if source.is_archive:
-        found = members(source)[:1]
-        return any(is_event(record.value) for one in found for record in one.head)
+        return bool(members(source))
     if is_page(source):
         return False  # a copy of events that lie beside it
     first = [record.value for record in source.head[:1]]

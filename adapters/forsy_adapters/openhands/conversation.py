@@ -11,7 +11,7 @@ from forsy_retrace.source import Source
 from . import results
 from .calls import SHELLS
 from .files import Item, folder_of, in_order, items
-from .shapes import EVENT_FILE, STATE_FILE, Json, is_event, place_of
+from .shapes import EVENT_FILE, STATE_FILE, Json, base_of, is_event, place_of
 from .tree import Tree
 
 RESULTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
@@ -28,6 +28,8 @@ class Survey:
         """The kind of what answered an action, by the action's id."""
         self.ends: dict[str, ToolResult] = {}
         """What a later call told of the end of a command that ran on, by the action's id."""
+        self.stats: Item | None = None
+        """The last event that tells what the conversation cost."""
         self._asked: dict[str, Json] = {}
         self._running = ""
 
@@ -42,6 +44,8 @@ class Survey:
                 "tool_name": value.get("tool_name"),
                 "sent": value.get("action"),
             }
+        elif value["kind"] == "ConversationStateUpdateEvent" and value.get("key") == "stats":
+            self.stats = one
         elif value["kind"] in RESULTS and isinstance(value.get("action_id"), str):
             ident = value["action_id"]
             self.ran[ident] = value["kind"]
@@ -110,7 +114,7 @@ def agents(files: Iterable[Source]) -> list[Folder]:
         name = folder_of(one.name)
         if place_of(one.name, EVENT_FILE) >= 0:
             events.setdefault(name, []).append(one)
-        elif one.path.name == STATE_FILE:
+        elif base_of(one.name) == STATE_FILE:
             states.update((name, found) for found in items([one]))
     return [
         Folder(partial(items, in_order(events.get(name, []))), states.get(name))

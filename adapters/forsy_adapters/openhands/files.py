@@ -4,15 +4,17 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from forsy_retrace.events import Origin
-from forsy_retrace.sdk import pointer
+from forsy_retrace.sdk import pointer, words
 from forsy_retrace.source import Evidence, Record, Source
 
 from .shapes import (
     EVENT_FILE,
     EXPORTED,
+    HEX_FILE,
     OLD_FILE,
     STATE_FILE,
     Json,
+    is_event,
     is_first,
     is_instance,
     is_old_first,
@@ -26,6 +28,8 @@ BELOW = (
     "events/.eventlog*",
     "TASKS.json",
     "meta.json",
+    "owner_lease.json",
+    ".owner_lease.lock",
     f"subagents/**/{STATE_FILE}",
     "subagents/**/events/event-*.json",
     "subagents/**/events/.eventlog*",
@@ -63,14 +67,15 @@ def item(record: Record, path: str = "", value: Any = None) -> Item:
 
 def companions(source: Source) -> Iterator[Source]:
     """The files that belong to a log: of a folder, all events but the one that is the log."""
+    if source.is_archive:
+        yield from members(source)
+        return
     for record in source.head[:1]:
         if is_state(record.value):
             for pattern in BELOW:
                 yield from source.beside(pattern)
         elif is_first(record.value) and not _is_listed(source):
-            yield from (
-                one for one in source.beside("*.json") if place_of(one.name, EVENT_FILE) >= 0
-            )
+            yield from (one for one in source.beside("*.json") if is_of_sdk(one.name))
         elif is_old_session(record.value):
             for pattern in OLD_BELOW:
                 yield from source.beside(pattern)
@@ -84,9 +89,21 @@ def _is_listed(source: Source) -> bool:
 
 
 def in_order(files: Iterable[Source]) -> list[Source]:
-    """The files of events, by their places; each folder's stand together."""
-    patterns = (EVENT_FILE, EXPORTED, OLD_FILE)
-    return sorted(files, key=lambda one: max(place_of(one.name, p) for p in patterns))
+    """The files of events by their places; where their names tell none, by their times."""
+    return sorted(files, key=_place)
+
+
+def _place(one: Source) -> tuple[int, str]:
+    place = max(place_of(one.name, pattern) for pattern in (EVENT_FILE, EXPORTED, OLD_FILE))
+    if place >= 0 or place_of(one.name, HEX_FILE) < 0:
+        return place, ""
+    value = one.head[0].value if one.head else None
+    return 0, words(value.get("timestamp")) if isinstance(value, dict) else ""
+
+
+def is_of_sdk(name: str) -> bool:
+    """Whether a file is named as the SDK, or the app, names those of events."""
+    return any(place_of(name, pattern) >= 0 for pattern in (EVENT_FILE, EXPORTED, HEX_FILE))
 
 
 def folder_of(name: str) -> str:
@@ -121,8 +138,11 @@ def _both(one: Any) -> list[tuple[str, Any]]:
 
 
 def members(source: Source) -> list[Source]:
-    """The events of an archive that the app gave out."""
-    return in_order(source.members("event_*.json")) if source.is_archive else []
+    """The files of an archive that holds a conversation: its folder, or its events alone."""
+    first = source.members(STATE_FILE)[:1] or source.members("event_*.json")[:1]
+    if not any(is_state(one.value) or is_event(one.value) for file in first for one in file.head):
+        return []
+    return [one for one in source.inside() if isinstance(one, Source)]
 
 
 def is_page(source: Source) -> bool:

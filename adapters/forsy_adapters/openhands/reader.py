@@ -23,7 +23,7 @@ from .calls import meant
 from .conversation import Folder, Part, briefs
 from .files import Item
 from .shapes import Json, is_event
-from .state import opening
+from .state import opening, totals
 
 DELEGATES = ("task", "delegate")
 """Tools that start subagents."""
@@ -76,6 +76,8 @@ class Reader:
             yield from self._read(one, 0)
         while self.parts:  # no call leads to them
             yield from self._part(self.parts[0], "")
+        if self.lanes[0].state is None and (told := self.surveys[0].stats) is not None:
+            yield from totals(told)
 
     def _read(self, one: Item, lane: int) -> Iterator[Event]:
         """At least one event of each; lane 0 is the main agent's."""

@@ -15,6 +15,8 @@ OLD_FILE = later(r"(\d{1,12})\.json\Z")
 """The same before it."""
 EXPORTED = later(r"event_(\d{1,12})_[\w-]{1,80}\.json\Z")
 """The same in the archive that the app gives out."""
+HEX_FILE = later(r"(?=[0-9a-f]{32}\.json\Z)()")
+"""The same as the app keeps it: named by its id alone."""
 KINDS = later(r"[A-Z]\w{2,60}\Z")
 
 
@@ -81,5 +83,10 @@ def is_pair(value: Any) -> bool:
 
 def place_of(name: str, pattern: re.Pattern[str]) -> int:
     """The place of an event's file in the conversation; -1 of any other file."""
-    found = pattern.match(name.rpartition("/")[2])
-    return int(found[1]) if found else -1
+    found = pattern.match(base_of(name))
+    return int(found[1] or 0) if found else -1
+
+
+def base_of(name: str) -> str:
+    """The last part of a file's name, in an archive too."""
+    return name.rpartition("#")[2].rpartition("/")[2]

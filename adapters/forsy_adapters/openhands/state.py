@@ -1,9 +1,10 @@
 """What the client knows of a conversation: who it is, where it works, what it cost."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from forsy_retrace.events import Event, Fact, SessionStart, Skipped
-from forsy_retrace.sdk import counts, pointer, resolve, words
+from forsy_retrace.sdk import counts, later, pointer, resolve, when, words
 
 from .files import Item
 
@@ -11,6 +12,8 @@ FACTS = (
     ("cwd", "/workspace/working_dir"),
     ("skills", "/activated_knowledge_skills"),
 )
+KNOWN = (("title", "title"), ("llm_model", "model"), ("selected_branch", "branch"))
+PLAIN = later(r"[0-9a-f]{32}")
 MODEL = "/agent/llm/model"
 USAGE = {
     # What was read from a cache is a part of the prompt.
@@ -22,11 +25,25 @@ USAGE = {
 }
 
 
+def begun(state: Item | None, meta: Item | None) -> Iterator[Event]:
+    """Which conversation it is, and which it was forked from, as the server knows."""
+    lead = state or meta
+    if lead is not None and words(lead.value.get("id")):
+        before = dashed(meta.value.get("forked_from_conversation_id")) if meta else ""
+        yield SessionStart(lead.here("/id"), dashed(lead.value["id"]), before or None)
+
+
+def dashed(ident: Any) -> str:
+    """An id of a conversation as its state has it; the server leaves the dashes out."""
+    text = words(ident)
+    if PLAIN.fullmatch(text):
+        return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+    return text
+
+
 def opening(one: Item, actor: str = "agent") -> Iterator[Event]:
-    """Which conversation it is, and what is known of it; of a subagent's, only the facts."""
+    """What is known of a conversation, or of a subagent's."""
     system = one.here()
-    if actor == "agent":
-        yield SessionStart(system.below("/id"), one.value["id"])
     for name, path in FACTS:
         try:
             value = resolve(one.value, path)
@@ -45,6 +62,28 @@ def opening(one: Item, actor: str = "agent") -> Iterator[Event]:
             yield Fact(system.below(MODEL).by(actor), "model", model)
     if actor != "agent":
         yield Skipped(system, "state of a subagent's conversation")
+
+
+def known(one: Item) -> Iterator[Event]:
+    """What a server knows of a conversation."""
+    for key, name in KNOWN:
+        if words(one.value.get(key)):
+            yield Fact(one.here(pointer(key)), name, one.value[key])
+    if (begun := when(one.value.get("created_at"))) is not None:
+        yield Fact(one.here("/created_at"), "began", begun)
+
+
+def totals(one: Item) -> Iterator[Event]:
+    """Models and tokens as an event tells them, up to it."""
+    held = one.value.get("value")
+    kinds = held.get("usage_to_metrics") if isinstance(held, dict) else None
+    for kind, told in kinds.items() if isinstance(kinds, dict) else ():
+        path = pointer("value", "usage_to_metrics", kind)
+        used = told.get("accumulated_token_usage") if isinstance(told, dict) else None
+        if isinstance(told, dict) and words(told.get("model_name")):
+            yield Fact(one.here(f"{path}/model_name"), "model", told["model_name"])
+        if found := counts(used, USAGE):
+            yield Fact(one.here(f"{path}/accumulated_token_usage"), "usage", found)
 
 
 def _costs(one: Item, actor: str) -> Iterator[Event]:

@@ -3,66 +3,66 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from forsy_retrace.events import Event, Fact, SessionStart, Skipped
-from forsy_retrace.sdk import pointer, words
+from forsy_retrace.events import Event, SessionStart, Skipped
 from forsy_retrace.source import Record, Source
 
 from .conversation import Folder, agents
-from .files import Item, in_order, is_page, item, items, listed, members
+from .files import Item, in_order, is_of_sdk, is_page, item, items, listed
 from .old import OldReader
 from .reader import Reader
 from .shapes import (
-    EVENT_FILE,
-    EXPORTED,
     OLD_FILE,
     STATE_FILE,
+    base_of,
     is_event,
     is_instance,
     is_old_session,
     is_state,
     place_of,
 )
-from .state import opening
+from .state import begun, known, opening
 
-OLD_FACTS = (("title", "title"), ("llm_model", "model"), ("selected_branch", "branch"))
+META = "meta.json"
 
 
 def told(source: Source, beside: list[Source]) -> Iterator[Event]:
     """What a log tells, with the files that belong to it."""
     value = source.head[0].value if source.head else None
     if source.is_archive:
-        yield from _beside([one for one in source.members("*") if not _is_exported(one)])
-        yield from _events(partial(items, members(source)))
-    elif is_state(value) or (beside and is_event(value)):
-        yield from _stored(source, beside)
+        yield from (Skipped(one.here(), "the archive itself") for one in items([source]))
+        lead = [one for one in beside if base_of(one.name) == STATE_FILE and not _is_agents(one)]
+        yield from _stored(None, lead[:1], [one for one in beside if one not in lead[:1]])
+    elif is_state(value):
+        yield from _stored(None, [source], beside)
     elif is_old_session(value):
         yield from _old(source, beside)
+    elif beside and is_event(value):
+        yield from _stored(source, [], beside)
     elif beside:
         yield from _events(partial(items, in_order([source, *beside])))
     else:
         yield from _alone(source)
 
 
-def _stored(source: Source, beside: list[Source]) -> Iterator[Event]:
-    """A conversation as the SDK keeps it: a folder."""
-    own, others = list[Source](), list[Source]()
-    for one in beside:
-        (others if "/subagents/" in f"/{one.name}" else own).append(one)
-    first = item(source.head[0])
-    state = first if is_state(first.value) else None
-    if state is not None:
-        yield from opening(state)
-    events = [one for one in own if place_of(one.name, EVENT_FILE) >= 0]
-    main = in_order(events if state else [source, *events])
-    yield from _rest(source, state)
-    yield from _beside(beside)
-    yield from Reader(Folder(partial(items, main), state), agents(others)).told()
+def _stored(first: Source | None, states: list[Source], beside: list[Source]) -> Iterator[Event]:
+    """A conversation as the SDK keeps it, a folder, or as its events were given out."""
+    own = [one for one in beside if not _is_agents(one)]
+    events = in_order([one for one in own if is_of_sdk(one.name)])
+    main = [first, *events] if first is not None else events
+    held = list(items(states))
+    state = held[0] if held else None
+    meta = [one for file in own if base_of(file.name) == META for one in items([file])]
+    yield from begun(state, next(iter(meta), None))
+    yield from opening(state) if state is not None else ()
+    yield from (Skipped(one.here(), one.why or "state of the conversation") for one in held[1:])
+    yield from _beside(one for one in beside if not is_of_sdk(one.name))
+    others = agents(one for one in beside if _is_agents(one))
+    yield from Reader(Folder(partial(items, main), state), others).told()
 
 
-def _rest(source: Source, state: Item | None) -> Iterator[Event]:
-    """What stands behind the state in its file."""
-    for one in list(items([source]))[1:] if state else ():
-        yield Skipped(one.here(), one.why or "state of the conversation")
+def _is_agents(one: Source) -> bool:
+    """Whether a file is of a subagent's conversation."""
+    return "/subagents/" in f"/{one.name}".replace("#", "/")
 
 
 def _old(source: Source, beside: list[Source]) -> Iterator[Event]:
@@ -72,9 +72,7 @@ def _old(source: Source, beside: list[Source]) -> Iterator[Event]:
             yield Skipped(lead.here(), lead.why or "state of the session")
             continue
         yield SessionStart(lead.here("/conversation_id"), lead.value["conversation_id"])
-        for key, name in OLD_FACTS:
-            if words(lead.value.get(key)):
-                yield Fact(lead.here(pointer(key)), name, lead.value[key])
+        yield from known(lead)
     events = [one for one in beside if place_of(one.name, OLD_FILE) >= 0]
     for one in beside:
         if place_of(one.name, OLD_FILE) < 0:
@@ -115,15 +113,11 @@ def _events(held: Callable[[], Iterator[Item]]) -> Iterator[Event]:
 
 
 def _beside(files: Iterable[Source]) -> Iterator[Event]:
-    """What else lies in the folder: the title, and the plan as it stands."""
+    """What else lies in the folder: what the server knows of it, and the plan as it stands."""
     for one in files:
-        if place_of(one.name, EVENT_FILE) >= 0 or one.path.name == STATE_FILE:
+        if base_of(one.name) == STATE_FILE:
             continue
         for found in items([one]):
-            if one.path.name == "meta.json" and words(found.value.get("title")):
-                yield Fact(found.here("/title"), "title", found.value["title"])
+            if base_of(one.name) == META:
+                yield from known(found)
             yield Skipped(found.here(), found.why or "state of the conversation")
-
-
-def _is_exported(one: Source) -> bool:
-    return place_of(one.name, EXPORTED) >= 0
