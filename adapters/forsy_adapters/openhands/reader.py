@@ -44,6 +44,11 @@ STATE = {
 """Events that tell no act, and why they are left out."""
 TURNS = ("MessageEvent", "ObservationEvent")
 """Events that tell whose turn it is next."""
+OWN = later(
+    r"I received your image, but the currently selected model \("
+    r"|ACP error: |ACP prompt timed out after "
+)
+"""How words begin that the client says in the agent's place."""
 INJECTED = later(
     r"Your previous response was blocked by the model's content filter\."
     r"|Parameter '[^'\n]{1,200}' is (?:not allowed for function|expected to be) "
@@ -103,6 +108,9 @@ class Reader:
         match value["kind"]:
             case "SystemPromptEvent":
                 yield from self._prompt(value, system)
+            case "MessageEvent" if value["source"] == "agent" and (own := _own(value)):
+                where = system.below("/llm_message/content/0/text")
+                yield Notice(where, "model error", own)
             case "MessageEvent" if value["source"] == "agent":
                 yield from self._thought(value.get("llm_message"), here.below("/llm_message"))
                 yield from self._texts(
@@ -322,6 +330,14 @@ class Reader:
         where = here.below("/status").evidence.pointer
         told = Verdict("ok" if status == "completed" else "failed", "call-status", where)
         yield self._result(value, here.below("/raw_output" if text is not None else ""), text, told)
+
+
+def _own(value: Json) -> str:
+    """What the client says in the agent's place: it names no answer of a model."""
+    match value.get("llm_message"):
+        case {"content": [{"text": str(text)}, *_]} if not value.get("llm_response_id"):
+            return text if OWN.match(text) else ""
+    return ""
 
 
 def _arguments(value: Json) -> tuple[Any, str]:

@@ -12,7 +12,7 @@ FACTS = (
     ("cwd", "/workspace/working_dir"),
     ("skills", "/activated_knowledge_skills"),
 )
-KNOWN = (("title", "title"), ("llm_model", "model"), ("selected_branch", "branch"))
+KNOWN = (("title", "title"), ("selected_branch", "branch"))
 PLAIN = later(r"[0-9a-f]{32}")
 MODEL = "/agent/llm/model"
 USAGE = {
@@ -69,8 +69,9 @@ def known(one: Item) -> Iterator[Event]:
     for key, name in KNOWN:
         if words(one.value.get(key)):
             yield Fact(one.here(pointer(key)), name, one.value[key])
-    if (begun := when(one.value.get("created_at"))) is not None:
-        yield Fact(one.here("/created_at"), "began", begun)
+    made = when(one.value.get("created_at"))
+    if made is not None and not one.value.get("forked_from_conversation_id"):
+        yield Fact(one.here("/created_at"), "began", made)
 
 
 def totals(one: Item) -> Iterator[Event]:

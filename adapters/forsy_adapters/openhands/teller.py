@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from forsy_retrace.events import Event, SessionStart, Skipped
+from forsy_retrace.events import Event, Fact, SessionStart, Skipped
 from forsy_retrace.source import Record, Source
 
 from .conversation import Folder, agents
@@ -99,6 +99,9 @@ def _instance(record: Record) -> Iterator[Event]:
     ident = one.value["instance_id"]
     yield SessionStart(one.here("/instance_id"), str(ident))
     yield from _events(lambda: listed(record))
+    match one.value.get("test_result"):
+        case {"git_patch": str(patch)} if patch.strip():
+            yield Fact(one.here("/test_result/git_patch"), "submission", patch)
 
 
 def _events(held: Callable[[], Iterator[Item]]) -> Iterator[Event]:
