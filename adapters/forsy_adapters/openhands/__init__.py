@@ -12,6 +12,7 @@ from forsy_retrace.source import Source
 
 from .files import companions, is_page, members
 from .shapes import (
+    OFFERED,
     is_first,
     is_instance,
     is_old_first,
@@ -44,7 +45,7 @@ SHOWS = Shows(
     ),
     cannot=(
         "when things happened: its clock names no zone",
-        "the tools on offer",
+        OFFERED,
     ),
     tools={
         "terminal": "bash",

@@ -33,13 +33,13 @@ from .files import Item
 from .old_results import changes, ended
 from .old_sent import MESSAGE, RESPONSE, at_place, call_id, of_response, response, sent
 from .old_survey import Survey
-from .shapes import Json, is_old_event, is_pair
+from .shapes import OFFERED, Json, is_old_event, is_pair
 
 INJECTED = later(
     r"Please continue (?:working on the task )?on whatever approach you think is suitable\."
 )
 """How words begin that a run without a user says in the user's place."""
-BRIEF = "TASK: "
+ENDS = ("finish", "reject")
 STATES = ("recall", "start", "null", "resume", "push", "send_pr", "condensation_request")
 """Actions of the client that tell no act."""
 STOPS = ("paused", "stopped", "pause", "stop")
@@ -189,7 +189,11 @@ class OldReader:
         extras = value.get("extras")
         held = extras if isinstance(extras, dict) else {}
         text = value.get("content") if isinstance(value.get("content"), str) else None
-        if kind == "agent_state_changed" and held.get("agent_state") == "error":
+        state = held.get("agent_state") if kind == "agent_state_changed" else None
+        if state == "finished" and (name := self._handed_in()):
+            where = here.below("/extras/agent_state")
+            yield ToolResult(where, name, None, "ok", "handed-in", where.evidence.pointer)
+        elif state == "error":
             reason = words(held.get("reason"))
             path = "/extras/reason" if reason else "/extras/agent_state"
             yield Notice(system.below(path), "model error", reason or "error")
@@ -203,6 +207,8 @@ class OldReader:
         else:
             name, _, action = found
             if self.lanes and self.lanes[-1][0] == name:
+                if own := self._handed_in():
+                    yield ToolResult(here, own, None)
                 self.lanes.pop()
                 here = here.by(self.lanes[-1][1] if self.lanes else "agent")
             told = ended(value, here.evidence.pointer)
@@ -228,6 +234,14 @@ class OldReader:
                 self.folder = folder
                 yield Fact(here.below("/extras/metadata/working_dir"), "cwd", folder)
 
+    def _handed_in(self) -> str:
+        """The call with which an agent ended its work, and which nothing answers."""
+        for ident, (name, _, action) in self.open.items():
+            if action.get("action") in ENDS:
+                del self.open[ident]
+                return name
+        return ""
+
     def _of(self, kind: str, cause: int | None) -> tuple[str, Any, Json] | None:
         """The call that an observation answers."""
         if cause is None and kind == "delegate":
@@ -251,6 +265,7 @@ def _system(args: Json, here: Origin) -> Iterator[Event]:
     ]
     if names and all(names):
         yield Fact(here.below("/args/tools"), "tools", names)
+        yield Fact(here.below("/args/tools"), "shows", OFFERED)
 
 
 def _is_bare(value: Json) -> bool:

@@ -14,7 +14,7 @@ from .shapes import Json
 NOT_DONE = "ERROR:\n"
 """How what the editor tells begins where it did nothing."""
 ERRORS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
-    ("stopped", later(r"Stop button pressed\."), "interrupted"),
+    ("interrupted-by-user", later(r"Stop button pressed\."), "interrupted"),
 )
 
 
@@ -29,11 +29,11 @@ def ended(value: Json, base: str) -> Verdict:
             for rule, pattern, outcome in ERRORS:
                 if pattern.match(text):
                     return Verdict(outcome, rule, f"{base}/content")
-            return Verdict("failed", "error-observation", f"{base}/observation")
+            return Verdict("failed", "error-text", f"{base}/observation")
         case "user_rejected":
-            return Verdict("rejected", "rejected", f"{base}/observation")
+            return Verdict("rejected", "rejected-by-user", f"{base}/observation")
         case "edit" | "read" | "write" if text.startswith(NOT_DONE):
-            return Verdict("failed", "error-told", f"{base}/content")
+            return Verdict("failed", "editor-error", f"{base}/content")
         case "browse":
             if isinstance(held.get("error"), bool):
                 return _flagged(held["error"], f"{base}/extras/error")

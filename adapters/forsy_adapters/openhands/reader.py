@@ -22,7 +22,7 @@ from . import results
 from .calls import meant
 from .conversation import Folder, Part, briefs
 from .files import Item
-from .shapes import Json, is_event
+from .shapes import OFFERED, Json, is_event
 from .state import opening, totals
 
 DELEGATES = ("task", "delegate")
@@ -161,6 +161,7 @@ class Reader:
         ]
         if names and all(names):
             yield Fact(here.below("/tools"), "tools", names)
+            yield Fact(here.below("/tools"), "shows", OFFERED)
 
     def _thought(self, held: Any, here: Origin) -> Iterator[Event]:
         """Recorded reasoning, once: a provider's blocks are told as one text too."""
@@ -328,7 +329,7 @@ class Reader:
         given = value.get("raw_output")
         text = given if isinstance(given, str) else None
         where = here.below("/status").evidence.pointer
-        told = Verdict("ok" if status == "completed" else "failed", "call-status", where)
+        told = Verdict("ok" if status == "completed" else "failed", "status", where)
         yield self._result(value, here.below("/raw_output" if text is not None else ""), text, told)
 
 

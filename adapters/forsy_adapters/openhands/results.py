@@ -16,15 +16,15 @@ from .shapes import Json
 NO_CODE = -1
 """In the place of an exit code: the command runs on, or its end was not seen."""
 SUFFIXES: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
-    ("not-executed", later(r'(?s)\s*\[Your command ".*" is NOT executed\.'), "blocked"),
+    ("never-started", later(r'(?s)\s*\[Your command ".*" is NOT executed\.'), "blocked"),
     ("runs-on", later(r"(?s)\s*\[The command .{1,200}? seconds\. +You (?:may|can) "), "launched"),
     ("timed-out", later(r"\s*\[The command timed out after "), "timed_out"),
 )
 ERRORS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # What the client tells in place of a result; any other error is a failure.
-    ("cancelled", later(r"Tool call cancelled by interrupt"), "interrupted"),
+    ("interrupted", later(r"Tool call cancelled by interrupt"), "interrupted"),
     ("interrupted", later(r"Tool call interrupted before completion"), "interrupted"),
-    ("restarted", later(r"A restart occurred while this tool was in progress"), "interrupted"),
+    ("interrupted", later(r"A restart occurred while this tool was in progress"), "interrupted"),
 )
 OWN_REASONS = (
     "User rejected the action",
@@ -108,7 +108,7 @@ def of_error(text: str, base: str) -> Verdict:
     for rule, pattern, outcome in ERRORS:
         if pattern.match(text):
             return Verdict(outcome, rule, base)
-    return Verdict("failed", "agent-error", base)
+    return Verdict("failed", "error-text", base)
 
 
 def of_rejection(value: Json, base: str) -> Verdict:
@@ -116,8 +116,8 @@ def of_rejection(value: Json, base: str) -> Verdict:
     if value.get("rejection_source") == "hook":
         return Verdict("blocked", "hook-blocked", f"{base}/rejection_source")
     if value.get("rejection_reason") == SUPERSEDED:
-        return Verdict("blocked", "superseded", f"{base}/rejection_reason")
-    return Verdict("rejected", "rejected", f"{base}/kind")
+        return Verdict("blocked", "never-started", f"{base}/rejection_reason")
+    return Verdict("rejected", "rejected-by-user", f"{base}/kind")
 
 
 def is_folder(observation: Any) -> bool:

@@ -7,6 +7,8 @@ from forsy_retrace.sdk import later, number
 
 Json = dict[str, Any]
 
+OFFERED = "the tools on offer"
+"""What only the first versions of the SDK tell, and all that were before it."""
 SOURCES = ("agent", "user", "environment", "hook")
 STATE_FILE = "base_state.json"
 EVENT_FILE = later(r"event-(\d{5,12})-[\w-]{1,80}\.json\Z")
