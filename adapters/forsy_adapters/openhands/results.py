@@ -36,6 +36,8 @@ SUPERSEDED = OWN_REASONS[-1]
 SHOWN = later(r"Here's the result of running `cat -n` on (?:a snippet of )?.{1,4000}?:\n")
 FOLDER = later(r"Here's the files and directories up to \d levels? deep in ")
 NUMBERED = later(r"\s{0,12}(\d{1,9})\t(.*)", re.S)
+REPLACES = ("str_replace",)
+"""Commands whose arguments tell what they change."""
 MOST_LINES = 5000
 """Of a file whose differences are told."""
 
@@ -132,22 +134,24 @@ def changes(observation: Json, base: str) -> Iterator[Change]:
         case {"command": "view", "path": str(path)}:
             yield from _shown(path, *output(observation, base))
         case {"path": str(path), "new_content": str(after), "command": str()}:
-            yield _made(path, observation, after, "prev_exist", base)
+            yield from _made(path, observation, after, "prev_exist", base)
         case {"file_path": str(path), "new_content": str(after), "is_new_file": bool()}:
-            yield _made(path, observation, after, "", base)
+            yield from _made(path, observation, after, "", base)
         case {"commit": {"changes": dict(made)}}:
             for path, one in made.items():
                 yield from _patched(path, one, base + pointer("commit", "changes", path))
 
 
-def _made(path: str, observation: Json, after: str, existed: str, base: str) -> Change:
+def _made(path: str, observation: Json, after: str, existed: str, base: str) -> Iterator[Change]:
     """A file that was written, as it was before and is now."""
     before = observation.get("old_content")
     is_new = observation.get(existed) is False or observation.get("is_new_file") is True
-    if is_new or not isinstance(before, str):
-        kind = "created" if is_new else "modified"
-        return Change(path, kind, after=after, pointer=f"{base}/new_content")  # type: ignore[arg-type]  # one of two
-    return Change(path, "modified", differences(before, after), packed(before), after, pointer=base)
+    if is_new:
+        yield Change(path, "created", after=after, pointer=f"{base}/new_content")
+    elif isinstance(before, str):
+        yield from _changed(path, before, after, base)
+    elif observation.get("command") not in REPLACES:
+        yield Change(path, "modified", after=after, pointer=f"{base}/new_content")
 
 
 def _patched(path: str, one: Any, place: str) -> Iterator[Change]:
@@ -161,8 +165,13 @@ def _patched(path: str, one: Any, place: str) -> Iterator[Change]:
             moved = words(rest.get("move_path"))
             if moved and moved != path:
                 yield Change(path, "deleted", pointer=place)
-            pieces = differences(before, after)
-            yield Change(moved or path, "modified", pieces, packed(before), after, pointer=place)
+            yield from _changed(moved or path, before, after, place)
+
+
+def _changed(path: str, before: str, after: str, place: str) -> Iterator[Change]:
+    """What became of a text; nothing where it stayed, or where that takes too long to tell."""
+    if pieces := differences(before, after):
+        yield Change(path, "modified", pieces, packed(before), pointer=place)
 
 
 def differences(before: str, after: str) -> tuple[Hunk, ...]:
