@@ -10,7 +10,7 @@ import pytest
 from asked import run
 
 from forsy_retrace import Written, convert, read
-from forsy_retrace.events import Delegation, Event, Message, Notice, ToolResult
+from forsy_retrace.events import Delegation, Event, Fact, Message, Notice, ToolResult
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "openhands"
 CASE = FIXTURES / "edits-and-checks"
@@ -235,3 +235,32 @@ def test_a_state_of_another_program_is_no_log(tmp_path: Path) -> None:
     path = tmp_path / "base_state.json"
     path.write_text(json.dumps({"id": "a", "agent": {"kind": "Agent"}, "workspace": {}}))
     assert run("auto", path, "-o", tmp_path / "out").exit_code == 65
+
+
+def test_a_subagents_conversation_alone_is_no_persons(tmp_path: Path) -> None:
+    kept(AGENTS, tmp_path / "conversation")
+    (state,) = (tmp_path / "conversation" / "subagents").glob("*/base_state.json")
+    found = list(read(state, "auto"))
+    assert not [one for one in found if isinstance(one, Message) and one.role == "user"]
+    briefs = [one.value for one in found if isinstance(one, Fact) and one.name == "brief"]
+    assert briefs == ["Count the lines of cart.py."]
+    assert {one.origin.actor for one in found if isinstance(one, ToolResult)} == {
+        "subagent:agent_1"
+    }
+
+
+@pytest.mark.parametrize("key", ["history", "trajectory", "events"])
+def test_an_object_may_hold_a_conversation(key: str, tmp_path: Path) -> None:
+    whole = json.loads((FIXTURES / "old-trajectory" / "input.json").read_bytes())
+    path = tmp_path / "given.json"
+    path.write_text(json.dumps({key: whole}))
+    kinds = [type(one) for one in read(FIXTURES / "old-trajectory" / "input.json", "openhands")]
+    assert [type(one) for one in read(path, "auto")] == kinds
+
+
+def test_a_hook_may_stand_before_the_prompt(tmp_path: Path) -> None:
+    hook = {"kind": "HookExecutionEvent", "source": "hook", "hook_event_type": "SessionStart"}
+    told(tmp_path, hook, PROMPT, said("user", "Go."))
+    assert [one.text for one in read(tmp_path / "input.json") if isinstance(one, Message)] == [
+        "Go."
+    ]

@@ -1,7 +1,9 @@
 """OpenHands' conversations: `~/.openhands/conversations/<id>/base_state.json`, with its `events/`.
 
-Each event is a file of its own; the log is the folder, named by it or by `base_state.json`. Its
-subagents lie in `subagents/`. Learnt from the SDK 1.0 to 1.58.
+Each event is a file of its own; the log is the folder, named by itself or by `base_state.json`, or
+by its first event where that is missing. Subagents lie in `subagents/`. Also what servers keep and
+give out, lines of evaluations, and the sessions and trajectories of before the SDK. Learnt from the
+SDK 1.0, 1.20 and 1.58 (EventLog, ConversationState), agent-server 1.58 and OpenHands 0.62.
 """
 
 from collections.abc import Iterator
@@ -14,7 +16,7 @@ from .files import companions, is_page, members
 from .shapes import (
     OFFERED,
     is_first,
-    is_instance,
+    is_holder,
     is_old_first,
     is_old_session,
     is_state,
@@ -23,8 +25,10 @@ from .teller import told
 
 __all__ = ["SHOWS", "companions", "read", "sniff"]
 
-FIRST = (is_state, is_first, is_old_session, is_old_first, is_instance)
+FIRST = (is_state, is_old_session, is_old_first, is_holder)
 """What a log begins with."""
+BEFORE = 5
+"""Events that may stand before and with the prompt: of hooks, or of the conversation's state."""
 
 SHOWS = Shows(
     words="yes",
@@ -74,8 +78,8 @@ def sniff(source: Source) -> bool:
         return bool(members(source))
     if is_page(source):
         return False  # a copy of events that lie beside it
-    first = [record.value for record in source.head[:1]]
-    return any(test(value) for value in first for test in FIRST)
+    first = [record.value for record in source.head[:BEFORE]]
+    return any(test(value) for value in first[:1] for test in FIRST) or any(map(is_first, first))
 
 
 def read(source: Source) -> Iterator[Event]:

@@ -85,6 +85,12 @@ class Folder:
     def __init__(self, held: Callable[[], Iterator[Item]], state: Item | None = None) -> None:
         self.items, self.state = held, state
 
+    @property
+    def is_agents(self) -> bool:
+        """Whether it is the conversation of a subagent, whose state says where it is kept."""
+        place = self.state.value.get("persistence_dir") if self.state else ""
+        return "/subagents/" in words(place)
+
     def survey(self) -> Survey:
         """What the events show together."""
         found = Survey()

@@ -14,9 +14,9 @@ from .shapes import (
     OLD_FILE,
     STATE_FILE,
     Json,
+    events_of,
     is_event,
     is_first,
-    is_instance,
     is_old_first,
     is_old_session,
     is_state,
@@ -119,13 +119,11 @@ def items(files: Iterable[Source]) -> Iterator[Item]:
 
 
 def listed(record: Record) -> Iterator[Item]:
-    """The events of a line that an evaluation wrote."""
-    if not is_instance(record.value):
-        return
-    for at, one in enumerate(record.value["history"]):
-        path = pointer("history", at)
+    """The events that one object holds."""
+    key, held = events_of(record.value)
+    for at, one in enumerate(held):
         for inner, value in _both(one):
-            yield item(record, path + inner, value)
+            yield item(record, pointer(key, at) + inner, value)
 
 
 def _both(one: Any) -> list[tuple[str, Any]]:

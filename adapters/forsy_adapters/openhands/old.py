@@ -33,7 +33,7 @@ from .files import Item
 from .old_results import changes, ended
 from .old_sent import MESSAGE, RESPONSE, at_place, call_id, of_response, response, sent
 from .old_survey import Survey
-from .shapes import OFFERED, Json, is_old_event, is_pair
+from .shapes import OFFERED, Json, is_bare, is_old_event
 
 INJECTED = later(
     r"Please continue (?:working on the task )?on whatever approach you think is suitable\."
@@ -75,7 +75,7 @@ class OldReader:
         """All of it, in the order of the ids."""
         for one in self.items():
             value = one.value
-            if one.why or not (is_old_event(value) or is_pair([value, value]) or _is_bare(value)):
+            if one.why or not (is_old_event(value) or is_bare(value)):
                 yield Skipped(one.here(), one.why or "not an event")
                 continue
             ident = number(value.get("id"))
@@ -266,11 +266,6 @@ def _system(args: Json, here: Origin) -> Iterator[Event]:
     if names and all(names):
         yield Fact(here.below("/args/tools"), "tools", names)
         yield Fact(here.below("/args/tools"), "shows", OFFERED)
-
-
-def _is_bare(value: Json) -> bool:
-    """An action or observation of a history that gives no ids."""
-    return isinstance(value.get("action", value.get("observation")), str)
 
 
 def _links(links: Any, base: str, alone: bool = False) -> tuple[Attachment, ...]:

@@ -70,8 +70,9 @@ class Reader:
         self.open: dict[str, tuple[str, str]] = {}
         """Calls without a result: the ids of the action and of the call, as logged."""
         self.seen: set[tuple[int, str]] = set()
-        self.actors: dict[int, str] = {}
+        self.actors: dict[int, str] = {0: subagent("", 1)} if main.is_agents else {}
         self.folders: dict[str, str] = {}
+        self.is_briefed = False
         self.is_idle = True
         """Whether the agent has ended its turn."""
 
@@ -204,7 +205,11 @@ class Reader:
         place = here.below("/llm_message/content")
         system = here.by("system")
         texts = [(at, part) for at, part in enumerate(listed) if _text(part).strip()]
-        if lane:
+        if lane or self.lanes[0].is_agents:
+            if lane == 0 and len(texts) == 1 and not self.is_briefed:
+                self.is_briefed = True
+                path = pointer("llm_message", "content", texts[0][0], "text")
+                yield Fact(system.below(path), "brief", texts[0][1]["text"])
             yield Skipped(system, "a subagent's brief")
             return
         if value["source"] != "user" or any(INJECTED.match(_text(part)) for _, part in texts[:1]):

@@ -9,6 +9,7 @@ Json = dict[str, Any]
 
 OFFERED = "the tools on offer"
 """What only the first versions of the SDK tell, and all that were before it."""
+HOLDS = ("history", "trajectory", "events")
 SOURCES = ("agent", "user", "environment", "hook")
 STATE_FILE = "base_state.json"
 EVENT_FILE = later(r"event-(\d{5,12})-[\w-]{1,80}\.json\Z")
@@ -67,11 +68,27 @@ def is_old_session(value: Any) -> bool:
     return False
 
 
-def is_instance(value: Any) -> bool:
-    """A line that an evaluation wrote: a task, and all that was done for it."""
+def events_of(value: Any) -> tuple[str, list[Any]]:
+    """The events that an object holds, and under which key: what a server or evaluation wrote."""
+    for key in HOLDS if isinstance(value, dict) else ():
+        held = value.get(key)
+        if isinstance(held, list) and held:
+            is_one = is_event(held[0]) or is_old_event(held[0])
+            if is_one or ("instance_id" in value and (is_pair(held[0]) or is_bare(held[0]))):
+                return key, held
+    return "", []
+
+
+def is_holder(value: Any) -> bool:
+    """Whether an object holds a conversation."""
+    return bool(events_of(value)[1])
+
+
+def is_bare(value: Any) -> bool:
+    """An action or observation of a history that gives no ids."""
     match value:
-        case {"instance_id": str() | int(), "history": [first, *_]}:
-            return is_event(first) or is_old_event(first) or is_pair(first)
+        case {"action": str()} | {"observation": str()}:
+            return "message" in value
     return False
 
 

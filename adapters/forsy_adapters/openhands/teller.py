@@ -15,7 +15,7 @@ from .shapes import (
     STATE_FILE,
     base_of,
     is_event,
-    is_instance,
+    is_holder,
     is_old_session,
     is_state,
     place_of,
@@ -48,7 +48,7 @@ def _stored(first: Source | None, states: list[Source], beside: list[Source]) ->
     """A conversation as the SDK keeps it, a folder, or as its events were given out."""
     own = [one for one in beside if not _is_agents(one)]
     events = in_order([one for one in own if is_of_sdk(one.name)])
-    main = [first, *events] if first is not None else events
+    main = in_order([first, *events]) if first is not None else events
     held = list(items(states))
     state = held[0] if held else None
     meta = [one for file in own if base_of(file.name) == META for one in items([file])]
@@ -83,21 +83,21 @@ def _old(source: Source, beside: list[Source]) -> Iterator[Event]:
 
 def _alone(source: Source) -> Iterator[Event]:
     """A file that has all: a list of events, or what an evaluation wrote, a conversation a line."""
-    first = source.head[0].value if source.head else None
-    if not is_instance(first):
+    if not any(is_holder(record.value) for record in source.head[:1]):
         yield from _events(partial(items, [source]))
         return
     for record in source.records():
-        if is_instance(record.value):
-            yield from _instance(record)
+        if is_holder(record.value):
+            yield from _held(record)
         else:
-            yield Skipped(item(record).here(), record.problem or "not an instance")
+            yield Skipped(item(record).here(), record.problem or "no conversation")
 
 
-def _instance(record: Record) -> Iterator[Event]:
+def _held(record: Record) -> Iterator[Event]:
     one = item(record)
-    ident = one.value["instance_id"]
-    yield SessionStart(one.here("/instance_id"), str(ident))
+    ident = one.value.get("instance_id")
+    if isinstance(ident, str | int):
+        yield SessionStart(one.here("/instance_id"), str(ident))
     yield from _events(lambda: listed(record))
     match one.value.get("test_result"):
         case {"git_patch": str(patch)} if patch.strip():
