@@ -32,18 +32,22 @@ def sent(action: str, args: Json, value: Json) -> tuple[str, str, Any, str]:
 
 
 def call_id(value: Json) -> str:
+    """The id that the model gave the call."""
     return words(at_place(value, "/tool_call_metadata/tool_call_id"))
 
 
 def response(value: Json) -> str:
+    """The answer of the model that an action came of."""
     return words(of_response(value, "id")) if "action" in value else ""
 
 
 def of_response(value: Json, key: str) -> Any:
+    """What the answer says of itself."""
     return at_place(value, f"{RESPONSE}/{key}")
 
 
 def at_place(value: Any, path: str) -> Any:
+    """What stands at a pointer, or None."""
     try:
         return resolve(value, path)
     except LookupError:

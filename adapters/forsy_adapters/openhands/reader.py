@@ -8,21 +8,22 @@ from forsy_retrace.events import (
     Delegation,
     Event,
     Fact,
+    Meant,
     Message,
     Notice,
     Origin,
     Skipped,
-    Thinking,
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import later, named, parsed, pointer, subagent, words
+from forsy_retrace.sdk import named, parsed, pointer, strings, subagent, words
 
 from . import results
 from .calls import meant
 from .conversation import Folder, Part, briefs
 from .files import Item
-from .shapes import OFFERED, Json, is_event
+from .said import INJECTED, brought, listed, own, prompt, text_in, texts, thought
+from .shapes import Json, is_event
 from .state import opening, totals
 
 DELEGATES = ("task", "delegate")
@@ -31,6 +32,14 @@ LIMITS = ("MaxIterationsReached", "MaxBudgetReached")
 """Codes of errors that say where the client stops by itself."""
 MALFORMED = "_openhands_malformed_tool_call"
 """What stands in the place of arguments that were no JSON."""
+HOSTED = {
+    "read": "Read",
+    "edit": "Edit",
+    "search": "Grep",
+    "execute": "bash",
+    "fetch": "WebFetch",
+}
+"""What the kinds of calls work like of an agent that the client only hosts: they name no tool."""
 STATE = {
     "ConversationStateUpdateEvent": "state of the conversation",
     "CondensationRequest": "a compaction was asked for",
@@ -44,18 +53,6 @@ STATE = {
 """Events that tell no act, and why they are left out."""
 TURNS = ("MessageEvent", "ObservationEvent")
 """Events that tell whose turn it is next."""
-OWN = later(
-    r"I received your image, but the currently selected model \("
-    r"|ACP error: |ACP prompt timed out after "
-)
-"""How words begin that the client says in the agent's place."""
-INJECTED = later(
-    r"Your previous response was blocked by the model's content filter\."
-    r"|Parameter '[^'\n]{1,200}' is (?:not allowed for function|expected to be) "
-    r"|Missing required parameters for function '"
-    r"|Function '[^'\n]{1,200}' not found in available tools: "
-)
-"""How words begin that the client itself says in the user's place."""
 
 
 class Reader:
@@ -108,20 +105,18 @@ class Reader:
         system = here.by("system")
         match value["kind"]:
             case "SystemPromptEvent":
-                yield from self._prompt(value, system)
-            case "MessageEvent" if value["source"] == "agent" and (own := _own(value)):
+                yield from prompt(value, system)
+            case "MessageEvent" if value["source"] == "agent" and (ours := own(value)):
                 where = system.below("/llm_message/content/0/text")
-                yield Notice(where, "model error", own)
+                yield Notice(where, "model error", ours)
             case "MessageEvent" if value["source"] == "agent":
-                yield from self._thought(value.get("llm_message"), here.below("/llm_message"))
-                yield from self._texts(
-                    value.get("llm_message"), "content", here.below("/llm_message")
-                )
+                yield from thought(value.get("llm_message"), here.below("/llm_message"))
+                yield from texts(value.get("llm_message"), "content", here.below("/llm_message"))
             case "MessageEvent":
                 yield from self._words(value, here, lane)
             case "ActionEvent":
-                yield from self._thought(value, here)
-                yield from self._texts(value, "thought", here)
+                yield from thought(value, here)
+                yield from texts(value, "thought", here)
                 yield from self._call(value, here, lane)
             case "ObservationEvent":
                 yield from self._observed(value, here, lane)
@@ -132,10 +127,12 @@ class Reader:
                 yield self._result(value, where, text or None, told)
             case "UserRejectObservation":
                 yield from self._rejected(value, here)
+            case "PauseEvent" | "InterruptEvent" | "Condensation" if lane:
+                yield Skipped(system, "a subagent was stopped, or its history compacted")
             case "PauseEvent" if self.is_idle:
                 yield Skipped(system, "a pause where nothing ran")
             case "PauseEvent" | "InterruptEvent":
-                yield Notice(here.by("user" if lane == 0 else here.actor), "interrupted")
+                yield Notice(here.by("user"), "interrupted")
             case "Condensation":
                 yield Notice(system, "compacted")
             case "ConversationErrorEvent":
@@ -150,91 +147,35 @@ class Reader:
             case kind:
                 yield Skipped(system, f"unknown kind of event{named(kind)}")
 
-    def _prompt(self, value: Json, here: Origin) -> Iterator[Event]:
-        match value.get("system_prompt"):
-            case {"text": str(text)} if text.strip():
-                yield Fact(here.below("/system_prompt/text"), "system_prompt", text)
-        tools = value.get("tools")
-        names = [
-            words(one["function"].get("name"))
-            for one in (tools if isinstance(tools, list) else ())
-            if isinstance(one, dict) and isinstance(one.get("function"), dict)
-        ]
-        if names and all(names):
-            yield Fact(here.below("/tools"), "tools", names)
-            yield Fact(here.below("/tools"), "shows", OFFERED)
-
-    def _thought(self, held: Any, here: Origin) -> Iterator[Event]:
-        """Recorded reasoning, once: a provider's blocks are told as one text too."""
-        if not isinstance(held, dict):
-            return
-        if whole := words(held.get("reasoning_content")):
-            yield Thinking(here.below("/reasoning_content"), whole)
-        blocks = held.get("thinking_blocks")
-        for at, block in enumerate(blocks if isinstance(blocks, list) else ()):
-            where = here.below(pointer("thinking_blocks", at))
-            match block:
-                case {"thinking": str(text)} if text.strip():
-                    if text not in whole:
-                        yield Thinking(where.below("/thinking"), text)
-                case _:
-                    yield Skipped(where.by("system"), "hidden reasoning")
-        match held.get("responses_reasoning_item"):
-            case {"summary": list(texts)} if any(words(one) for one in texts):
-                for at, one in enumerate(texts):
-                    if words(one) and one not in whole:
-                        path = pointer("responses_reasoning_item", "summary", at)
-                        yield Thinking(here.below(path), one)
-            case {"encrypted_content": str()}:
-                where = here.below("/responses_reasoning_item")
-                yield Skipped(where.by("system"), "hidden reasoning")
-
-    def _texts(self, held: Any, key: str, here: Origin) -> Iterator[Event]:
-        """What an agent says."""
-        parts = held.get(key) if isinstance(held, dict) else None
-        for at, part in enumerate(parts if isinstance(parts, list) else ()):
-            match part:
-                case {"text": str(text)} if text.strip():
-                    yield Message(here.below(pointer(key, at, "text")), "agent", text)
-
     def _words(self, value: Json, here: Origin, lane: int) -> Iterator[Event]:
         """What stands in the user's place: a person's words, a brief, or the client's own."""
+        base = "/llm_message/content"
         message = value.get("llm_message")
-        parts = message.get("content") if isinstance(message, dict) else None
-        listed = parts if isinstance(parts, list) else []
-        place = here.below("/llm_message/content")
+        parts = listed(message if isinstance(message, dict) else {}, "content")
+        typed = [(at, text) for at, part in enumerate(parts) if (text := text_in(part)).strip()]
         system = here.by("system")
-        texts = [(at, part) for at, part in enumerate(listed) if _text(part).strip()]
         if lane or self.lanes[0].is_agents:
-            if lane == 0 and len(texts) == 1 and not self.is_briefed:
+            if lane == 0 and len(typed) == 1 and not self.is_briefed:
                 self.is_briefed = True
-                path = pointer("llm_message", "content", texts[0][0], "text")
-                yield Fact(system.below(path), "brief", texts[0][1]["text"])
+                at, text = typed[0]
+                yield Fact(system.below(base + pointer(at, "text")), "brief", text)
             yield Skipped(system, "a subagent's brief")
             return
-        if value["source"] != "user" or any(INJECTED.match(_text(part)) for _, part in texts[:1]):
+        if value["source"] != "user" or any(INJECTED.match(text) for _, text in typed[:1]):
             yield Notice(system, "ended", "injected: words of the client")
             return
         if earlier := self.surveys[lane].tree.replaces.get(value["id"]):
             yield Fact(system, "replaces", {"kind": "edited", "message": earlier})
-        shown = results.pictures(listed, place.evidence.pointer)
+        shown = results.pictures(parts, here.below(base).evidence.pointer)
         user = Origin(here.evidence, None, "user", value["id"], here.branch)
-        for at, part in texts:
-            where = user.below(pointer("llm_message", "content", at, "text"))
-            yield Message(where, "user", part["text"], "typed", shown)
+        for at, text in typed:
+            yield Message(user.below(base + pointer(at, "text")), "user", text, "typed", shown)
             shown = ()
         if shown:
-            yield Message(user.below("/llm_message/content"), "user", "", "typed", shown)
-        if skills := [one for one in _listed(value, "activated_skills") if isinstance(one, str)]:
+            yield Message(user.below(base), "user", "", "typed", shown)
+        if skills := list(strings(value.get("activated_skills"))):
             yield Fact(system.below("/activated_skills"), "skills", skills)
-        yield from self._brought(value, system, None)
-
-    def _brought(self, value: Json, here: Origin, call: str | None) -> Iterator[Event]:
-        """What the client puts behind words or a result."""
-        for at, part in enumerate(_listed(value, "extended_content")):
-            if text := _text(part):
-                told = {"text": text} if call is None else {"text": text, "call": call}
-                yield Fact(here.below(pointer("extended_content", at, "text")), "brought", told)
+        yield from brought(value, system, None)
 
     def _call(self, value: Json, here: Origin, lane: int) -> Iterator[Event]:
         tool, ident = words(value.get("tool_name")), words(value.get("tool_call_id"))
@@ -285,7 +226,7 @@ class Reader:
             yield ToolResult(
                 result.origin, name, text, *told, changes=files, attachments=shown, end=ended
             )
-            yield from self._brought(value, here.by("system"), name)
+            yield from brought(value, here.by("system"), name)
         else:
             yield result
         folder, path = results.folder_after(observation)
@@ -315,7 +256,7 @@ class Reader:
             yield Message(where.by("user"), "user", text, "rejection", (), call)
 
     def _of_server(self, value: Json, here: Origin) -> Iterator[Event]:
-        """A call of an agent that the client only hosts: told again with each state."""
+        """A call of an agent that the client only hosts (ACP): told again with each state."""
         ident, status = words(value.get("tool_call_id")), words(value.get("status"))
         if not any(ids[1] == ident for ids in self.open.values()):
             if ident in self.calls.issued:
@@ -323,11 +264,12 @@ class Reader:
                 return
             name = str(self.calls.issue(ident, value["id"]))
             self.open[name] = "", ident
-            sent = value.get("raw_input")
+            sent, kind = value.get("raw_input"), words(value.get("tool_kind"))
             held = sent if isinstance(sent, dict | str) else None
             path = "/raw_input" if held is not None else ""
-            title = here.below("/title").evidence.pointer
-            yield ToolCall(here.below(path), name, words(value.get("title")), held, title)
+            place = here.below("/tool_kind").evidence.pointer if kind else None
+            like = Meant(HOSTED[kind], held) if kind in HOSTED else None
+            yield ToolCall(here.below(path), name, kind, held, place, like)
         if status not in ("completed", "failed"):
             yield Skipped(here.by("system"), "state of a call")
             return
@@ -336,14 +278,6 @@ class Reader:
         where = here.below("/status").evidence.pointer
         told = Verdict("ok" if status == "completed" else "failed", "status", where)
         yield self._result(value, here.below("/raw_output" if text is not None else ""), text, told)
-
-
-def _own(value: Json) -> str:
-    """What the client says in the agent's place: it names no answer of a model."""
-    match value.get("llm_message"):
-        case {"content": [{"text": str(text)}, *_]} if not value.get("llm_response_id"):
-            return text if OWN.match(text) else ""
-    return ""
 
 
 def _arguments(value: Json) -> tuple[Any, str]:
@@ -363,12 +297,3 @@ def _of(end: ToolResult, name: str, here: Origin) -> ToolResult:
     """The end of a command that ran on, under the name of the call that ran it."""
     where = Origin(end.origin.evidence, None, here.actor, None, here.branch)
     return ToolResult(where, name, end.output, end.outcome, end.rule, end.basis, end.exit_code)
-
-
-def _listed(value: Json, key: str) -> list[Any]:
-    held = value.get(key)
-    return held if isinstance(held, list) else []
-
-
-def _text(part: Any) -> str:
-    return words(part.get("text")) if isinstance(part, dict) else ""
