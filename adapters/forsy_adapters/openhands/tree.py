@@ -1,6 +1,6 @@
 """Which events stand on lines of the conversation that were left.
 
-Since 1.40 an event names the one before it, and the state the one that the conversation goes on
+Since 1.31 an event names the one before it, and the state the one that the conversation goes on
 from; before, each stands behind the last.
 """
 
