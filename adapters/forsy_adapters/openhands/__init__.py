@@ -17,6 +17,7 @@ from .shapes import (
     OFFERED,
     is_first,
     is_holder,
+    is_old_event,
     is_old_first,
     is_old_session,
     is_state,
@@ -79,7 +80,12 @@ def sniff(source: Source) -> bool:
     if is_page(source):
         return False  # a copy of events that lie beside it
     first = [record.value for record in source.head[:BEFORE]]
-    return any(test(value) for value in first[:1] for test in FIRST) or any(map(is_first, first))
+    listed = len(first) > 1 and all(map(is_old_event, first))
+    return (
+        listed
+        or any(test(value) for value in first[:1] for test in FIRST)
+        or any(map(is_first, first))
+    )
 
 
 def read(source: Source) -> Iterator[Event]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from forsy_retrace.events import Meant
+from forsy_retrace.sdk import words
 
 EDITORS = ("file_editor", "str_replace_editor", "planning_file_editor", "edit")
 COMMANDS = {
@@ -31,3 +32,11 @@ def meant(tool: str, sent: Any, shows_folder: bool) -> Meant | None:
             if is_input is True or is_input == "true":
                 return Meant("write_stdin", {"chars": line})
     return None
+
+
+def closing(tool: str, sent: Any, args: dict[str, Any]) -> Meant | None:
+    """The words with which an agent ends its work, where what was sent does not hold them."""
+    if tool != "finish" or (isinstance(sent, dict) and words(sent.get("message"))):
+        return None
+    said = words(args.get("final_thought"), args.get("thought"))
+    return Meant("finish", {"message": said}) if said else None

@@ -28,9 +28,9 @@ from forsy_retrace.sdk import (
     words,
 )
 
-from .calls import meant
+from .calls import closing, meant
 from .files import Item
-from .old_results import changes, ended
+from .old_results import changes, ended, shown
 from .old_sent import MESSAGE, RESPONSE, at_place, call_id, of_response, response, sent
 from .old_survey import Survey
 from .shapes import OFFERED, Json, is_bare, is_old_event
@@ -50,6 +50,15 @@ USAGE = {
     "completion_tokens": "output_tokens",
     "cache_read_tokens": "cached_input_tokens",
     "cache_write_tokens": "cache_creation_input_tokens",
+}
+
+
+ANSWERED = {
+    # The same, as the answer of a model tells it.
+    "prompt_tokens": "input_tokens",
+    "completion_tokens": "output_tokens",
+    "cache_read_input_tokens": "cached_input_tokens",
+    "cache_creation_input_tokens": "cache_creation_input_tokens",
 }
 
 
@@ -153,7 +162,7 @@ class OldReader:
         yield from self._said(action, args, value, here)
         tool, place, asked, path = sent(action, args, value)
         name = str(self.calls.issue(call_id(value), ident, here.evidence.pointer))
-        like = meant(tool, asked, ident in self.found.folders)
+        like = meant(tool, asked, ident in self.found.folders) or closing(tool, asked, args)
         named_at = here.below(place).evidence.pointer
         yield ToolCall(here.below(path), name, tool, asked, named_at, like)
         self.open[ident] = name, asked, value
@@ -175,7 +184,7 @@ class OldReader:
                 path = f"{RESPONSE}/model"
                 yield Fact(here.below(path), "model", model)
             if not self.found.totals:
-                used = counts(at_place(value, f"{RESPONSE}/usage"), USAGE)
+                used = counts(at_place(value, f"{RESPONSE}/usage"), ANSWERED)
                 if used:
                     where = here.below(f"{RESPONSE}/usage")
                     yield Fact(where, "usage", used)
@@ -188,7 +197,7 @@ class OldReader:
         system, cause = here.by("system"), number(value.get("cause"))
         extras = value.get("extras")
         held = extras if isinstance(extras, dict) else {}
-        text = value.get("content") if isinstance(value.get("content"), str) else None
+        text, path = shown(value)
         state = held.get("agent_state") if kind == "agent_state_changed" else None
         if state == "finished" and (name := self._handed_in()):
             where = here.below("/extras/agent_state")
@@ -205,19 +214,17 @@ class OldReader:
         elif kind in OBSERVED or (found := self._of(kind, cause)) is None:
             yield Skipped(system, f"of the client{named(kind)}")
         else:
-            name, _, action = found
+            name, asked, _ = found
             if self.lanes and self.lanes[-1][0] == name:
                 if own := self._handed_in():
                     yield ToolResult(here, own, None)
                 self.lanes.pop()
                 here = here.by(self.lanes[-1][1] if self.lanes else "agent")
             told = ended(value, here.evidence.pointer)
-            made = tuple(changes(action, held, here.evidence.pointer))
+            made = tuple(changes(asked, value, here.evidence.pointer))
             end = self.found.ends.get(-1 if cause is None else cause)
             yield ToolResult(
-                Origin(
-                    here.below("/content" if text is not None else "").evidence, None, here.actor
-                ),
+                Origin(here.below(path).evidence, None, here.actor),
                 name,
                 text,
                 *told,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Change, Outcome
@@ -13,6 +14,9 @@ from .shapes import Json
 
 NOT_DONE = "ERROR:\n"
 """How what the editor tells begins where it did nothing."""
+SAID = "formatted_output_and_error"
+"""What the editor said, where the content is the patch."""
+CHANGING = ("str_replace", "insert", "undo_edit")
 ERRORS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ("interrupted-by-user", later(r"Stop button pressed\."), "interrupted"),
 )
@@ -20,8 +24,10 @@ ERRORS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
 
 def ended(value: Json, base: str) -> Verdict:
     """How a call ended."""
-    extras, text = value.get("extras"), words(value.get("content"))
+    extras = value.get("extras")
+    text, place = shown(value)
     held = extras if isinstance(extras, dict) else {}
+    text = text or ""
     match value.get("observation"):
         case "run":
             return _ran(held, base)
@@ -33,7 +39,7 @@ def ended(value: Json, base: str) -> Verdict:
         case "user_rejected":
             return Verdict("rejected", "rejected-by-user", f"{base}/observation")
         case "edit" | "read" | "write" if text.startswith(NOT_DONE):
-            return Verdict("failed", "editor-error", f"{base}/content")
+            return Verdict("failed", "editor-error", base + place)
         case "browse":
             if isinstance(held.get("error"), bool):
                 return _flagged(held["error"], f"{base}/extras/error")
@@ -62,19 +68,31 @@ def _ran(extras: Json, base: str) -> Verdict:
     return Verdict("failed" if code else "ok", "exit-code", base + where, code)
 
 
-def changes(action: Json, extras: Json, base: str) -> Iterator[Change]:
+def shown(value: Json) -> tuple[str | None, str]:
+    """What the agent saw of a result, and where it stands: an edit of early 2025 has its patch first."""
+    extras = value.get("extras")
+    told = extras.get(SAID) if isinstance(extras, dict) else None
+    if value.get("observation") == "edit" and isinstance(told, str):
+        return told, f"/extras/{SAID}"
+    text = value.get("content")
+    return (text, "/content") if isinstance(text, str) else (None, "")
+
+
+def changes(asked: Any, value: Json, base: str) -> Iterator[Change]:
     """What the editor did to a file: its patch, or all of it."""
-    args = action.get("args")
-    match extras, args:
-        case {"path": str(path), "new_content": str(after)}, {
-            "command": "create",
-            "file_text": sent,
-        }:
-            if after == sent:
-                yield Change(path, "created", after=after, pointer=f"{base}/extras/new_content")
-        case {"path": str(path), "diff": str(diff)}, {
-            "command": "str_replace" | "insert" | "undo_edit"
-        }:
-            pieces = tuple(hunks(diff.splitlines()[2:]))
-            if pieces:
-                yield Change(path, "modified", pieces, pointer=f"{base}/extras/diff")
+    extras = value.get("extras")
+    held = extras if isinstance(extras, dict) else {}
+    command = asked.get("command") if isinstance(asked, dict) else None
+    path = words(held.get("path"))
+    if value.get("observation") != "edit" or not path:
+        return
+    if command == "create":
+        after = held.get("new_content")
+        if isinstance(after, str) and after == asked.get("file_text"):
+            yield Change(path, "created", after=after, pointer=f"{base}/extras/new_content")
+    elif command in CHANGING:
+        key, where = ("content", "/content") if SAID in held else ("diff", "/extras/diff")
+        patch = words((value if key == "content" else held).get(key))
+        pieces = tuple(hunks(patch.splitlines()[2:])) if patch.startswith("--- ") else ()
+        if pieces:
+            yield Change(path, "modified", pieces, pointer=base + where)
