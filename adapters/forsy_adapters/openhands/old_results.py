@@ -69,7 +69,7 @@ def _ran(extras: Json, base: str) -> Verdict:
 
 
 def shown(value: Json) -> tuple[str | None, str]:
-    """What the agent saw of a result, and where it stands: an edit of early 2025 has its patch first."""
+    """What the agent saw of a result, and where it stands: beside the patch in early 2025."""
     extras = value.get("extras")
     told = extras.get(SAID) if isinstance(extras, dict) else None
     if value.get("observation") == "edit" and isinstance(told, str):
