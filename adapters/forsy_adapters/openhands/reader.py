@@ -64,8 +64,11 @@ class Reader:
         self.surveys = [one.survey() for one in self.lanes]
         self.parts = [part for lane, one in enumerate(agents, 1) for part in one.parts(lane)]
         self.calls = Calls()
-        self.open: dict[str, tuple[str, str]] = {}
-        """Calls without a result: the ids of the action and of the call, as logged."""
+        self.actions: dict[str, str] = {}
+        """Calls without a result, by the ids of their actions."""
+        self.open: dict[str, list[str]] = {}
+        """The same by the ids of the calls, as the model gave them: one may stand twice."""
+        self.asked: dict[str, tuple[str, str]] = {}
         self.seen: set[tuple[int, str]] = set()
         self.actors: dict[int, str] = {0: subagent("", 1)} if main.is_agents else {}
         self.folders: dict[str, str] = {}
@@ -180,7 +183,7 @@ class Reader:
     def _call(self, value: Json, here: Origin, lane: int) -> Iterator[Event]:
         tool, ident = words(value.get("tool_name")), words(value.get("tool_call_id"))
         name = str(self.calls.issue(ident, lane, value["id"]))
-        self.open[name] = value["id"], ident
+        self._waits(name, value["id"], ident)
         sent, path = _arguments(value)
         like = meant(tool, sent, value["id"] in self.surveys[lane].folders)
         where = here.below("/tool_name").evidence.pointer
@@ -236,13 +239,23 @@ class Reader:
 
     def _result(self, value: Json, here: Origin, text: str | None, told: Verdict) -> Event:
         action, ident = words(value.get("action_id")), words(value.get("tool_call_id"))
-        name = next((one for one, ids in self.open.items() if action and ids[0] == action), None)
-        if name is None and not action:
-            name = next((one for one, ids in self.open.items() if ids[1] == ident), None)
+        name = self.actions.get(action)
+        if name is None and ident and not action:
+            name = next(iter(self.open.get(ident, ())), None)
         if name is None:
             return Skipped(here.by("system"), "result without its call")
-        del self.open[name]
+        self._has_ended(name)
         return ToolResult(here, name, text, *told)
+
+    def _waits(self, name: str, action: str, ident: str) -> None:
+        self.actions[action] = name
+        self.open.setdefault(ident, []).append(name)
+        self.asked[name] = action, ident
+
+    def _has_ended(self, name: str) -> None:
+        action, ident = self.asked.pop(name)
+        self.actions.pop(action, None)
+        self.open[ident].remove(name)
 
     def _rejected(self, value: Json, here: Origin) -> Iterator[Event]:
         """A call that was turned down; a person may have said why."""
@@ -258,12 +271,12 @@ class Reader:
     def _of_server(self, value: Json, here: Origin) -> Iterator[Event]:
         """A call of an agent that the client only hosts (ACP): told again with each state."""
         ident, status = words(value.get("tool_call_id")), words(value.get("status"))
-        if not any(ids[1] == ident for ids in self.open.values()):
+        if not self.open.get(ident):
             if ident in self.calls.issued:
                 yield Skipped(here.by("system"), "repeated call")
                 return
             name = str(self.calls.issue(ident, value["id"]))
-            self.open[name] = "", ident
+            self._waits(name, value["id"], ident)
             sent, kind = value.get("raw_input"), words(value.get("tool_kind"))
             held = sent if isinstance(sent, dict | str) else None
             path = "/raw_input" if held is not None else ""
