@@ -25,6 +25,12 @@ def kept(case: Path, folder: Path) -> Path:
     return (folder / "input.json").rename(folder / "base_state.json")
 
 
+def ids_of(log: Path, folder: Path) -> list[str]:
+    """The ids of the traces that come of a log."""
+    found = list(convert(log, "auto", folder / f"{log.parent.name}-{log.stem}-out"))
+    return sorted(one.manifest["trace_id"] for one in found if isinstance(one, Written))
+
+
 def old(folder: Path) -> None:
     """A session from before the SDK, as it lies without a server: its events, and pages of them."""
     shutil.copytree(FIXTURES / "old-session" / "events", folder / "events")
@@ -118,6 +124,19 @@ def test_a_folder_packed_by_the_server_tells_what_the_folder_does(tmp_path: Path
     )
     assert first["trace_id"] == second["trace_id"]
     assert first["summary"] == second["summary"]
+
+
+def test_an_archive_may_hold_several_conversations(tmp_path: Path) -> None:
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        for case in (CASE, AGENTS):
+            kept(case, tmp_path / case.name)
+            for one in sorted((tmp_path / case.name).rglob("*")):
+                if one.is_file():
+                    packed.write(one, one.relative_to(tmp_path).as_posix())
+        packed.writestr("notes/else.json", "{}")
+    alone = [ids_of(tmp_path / case.name / "base_state.json", tmp_path) for case in (CASE, AGENTS)]
+    assert ids_of(path, tmp_path) == sorted(sum(alone, []))
 
 
 def test_events_point_to_their_own_files() -> None:

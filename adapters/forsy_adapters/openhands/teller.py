@@ -30,8 +30,7 @@ def told(source: Source, beside: list[Source]) -> Iterator[Event]:
     value = source.head[0].value if source.head else None
     if source.is_archive:
         yield from (Skipped(one.here(), "the archive itself") for one in items([source]))
-        lead = [one for one in beside if base_of(one.name) == STATE_FILE and not _is_agents(one)]
-        yield from _stored(None, lead[:1], [one for one in beside if one not in lead[:1]])
+        yield from _packed(beside)
     elif is_state(value):
         yield from _stored(None, [source], beside)
     elif is_old_session(value):
@@ -42,6 +41,20 @@ def told(source: Source, beside: list[Source]) -> Iterator[Event]:
         yield from _events(partial(items, in_order([source, *beside])))
     else:
         yield from _alone(source)
+
+
+def _packed(files: list[Source]) -> Iterator[Event]:
+    """Conversations in an archive, a folder each; or the events of one that were given out."""
+    leads = [one for one in files if base_of(one.name) == STATE_FILE and not _is_agents(one)]
+    for lead in leads:
+        folder = lead.name.removesuffix(STATE_FILE)
+        own = [one for one in files if one.name.startswith(folder) and one is not lead]
+        files = [one for one in files if not one.name.startswith(folder)]
+        yield from _stored(None, [lead], [one for one in own if one not in leads])
+    if leads:
+        yield from (Skipped(one.here(), "of no conversation") for one in items(files))
+    else:
+        yield from _stored(None, [], files)
 
 
 def _stored(first: Source | None, states: list[Source], beside: list[Source]) -> Iterator[Event]:
