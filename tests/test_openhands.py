@@ -3,6 +3,7 @@
 import json
 import shutil
 import zipfile
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,7 @@ def test_an_archive_may_hold_several_conversations(tmp_path: Path) -> None:
                     packed.write(one, one.relative_to(tmp_path).as_posix())
         packed.writestr("notes/else.json", "{}")
     alone = [ids_of(tmp_path / case.name / "base_state.json", tmp_path) for case in (CASE, AGENTS)]
-    assert ids_of(path, tmp_path) == sorted(sum(alone, []))
+    assert ids_of(path, tmp_path) == sorted(chain.from_iterable(alone))
 
 
 def test_events_point_to_their_own_files() -> None:
