@@ -19,6 +19,7 @@ SAID = "formatted_output_and_error"
 CHANGING = ("str_replace", "insert", "undo_edit")
 ERRORS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ("interrupted-by-user", later(r"Stop button pressed\."), "interrupted"),
+    ("never-started", later(r"The action has not been executed\b"), "blocked"),
 )
 
 
@@ -69,7 +70,7 @@ def _ran(extras: Json, base: str) -> Verdict:
 
 
 def shown(value: Json) -> tuple[str | None, str]:
-    """What the agent saw of a result, and where it stands: beside the patch in early 2025."""
+    """What the agent saw of a result, and where it stands: beside the patch until 0.22."""
     extras = value.get("extras")
     told = extras.get(SAID) if isinstance(extras, dict) else None
     if value.get("observation") == "edit" and isinstance(told, str):
