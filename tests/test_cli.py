@@ -143,7 +143,7 @@ def test_show_prints_the_steps_one_step_or_a_ground(trace: Path) -> None:
     why = run("show", trace, "--step", 2, "--why", "success", "--source", LOG).stdout
     assert "error-flag" in why
     assert "is_error" in why
-    assert "which says" not in why  # the adapter's own rule, on no page
+    assert "which says  The flag that says" in why
     cause = run("show", trace, "--step", 3, "--why", "caused_by").stdout
     assert re.search(r"^  which says  [A-Z].*\.$", cause, re.M)
 

@@ -207,3 +207,34 @@ def departures(order: Iterable[N]) -> Iterator[tuple[N, bool]]:
         above = node.parent
         yield node, above is not last or (above is not None and above.branch != node.branch)
         last = node
+
+
+class Entry:
+    """An entry of a log that only grows, and names the one before it."""
+
+    def __init__(self, parent: Self | None) -> None:
+        self.parent = parent
+        self.branch = ""
+        self.visible = False
+        self.goes_on = False
+        """Whether a later entry has taken its branch up."""
+
+
+E = TypeVar("E", bound=Entry)
+
+
+def grown(entries: Sequence[E]) -> None:
+    """Names the branches: the line that ends in the last entry is the visible one."""
+    here: Entry | None = entries[-1] if entries else None
+    while here is not None:
+        here.visible, here = True, here.parent
+    count = 0
+    for entry in entries:
+        above = entry.parent
+        if entry.visible:
+            continue
+        if above is not None and above.branch and not above.goes_on:
+            entry.branch, above.goes_on = above.branch, True
+        else:
+            count += 1
+            entry.branch = f"b{count}"

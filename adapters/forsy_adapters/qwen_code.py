@@ -30,6 +30,7 @@ from forsy_retrace.source import Record, Source
 from ._gemini.changes import changes, is_amended
 from ._gemini.outcome import verdict
 from ._gemini.told import Told, media, renamed
+from ._trees import Entry, grown
 
 SHOWS = Shows(
     words="yes",
@@ -121,21 +122,18 @@ def _is_ours(value: Any) -> bool:
     return False
 
 
-class Node:
+class Node(Entry):
     """A record's place in the tree."""
 
     def __init__(self, number: int, above: "Node | None", is_user: bool, ident: str) -> None:
-        self.number, self.above, self.is_user, self.ident = number, above, is_user, ident
-        self.is_visible = False
-        self.goes_on = False
-        """Whether a later record has taken its branch up."""
-        self.branch = ""
+        super().__init__(above)
+        self.number, self.is_user, self.ident = number, is_user, ident
 
     def before(self) -> "Node | None":
         """The nearest human's message above."""
-        one = self.above
+        one = self.parent
         while one is not None and not one.is_user:
-            one = one.above
+            one = one.parent
         return one
 
 
@@ -161,18 +159,10 @@ class Tree:
         self._name(list(nodes.values()))
 
     def _name(self, nodes: list[Node]) -> None:
-        here: Node | None = nodes[-1] if nodes else None
-        while here is not None:
-            here.is_visible, here = True, here.above
-        count = 0
+        grown(nodes)
         first: dict[Node | None, Node] = {}
         for node in nodes:
-            if not node.is_visible:
-                if node.above is not None and node.above.branch and not node.above.goes_on:
-                    node.branch, node.above.goes_on = node.above.branch, True
-                else:
-                    count += 1
-                    node.branch = f"b{count}"
+            if node.branch:
                 self.branches[node.number] = node.branch
             if node.is_user:
                 if (earlier := first.get(node.before())) is not None:

@@ -100,9 +100,7 @@ class Reader:
             briefed = briefed or message.get("role") == "user"
             yield from told or [Skipped(here, "empty message")]
 
-    def _message(
-        self, message: Json, here: Origin, briefed: bool, alone: bool
-    ) -> Iterator[Event]:
+    def _message(self, message: Json, here: Origin, briefed: bool, alone: bool) -> Iterator[Event]:
         match message:
             case {"metadata": {"displayRole": "error"}}:
                 text = "\n".join(_texts(message))

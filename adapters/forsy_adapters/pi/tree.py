@@ -6,6 +6,7 @@ from forsy_retrace.events import Origin, ToolResult
 from forsy_retrace.sdk import number, order, when, words
 from forsy_retrace.source import Source
 
+from .._trees import Entry, grown
 from .results import answer, ended
 
 Json = dict[str, Any]
@@ -24,18 +25,15 @@ def is_header(value: Any) -> bool:
     return False
 
 
-class Node:
+class Node(Entry):
     """An entry's place in the tree."""
 
     def __init__(self, place: int, value: Json, parent: "Node | None") -> None:
-        self.place, self.parent = place, parent
+        super().__init__(parent)
+        self.place = place
         self.ident = value["id"]
         message = value.get("message")
         self.role = message.get("role") if isinstance(message, dict) else None
-        self.branch = ""
-        self.visible = False
-        self.goes_on = False
-        """Whether a later entry has taken its branch up."""
         self.after: Node | None = (
             parent if parent is None or parent.role is not None else parent.after
         )
@@ -124,20 +122,11 @@ def _parent(value: Json, tree: dict[str, Node], last: Node | None) -> Node | Non
 
 
 def _grown(found: Survey, nodes: list[Node]) -> None:
-    """Names the branches: the line that ends in the last entry is the visible one."""
-    here: Node | None = nodes[-1] if nodes else None
-    while here is not None:
-        here.visible, here = True, here.parent
-    count = 0
+    """Names the branches, and tells what the user typed anew."""
+    grown(nodes)
     begun: dict[Node | None, Node] = {}
     for node in nodes:
-        above = node.parent
-        if not node.visible:
-            if above is not None and above.branch and not above.goes_on:
-                node.branch, above.goes_on = above.branch, True
-            else:
-                count += 1
-                node.branch = f"b{count}"
+        if node.branch:
             found.branches[node.place] = node.branch
         if node.role == "user":
             if (earlier := begun.get(node.after)) is not None:
