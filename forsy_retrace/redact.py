@@ -332,7 +332,11 @@ def masked(value: Any, masker: Masker, key: str = "", *, ours: bool = True) -> A
 def _masked(value: Any, masker: Masker, key: str, shapes: Shapes) -> Any:
     match value:
         case str():
-            return value if _is_structural(key, value, shapes) else masker.mask(value, key)
+            if _is_structural(key, value, shapes):
+                return value
+            if key == "actor" and (named := A_SUBAGENT.fullmatch(value)):
+                return f"subagent:{masker.mask(named[1])}_{named[2]}"
+            return masker.mask(value, key)
         case dict():
             new = {}
             is_same = True
@@ -350,6 +354,8 @@ def _masked(value: Any, masker: Masker, key: str, shapes: Shapes) -> Any:
     return value
 
 
+A_SUBAGENT = later(r"subagent:(.*)_(\d+)", re.S)
+"""An actor whose kind is the log's word: its number is ours, whatever a secret takes along."""
 WORDLESS = frozenset((int, bool, float, type(None)))
 """What holds no text."""
 

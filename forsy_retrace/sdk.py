@@ -251,11 +251,15 @@ def named(kind: Any) -> str:
 
 
 UNNAMED = later(r"[^\w.-]")
+LONGEST_KIND = 40
 
 
 def subagent(kind: str, number: int) -> str:
-    """The actor for a session's subagent of that number; its kind is in the log's own words."""
-    return f"subagent:{UNNAMED.sub('-', kind)[:40] or 'agent'}_{number}"
+    """The actor for a session's subagent of that number; its kind is in the log's own words, unless
+    these are longer than any kind is: a part of a text could not be masked.
+    """
+    named = kind if 0 < len(kind) <= LONGEST_KIND else "agent"
+    return f"subagent:{UNNAMED.sub('-', named)}_{number}"
 
 
 def a_log_of(form: str, harness: str = "") -> str:

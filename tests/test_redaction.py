@@ -30,6 +30,7 @@ from forsy_retrace.redaction.engine import Literals, compile_users, optional
 from forsy_retrace.redaction.scan import rules
 from forsy_retrace.redaction.spread import Spread
 from forsy_retrace.redaction.views import views
+from forsy_retrace.sdk import subagent
 
 BENCH = Path(__file__).resolve().parents[2] / "shared" / "secrets"
 ALNUM = string.ascii_letters + string.digits
@@ -3047,3 +3048,17 @@ def test_what_no_other_sample_holds_is_masked_too(
 ) -> None:
     for _ in range(5):
         assert mask(text.format(make())) == text.format(masked)
+
+
+def test_a_subagents_kind_is_masked_and_its_number_stays() -> None:
+    key = "ghp_" + "R7k2Vn9QxW4mZp8LtY6sBd3FhJ5cGa1eUo0i"
+    told = [subagent(kind, 7) for kind in (key, key + "x", "explore")]
+    masker = Masker()
+    for one in told:
+        masker.learn(one)
+    masker.seal()
+    assert [masked({"actor": one}, masker)["actor"] for one in told] == [
+        "subagent:[CREDENTIAL_1]_7",
+        "subagent:agent_7",
+        "subagent:explore_7",
+    ]
