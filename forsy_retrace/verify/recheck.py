@@ -78,7 +78,7 @@ class _Whole(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _times(whole: _Whole) -> frozenset[str | None]:
-    """Every moment that a record names, in our writing."""
+    """Every moment that a record names, in our writing; a figure may stand as a text."""
     found: set[str | None] = set()
     held = [whole.record]
     while held:
@@ -87,7 +87,7 @@ def _times(whole: _Whole) -> frozenset[str | None]:
             held.extend(one.values())
         elif isinstance(one, list):
             held.extend(one)
-        elif isinstance(one, str) and isinstance(inner := opened(one), (dict, list)):
+        elif isinstance(one, str) and isinstance(inner := opened(one), (dict, list, int)):
             held.append(inner)
         else:
             found.add(when(one))
