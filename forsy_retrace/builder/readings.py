@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from forsy_retrace.dialects import text_of_bytes
 from forsy_retrace.evidence import Evidence, Grade, Ground
 from forsy_retrace.patterns import later
+from forsy_retrace.sdk import parsed
 
 
 class Reading(NamedTuple):
@@ -26,11 +27,15 @@ class Reading(NamedTuple):
     """Where in a text stands what is read of it."""
     is_bytes: bool = False
     """The value is bytes, as numbers or in base64."""
+    is_json: bool = False
+    """The value is the JSON of a text."""
 
     def of(self, value: Any) -> Any:
         """What is read of the value at a place."""
         if self.is_bytes:
             return text_of_bytes(value)
+        if self.is_json:
+            return parsed(value) if isinstance(value, str) else None
         if self.part is not None and isinstance(value, str):
             return "".join(self.part.findall(value))
         if not (self.without and isinstance(value, dict)):
@@ -84,6 +89,12 @@ ROWS = (
         "All that a command printed, as its client told it piece by piece, where the record of its end is cut.",
         within=False,
         is_bytes=True,
+    ),
+    Reading(
+        "text-in-json",
+        "A text that its client keeps as JSON, with quotes around it.",
+        within=False,
+        is_json=True,
     ),
     Reading(
         "without-sources",
