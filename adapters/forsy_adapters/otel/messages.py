@@ -1,0 +1,98 @@
+"""What a model was given and what it said.
+
+Messages stand as JSON in one attribute, flattened into many, or in events of the span. Learnt from
+what Pydantic AI 2.68, Microsoft's Agent Framework 1.23, Strands Agents 1.62, OpenInference (for the
+Agents SDK 2.6, for LangChain 0.1.80), OpenLLMetry 0.49 and 0.62 and the Vercel AI SDK 6 write.
+"""
+
+from collections.abc import Iterator
+
+from forsy_retrace.sdk import opened, pointer, words
+
+from .flat import flattened
+from .parts import FORMS, Part, Role, content, formed, message, result
+from .spans import Leaf, Span
+
+SAID_BY: dict[str, Role] = {
+    # Events that hold a message each, until the conventions' version 1.36.
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+}
+CHOICE = "gen_ai.choice"
+
+
+def given(span: Span) -> list[Part]:
+    """All that a model was given, the history too."""
+    held = span.attributes
+    for name in ("gen_ai.input.messages", "ai.prompt.messages"):
+        if name in held:
+            return list(messages(held[name], "user"))
+    for prefix in ("llm.input_messages.", "gen_ai.prompt."):
+        if found := list(flattened(held, prefix, "user")):
+            return found
+    return [part for one in span.happened for part in _of_event(one.name, one.attributes)]
+
+
+def said(span: Span) -> list[Part]:
+    """What a model answered."""
+    held = span.attributes
+    if "gen_ai.output.messages" in held:
+        return list(messages(held["gen_ai.output.messages"], "assistant"))
+    if found := list(_of_vercel(held)):
+        return found
+    for prefix in ("llm.output_messages.", "gen_ai.completion."):
+        if found := list(flattened(held, prefix, "assistant")):
+            return found
+    choices = (one.attributes for one in span.happened if one.name == CHOICE)
+    return [
+        part
+        for choice in choices
+        if "message" in choice
+        for part in content(choice["message"].value, choice["message"].pointer, "assistant")
+    ]
+
+
+def instructions(leaf: Leaf) -> list[Part]:
+    """The parts of `gen_ai.system_instructions`."""
+    return list(content(leaf.value, leaf.pointer, "system"))
+
+
+def messages(leaf: Leaf, otherwise: Role) -> Iterator[Part]:
+    """A list of messages in one attribute."""
+    held = opened(leaf.value) if isinstance(leaf.value, str) else None
+    if not isinstance(held, list):
+        yield Part("cut", None, leaf.value, leaf.pointer)
+        return
+    for index, one in enumerate(held):
+        if isinstance(one, dict):
+            yield from message(one, leaf.pointer + pointer(index), otherwise)
+
+
+def _of_vercel(held: dict[str, Leaf]) -> Iterator[Part]:
+    """The answer of the Vercel AI SDK: reasoning, text or object, calls."""
+    for name, kind in (("ai.response.reasoning", "thinking"), ("ai.response.text", "text")):
+        leaf = held.get(name)
+        if leaf is not None and words(leaf.value):
+            yield Part("thinking" if kind == "thinking" else "text", "assistant", *leaf)
+    leaf = held.get("ai.response.object")
+    if leaf is not None and words(leaf.value):
+        yield Part("text", "assistant", *leaf)
+    leaf = held.get("ai.response.toolCalls")
+    listed = opened(leaf.value) if leaf is not None and isinstance(leaf.value, str) else None
+    for index, call in enumerate(listed if isinstance(listed, list) else ()):
+        if leaf is not None and isinstance(call, dict):
+            yield formed(call, leaf.pointer + pointer(index), "assistant", FORMS["tool-call"])
+
+
+def _of_event(name: str, held: dict[str, Leaf]) -> Iterator[Part]:
+    """A message that an event holds."""
+    role, leaf = SAID_BY.get(name), held.get("content")
+    if role is None or leaf is None:
+        return
+    ident = held.get("id")
+    if role == "tool" and ident is not None:
+        yield result(leaf.value, leaf.pointer, words(ident.value))
+    else:
+        yield from content(leaf.value, leaf.pointer, role)

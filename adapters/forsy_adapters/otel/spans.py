@@ -1,0 +1,241 @@
+"""Spans and their attributes: of OTLP in JSON, in camel or snake case, or as an SDK prints each."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from forsy_retrace.events import Origin
+from forsy_retrace.sdk import number, opened, pointer, resolve, when, words
+from forsy_retrace.source import Record
+
+Json = dict[str, Any]
+
+RESOURCES = ("resourceSpans", "resource_spans")
+SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+"""The last of them before OTLP 0.19."""
+SPANS = ("spans",)
+SCOPE = ("/scope/name", "/instrumentationLibrary/name")
+SIGNALS = ("resourceLogs", "resource_logs", "resourceMetrics", "resource_metrics")
+
+# Where things stand in a span: in OTLP's two cases, and as the SDK for Python prints one.
+TRACE = ("/traceId", "/trace_id", "/context/trace_id")
+ID = ("/spanId", "/span_id", "/context/span_id")
+PARENT = ("/parentSpanId", "/parent_span_id", "/parent_id")
+BEGAN = ("/startTimeUnixNano", "/start_time_unix_nano", "/start_time")
+ENDED = ("/endTimeUnixNano", "/end_time_unix_nano", "/end_time")
+CODE = ("/status/code", "/status/status_code")
+WHY = ("/status/message", "/status/description")
+DROPPED = ("/droppedAttributesCount", "/dropped_attributes_count")
+
+FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
+VALUES = {
+    form: key
+    for key in ("string", "bool", "int", "double", "array", "kvlist", "bytes")
+    for form in (f"{key}Value", f"{key}_value")
+}
+"""How the type of an attribute's value is named."""
+TREES = ("kvlist", "bytes")
+DETAILS = "gen_ai.client.inference.operation.details"
+"""The event that holds attributes of its span, where those are too long for one."""
+EXCEPTION = "exception"
+
+
+class Leaf(NamedTuple):
+    """The value of an attribute: a text, number or truth value, or a list of leaves."""
+
+    value: Any
+    pointer: str
+
+
+def each(leaf: Leaf | None) -> list[Leaf]:
+    """The leaves of a list, or the one."""
+    if leaf is None:
+        return []
+    return leaf.value if isinstance(leaf.value, list) else [leaf]
+
+
+def listed_in(leaf: Leaf) -> list[Leaf]:
+    """The leaves of a list that a text holds as JSON, or the one."""
+    held = opened(leaf.value) if isinstance(leaf.value, str) and leaf.value[:1] == "[" else None
+    if not isinstance(held, list):
+        return [leaf]
+    return [Leaf(one, leaf.pointer + pointer(index)) for index, one in enumerate(held)]
+
+
+class Happened(NamedTuple):
+    """An event of a span: its name and its attributes."""
+
+    name: str
+    attributes: dict[str, Leaf]
+
+
+def place(value: Json, paths: tuple[str, ...]) -> tuple[str, Any]:
+    """The first of several places that an object has, and what stands there."""
+    for path in paths:
+        try:
+            return path, resolve(value, path)
+        except LookupError:
+            continue
+    return paths[0], None
+
+
+def listed(value: Any, keys: tuple[str, ...], base: str) -> Iterator[tuple[Json, str]]:
+    """The objects of a list that an object holds, and where they stand."""
+    if not isinstance(value, dict):
+        return
+    key = next((key for key in keys if key in value), keys[0])
+    held = value.get(key)
+    for index, one in enumerate(held if isinstance(held, list) else ()):
+        if isinstance(one, dict):
+            yield one, base + pointer(key, index)
+
+
+def attributes(value: Any, base: str) -> dict[str, Leaf]:
+    """The attributes of a span, event or resource; of values in a tree none."""
+    held = value.get("attributes") if isinstance(value, dict) else None
+    if isinstance(held, dict):
+        return {key: _plain(one, base + pointer("attributes", key)) for key, one in held.items()}
+    found: dict[str, Leaf] = {}
+    for one, where in listed(value, ("attributes",), base):
+        match one:
+            case {"key": str(key), "value": dict(inner)} if len(inner) == 1:
+                form = next(iter(inner))
+                leaf = _leaf(VALUES.get(form, ""), inner[form], f"{where}/value/{form}")
+                if leaf is not None:
+                    found.setdefault(key, leaf)
+    return found
+
+
+def _leaf(kind: str, value: Any, where: str) -> Leaf | None:
+    match kind, value:
+        case "string", str():
+            return Leaf(value, where)
+        case "int", str() | int() if (figure := whole(value)) is not None:
+            return Leaf(figure, where)
+        case "bool" | "double", bool() | int() | float():
+            return Leaf(value, where)
+        case "array", {"values": list(values)}:
+            found = []
+            for index, one in enumerate(values):
+                form = next(iter(one), "") if isinstance(one, dict) else ""
+                if form and VALUES.get(form) != "array":
+                    below = where + pointer("values", index, form)
+                    found.append(_leaf(VALUES.get(form, ""), one[form], below))
+            return Leaf([leaf for leaf in found if leaf is not None], where)
+    return None
+
+
+def _plain(value: Any, where: str) -> Leaf:
+    """A value as the SDK has it."""
+    if isinstance(value, list):
+        return Leaf([Leaf(one, where + pointer(i)) for i, one in enumerate(value)], where)
+    return Leaf(value, where)
+
+
+def whole(value: Any) -> int | None:
+    """A whole number that may stand as a text, as all of 64 bits do in OTLP."""
+    if isinstance(value, str) and len(value) < 20 and value.isascii() and value.isdecimal():
+        value = int(value)
+    return number(value)
+
+
+def nanos(value: Any) -> int | None:
+    """A moment in nanoseconds; a zero is none."""
+    found = whole(value)
+    if found is None and (at := when(value)) is not None:
+        found = int(datetime.fromisoformat(at).timestamp() * 1e6) * 1000
+    return found or None
+
+
+class Span:
+    """One span of a record."""
+
+    def __init__(self, record: Record, base: str, value: Json, scope: str, service: str) -> None:
+        self.record, self.base, self.value = record, base, value
+        self.scope, self.service = scope, service
+        self.named_at, trace = place(value, TRACE)
+        self.trace, self.id = words(trace), words(place(value, ID)[1])
+        self.parent = words(place(value, PARENT)[1])
+        self.name = words(value.get("name"))
+        self.began, self.ended = nanos(place(value, BEGAN)[1]), nanos(place(value, ENDED)[1])
+        self.code_at, code = place(value, CODE)
+        self.failed = code in FAILED
+        self.is_cut = bool(number(place(value, DROPPED)[1]))
+
+    @property
+    def name_of(self) -> tuple[str, str]:
+        """What tells it from every other span."""
+        return self.trace, self.id or f"{self.record.here.start}{self.base}"
+
+    @cached_property
+    def happened(self) -> list[Happened]:
+        """Its events."""
+        found = listed(self.value, ("events",), self.base)
+        return [Happened(words(one.get("name")), attributes(one, where)) for one, where in found]
+
+    @cached_property
+    def attributes(self) -> dict[str, Leaf]:
+        """Its own, and those that an event holds for it."""
+        found = attributes(self.value, self.base)
+        for one in self.happened:
+            if one.name == DETAILS:
+                found = one.attributes | found
+        return found
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether an attribute is no single value, nor a list of them."""
+        held = [one.get("value") for one, _ in listed(self.value, ("attributes",), "")]
+        forms = (form for one in held if isinstance(one, dict) for form in one)
+        return any(VALUES.get(form) in TREES for form in forms)
+
+    def first(self, names: tuple[str, ...]) -> Leaf | None:
+        """The first of several attributes that it has."""
+        return next((self.attributes[name] for name in names if name in self.attributes), None)
+
+    def told(self, names: tuple[str, ...]) -> Leaf | None:
+        """The first of several attributes that is a text with something in it."""
+        held = (self.attributes.get(name) for name in names)
+        return next((leaf for leaf in held if leaf and words(leaf.value)), None)
+
+    def text(self, names: tuple[str, ...]) -> str:
+        """What that says."""
+        leaf = self.told(names)
+        return words(leaf.value) if leaf else ""
+
+    def error(self) -> Leaf | None:
+        """What it says went wrong: the message of its last exception, or of its status."""
+        path, why = place(self.value, WHY)
+        told = [one.attributes for one in self.happened if one.name == EXCEPTION]
+        leaves: list[Leaf | None]
+        leaves = [held.get("exception.message") for held in reversed(told)]
+        for leaf in (*leaves, Leaf(why, self.base + path)):
+            if leaf is not None and words(leaf.value):
+                return leaf
+        return None
+
+    def at(
+        self, path: str, actor: str, time: Literal["began", "ended", ""] = "", message: str = ""
+    ) -> Origin:
+        """The origin of an event at a pointer of its record, at its begin or end."""
+        nano = {"began": self.began, "ended": self.ended, "": None}[time]
+        return Origin(self.record.here.at(path), when(nano), actor, message or None)
+
+
+def spans(record: Record) -> Iterator[Span]:
+    """The spans of a record, in its order."""
+    match record.value:
+        case {"context": {"trace_id": str(), "span_id": str()}, "attributes": dict()} as printed:
+            yield Span(record, "", printed, "", _service(printed.get("resource"), "/resource"))
+    for resource, at_resource in listed(record.value, RESOURCES, ""):
+        service = _service(resource.get("resource"), at_resource + "/resource")
+        for scope, at_scope in listed(resource, SCOPES, at_resource):
+            name = words(place(scope, SCOPE)[1])
+            for span, where in listed(scope, SPANS, at_scope):
+                yield Span(record, where, span, name, service)
+
+
+def _service(resource: Any, base: str) -> str:
+    leaf = attributes(resource, base).get("service.name")
+    return words(leaf.value) if leaf else ""
