@@ -1,22 +1,18 @@
 """Which files a call changed, by the pieces that the client displays, or showed, by their lines."""
 
 import difflib
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.events import Change, Hunk, Meant
-from forsy_retrace.sdk import later, number, packed, words
+from forsy_retrace.sdk import number, words
 
+from .._kimi.shown import shown
 from .results import blocks
 from .units import Json
 
 MOST_LINES = 2000
 """What differs within a longer piece is not told line by line."""
-LINE = later(r" {0,5}(\d{1,9})\t(.*)", re.S)
-TOTAL = later(r"Total lines in file: (\d{1,9})\.")
-WHOLE = later(r"End of file reached\.")
-CUT = later(r"were truncated\.")
 
 
 def changes(tool: str, sent: Any, value: Json, base: str) -> Iterator[Change]:
@@ -26,7 +22,8 @@ def changes(tool: str, sent: Any, value: Json, base: str) -> Iterator[Change]:
         case "WriteFile" | "StrReplaceFile" if path:
             yield from _changed(tool, path, value, base)
         case "ReadFile" if path:
-            yield from _shown(path, value, base)
+            told = words(value.get("message"))
+            yield from shown(path, words(value.get("output")), told, base + "/output")
 
 
 def meant(tool: str, sent: Any) -> Meant | None:
@@ -107,26 +104,3 @@ def _lines(old: list[str], new: list[str]) -> Iterator[str]:
         else:
             yield from (f"-{line}" for line in old[a:b])
             yield from (f"+{line}" for line in new[c:d])
-
-
-def _shown(path: str, value: Json, base: str) -> Iterator[Change]:
-    """The lines of a file behind their numbers; none where the client cut some of them."""
-    text, told = words(value.get("output")), words(value.get("message"))
-    lines = [LINE.fullmatch(line) for line in text.removesuffix("\n").split("\n")]
-    numbers = [int(line[1]) for line in lines if line]
-    if len(numbers) != len(lines) or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
-        return
-    if CUT.search(told):
-        return
-    total = TOTAL.search(told)
-    last = numbers[-1] if WHOLE.search(told) else None
-    shown = "\n".join(line[2] for line in lines if line)
-    yield Change(
-        path,
-        "shown",
-        shown=packed(shown),
-        start=numbers[0],
-        total=int(total[1]) if total else last,
-        pointer=base + "/output",
-        trimmed=True,
-    )

@@ -156,8 +156,8 @@ class Session:
 
     def _delegated(self, unit: Unit, lane: Lane, call: ToolCall | None) -> Iterator[Event]:
         """That a call started a subagent, told once."""
-        if call is not None and call.call not in self.delegated:
-            self.delegated.add(call.call)
+        if call is not None and lane.actor not in self.delegated:
+            self.delegated.add(lane.actor)
             yield Delegation(unit.here(), call.call, lane.actor)
 
     def _agent(self, unit: Unit, lane: Lane, task: str) -> Iterator[Event]:

@@ -1,0 +1,1 @@
+"""What Kimi CLI and Kimi Code share: how they show a file."""
