@@ -30,6 +30,7 @@ SHOWS = Shows(
     stores=("~/.kimi-code/sessions/*/*/state.json",),
     cannot=(
         "commands that only the client took, such as `/model`",
+        "questions beside the work (`/btw`)",
         "files before and after an edit, which the client keeps apart",
     ),
     tools={

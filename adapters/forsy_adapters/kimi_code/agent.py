@@ -67,10 +67,21 @@ class Agent:
             yield Skipped(here, record.problem or "not an operation")
             return
         line = Line(number, record, value, self.actor, self.found.branches.get(number, ""))
+        if why := self._beside(number):
+            yield Skipped(line.here(), why)
+            return
         told = list(self._told(line))
         yield from told
         if not any(not isinstance(one, Fact) or one.name == "usage" for one in told):
             yield Skipped(line.here(), _why(line.kind))
+
+    def _beside(self, number: int) -> str:
+        """Why a record is left out of a log that tells of a question beside the work."""
+        if self.found.side is None:
+            return ""
+        if number < self.found.side:
+            return "repeated: the main agent's context"
+        return "" if self.is_main else "a question beside the work"
 
     def _told(self, line: Line) -> Iterator[Event]:
         value = line.value
@@ -79,8 +90,10 @@ class Agent:
                 yield from _facts(line, ("app_version", "version"))
             case "turn.prompt" | "turn.steer":
                 yield from self._prompt(line)
-            case "context.append_message":
+            case "context.append_message" if self.is_main:
                 yield from appended(line, self.found.prompts)
+            case "context.append_message":
+                yield Skipped(line.here("/message"), "injected: to a subagent")
             case _ if line.kind == LOOP:
                 event = value.get("event")
                 yield from self._loop(line, event if isinstance(event, dict) else {})

@@ -14,7 +14,7 @@ from .records import is_ours, is_state
 from .survey import Survey
 
 MAIN = "main"
-FACTS = (("cwd", "cwd"), ("title", "title"))
+FACTS = (("cwd", "cwd"), ("workDir", "cwd"), ("title", "title"))
 
 
 def companions(source: Source) -> Iterator[Source]:
@@ -40,14 +40,16 @@ class Session:
             yield from self._alone()
             return
         found = {_agent_of(one): Survey(one) for one in files}
+        copied = found[MAIN].copied if MAIN in found else 0
         for record in self.source.records():
-            yield from self._state(record)
+            yield from self._state(record, copied)
         yield from self._agents(found)
 
     def _alone(self) -> Iterator[Event]:
         found = Survey(self.source)
         agent = Agent(found, "agent", self.calls, {})
-        if found.is_subagents or found.agent not in ("", MAIN):
+        is_main = found.agent in ("", MAIN) or found.side is not None
+        if found.is_subagents or not is_main:
             agent.is_main, agent.is_alone = False, True
         for place, record in enumerate(self.source.records()):
             if not place:
@@ -55,13 +57,17 @@ class Session:
             break
         yield from agent.events()
 
-    def _state(self, record: Record) -> Iterator[Event]:
+    def _state(self, record: Record, copied: int) -> Iterator[Event]:
         here = Origin(record.here, None, "system")
         if not is_state(record.value):
             yield Skipped(here, record.problem or "not of a session")
             return
         ident = words(record.value.get("id"))
-        yield SessionStart(here.below("/id" if ident else ""), ident)
+        before = words(record.value.get("forkedFrom"))
+        yield SessionStart(here.below("/id" if ident else ""), ident, before or None)
+        if before and copied:
+            told = {"of": before, "records": copied}
+            yield Fact(here.below("/forkedFrom"), "shared_prefix", told)
         for key, name in FACTS:
             if words(record.value.get(key)):
                 yield Fact(here.below(pointer(key)), name, record.value[key])
@@ -77,7 +83,7 @@ class Session:
         lanes: dict[str, list[Event]] = {}
         starts: dict[str, Delegation] = {}
         for agent in sorted(found, key=lambda one: one != MAIN):
-            actor = "agent" if agent == MAIN else self.actors[agent]
+            actor = self.actors.get(agent, "agent")
             reader = Agent(found[agent], actor, self.calls, self.actors)
             start = starts.get(actor)
             if start is not None and agent in behind:

@@ -25,6 +25,10 @@ class Survey:
         self.agent = ""
         """The agent's id, where records name it."""
         self.is_subagents = False
+        self.side: int | None = None
+        """Where a question beside the work begins: what stands before is the main agent's."""
+        self.copied = 0
+        """The records before the session's last fork."""
         self.branches: dict[int, str] = {}
         self.spans: list[tuple[int, int]] = []
         """What was taken back, from a record up to another."""
@@ -65,6 +69,10 @@ class Survey:
                 self._turn(line)
             case "context.undo":
                 self._undo(line)
+            case "context.append_message" if self.side is None and _is_side(value):
+                self.side = line.number
+            case "forked":
+                self.copied = line.number
             case "subagent.spawned":
                 self._spawned(value)
             case _ if line.kind == LOOP and isinstance(value.get("event"), dict):
@@ -119,6 +127,14 @@ class Survey:
                 if call in self.asked and (found := AGENT.search(text[:2000])):
                     self.kinds.setdefault(found[1], self.asked[call])
                     self._starts(found[1], call)
+
+
+def _is_side(value: Json) -> bool:
+    """Whether it is the client's word that a question beside the work follows."""
+    match value:
+        case {"message": {"origin": {"variant": "btw"} | {"name": "btw"}}}:
+            return True
+    return False
 
 
 def _kind(sent: Any) -> str:
