@@ -12,7 +12,7 @@ from forsy_retrace.sdk import later, mark_of, named, pointer, words
 
 from .records import Json, Line, origin_of
 
-SHELL = later(r"<([a-z-]{1,40})>(.*)</\1>\s*\Z", re.S)
+SHELL = later(r"<([a-z-]{1,40})>\n?(.*?)\n?</\1>\s*\Z", re.S)
 TASK_ENDED = "notice: background task ended"
 MEDIA = {"imageUrl": "image_url", "audioUrl": "audio_url", "videoUrl": "video_url"}
 """Where a part has what it shows, and where OpenAI's has it."""
