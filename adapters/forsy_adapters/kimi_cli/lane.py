@@ -56,7 +56,7 @@ class Lane:
 
     def begins(self, unit: Unit) -> None:
         """A step begins."""
-        self.message = f"{unit.record.here.file}:{unit.number}"
+        self.message = f"{self.actor}:{unit.number}"
         self.is_unfinished = self.is_counted
 
     def told(self, unit: Unit) -> Iterator[Event]:

@@ -113,8 +113,7 @@ class Agent:
                 yield Skipped(line.here(), "the user went back")
             case "usage.record":
                 if used := counts(value.get("usage"), USAGE):
-                    ident = f"{line.record.here.file}:{line.number}"
-                    yield Fact(line.here("/usage", "system", ident), "usage", used)
+                    yield Fact(line.here("/usage", "system", line.name), "usage", used)
             case "subagent.spawned":
                 yield Skipped(line.here(), "a subagent began, told by its call")
             case _ if self.is_main or self.is_alone:
@@ -145,15 +144,14 @@ class Agent:
         if not self.is_main:
             yield from self._brief(line)
             return
-        ident = f"{line.record.here.file}:{line.number}"
+        ident = line.prompt
         if line.kind == "turn.steer":
             yield from prompt(line, ident, "queued")
             return
         earlier = self.found.replaces.get(line.number)
-        if earlier is not None and is_typed(line):
-            before = f"{line.record.here.file}:{earlier}"
+        if earlier and is_typed(line):
             where = line.here("", "user", ident)
-            yield Fact(where, "replaces", {"kind": "edited", "message": before})
+            yield Fact(where, "replaces", {"kind": "edited", "message": earlier})
         yield from prompt(line, ident)
 
     def _brief(self, line: Line) -> Iterator[Event]:

@@ -79,6 +79,15 @@ class Line(NamedTuple):
     def kind(self) -> str:
         return words(self.value.get("type"))
 
+    @property
+    def prompt(self) -> str:
+        """The id of a prompt, or the place of its record."""
+        return words(self.value.get("promptId"), self.value.get("messageId")) or self.name
+
+    @property
+    def name(self) -> str:
+        return f"{self.actor}:{self.number}"
+
     def here(self, path: str = "", actor: str = "system", message: str | None = None) -> Origin:
         """The origin of an event at a pointer."""
         return Origin(self.record.here.at(path), self.at, actor, message, self.branch)

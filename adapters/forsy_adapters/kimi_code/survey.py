@@ -32,8 +32,8 @@ class Survey:
         self.branches: dict[int, str] = {}
         self.spans: list[tuple[int, int]] = []
         """What was taken back, from a record up to another."""
-        self.replaces: dict[int, int] = {}
-        """A prompt to the earlier one that the user went back to."""
+        self.replaces: dict[int, str] = {}
+        """A prompt to the id of the earlier one that the user went back to."""
         self.started: dict[int, list[str]] = {}
         """Record of a call to the subagents that it started."""
         self.known: set[str] = set()
@@ -42,9 +42,9 @@ class Survey:
         self.background: set[str] = set()
         self.last = -1
         """The record of the last words, if nothing was called behind them."""
-        self.begun: list[int] = []
+        self.begun: list[Line] = []
         """The human's turns that stand."""
-        self.gone: int | None = None
+        self.gone = ""
         """The first turn that was taken back last, until another is begun."""
         self.calls: dict[str, int] = {}
         """Calls to their records."""
@@ -83,16 +83,16 @@ class Survey:
         if isinstance(told, dict) and told.get("kind") == "system_trigger" and not self.begun:
             self.is_subagents = self.is_subagents or told.get("name") == "subagent"
         if is_typed(line):
-            if self.gone is not None:
-                self.replaces[line.number], self.gone = self.gone, None
-            self.begun.append(line.number)
+            if self.gone:
+                self.replaces[line.number], self.gone = self.gone, ""
+            self.begun.append(line)
 
     def _undo(self, line: Line) -> None:
         """The user took back so many turns: they stand on a branch."""
         count = number(line.value.get("count")) or 0
         if not 0 < count <= len(self.begun):
             return
-        first = self.gone = self.begun[-count]
+        first, self.gone = self.begun[-count].number, self.begun[-count].prompt
         del self.begun[-count:]
         name, end = f"b{line.number}", line.number
         while self.spans and self.spans[-1][0] >= first:

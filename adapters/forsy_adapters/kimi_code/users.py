@@ -46,8 +46,7 @@ def appended(line: Line, is_told: bool) -> Iterator[Event]:
         case {"kind": "shell_command", "phase": "input"}:
             yield from _shell(line, body.get("content"))
         case {"kind": "user"} if not is_told and body.get("role") == "user":
-            ident = f"{line.record.here.file}:{line.number}"
-            yield from _words(line, body.get("content"), "/message/content", ident, "typed")
+            yield from _words(line, body.get("content"), "/message/content", line.name, "typed")
         case {"kind": "user" | "skill_activation" | "plugin_command" | "system_trigger"}:
             yield Skipped(line.here("/message"), "repeated: what the turn began with")
         case {"kind": "task" | "background_task"}:
