@@ -190,7 +190,7 @@ class Session:
         """A subagent's own file; of one that was waited for the main file tells the same."""
         agent = beside.agent_of(source)
         is_told = agent in self.found.agents
-        lane = self._lane(_kind(call), agent, Survey(source))
+        lane = self.lanes[agent] if is_told else self._lane(_kind(call), agent, Survey(source))
         lane.report = call.call if call else ""
         for number, record in enumerate(source.records()):
             unit = unit_of(number, record)

@@ -97,8 +97,10 @@ class Agent:
             case _ if line.kind == LOOP:
                 event = value.get("event")
                 yield from self._loop(line, event if isinstance(event, dict) else {})
+            case "turn.cancel" if value.get("target") == "queued":
+                yield Skipped(line.here(), "words that were taken back before they were sent")
             case "turn.cancel":
-                self.why_cut = words(value.get("reason"), "user_cancelled")
+                self.why_cut = words(value.get("reason"))
                 if self.found.ends or not self.is_main:
                     yield Skipped(line.here(), "a turn was cancelled, told at its end")
                 else:
