@@ -20,7 +20,8 @@ def changes(tool: str, sent: Any, value: Json, base: str) -> Iterator[Change]:
     path = words(sent.get("path")) if isinstance(sent, dict) else ""
     match tool:
         case "WriteFile" | "StrReplaceFile" if path:
-            yield from _changed(tool, path, value, base)
+            whole = None if _appends(sent) else sent.get("content")
+            yield from _changed(path, value, base, whole if isinstance(whole, str) else None)
         case "ReadFile" if path:
             told = words(value.get("message"))
             yield from shown(path, words(value.get("output")), told, base + "/output")
@@ -68,19 +69,19 @@ def _todo(item: Any) -> Any:
     return item
 
 
-def _changed(tool: str, path: str, value: Json, base: str) -> Iterator[Change]:
-    """One file, in the pieces that differ; each has its lines before and after."""
+def _changed(path: str, value: Json, base: str, whole: str | None) -> Iterator[Change]:
+    """One file, in the pieces that differ; `whole` is all of it, where the call wrote that."""
     found = [block for _, block in blocks(value) if block.get("type") == "diff"]
     if not found:
         return
     where = base + "/display"
     match found:
-        case [{"old_text": "", "new_text": str()}] if tool == "WriteFile":
-            yield Change(path, "created", tuple(_pieces(found)), pointer=where)
+        case [{"old_text": "", "new_text": str()}] if whole is not None:
+            yield Change(path, "created", after=whole, pointer=where)
         case _ if any(block.get("is_summary") is True for block in found):
-            yield Change(path, "modified", pointer=where)
+            yield Change(path, "modified", after=whole, pointer=where)
         case _:
-            yield Change(path, "modified", tuple(_pieces(found)), pointer=where)
+            yield Change(path, "modified", tuple(_pieces(found)), after=whole, pointer=where)
 
 
 def _pieces(found: list[Json]) -> Iterator[Hunk]:

@@ -50,7 +50,6 @@ class Agent:
         self.report = ""
         """The call that this agent was started by, where it brought no report."""
         self.why_cut = ""
-        self.place = ""
         self.step: str | None = None
         """The step under way: one message of the model."""
         self.briefed = False
@@ -139,7 +138,8 @@ class Agent:
                 if names := list(strings(offered)):
                     yield Fact(line.here("/tools"), "tools", names)
             case "tools.set_active_tools" if not self.found.requests:
-                if names := [one for one in strings(value.get("names")) if "*" not in one]:
+                names = list(strings(value.get("names")))
+                if names and not any("*" in one for one in names):  # `mcp__*` names no tool
                     yield Fact(line.here("/names"), "tools", names)
 
     def _prompt(self, line: Line) -> Iterator[Event]:
@@ -209,20 +209,11 @@ class Agent:
         sent = sent if isinstance(sent, dict | str) else None
         call = self.calls.issue(logged, line.record.here.file, line.number) or logged
         self.open[logged] = (call, tool, sent)
-        yield from self._where(line, event)
         here = line.own("/event" + ("/args" if sent is not None else ""), message)
         yield ToolCall(here, call, tool, sent, "/event/name", meant(tool, sent))
         for agent in self.found.started.get(line.number, ()):
             if agent in self.actors:
                 yield Delegation(line.here("/event"), call, self.actors[agent])
-
-    def _where(self, line: Line, event: Json) -> Iterator[Event]:
-        """Where a command runs, in logs that do not tell it otherwise."""
-        match event.get("display"):
-            case {"cwd": str(folder)} if self.found.is_homeless and self.is_main:
-                if folder and folder != self.place:
-                    self.place = folder
-                    yield Fact(line.here("/event/display/cwd"), "cwd", folder)
 
     def _result(self, line: Line, event: Json) -> Iterator[Event]:
         asked = self.open.pop(words(event.get("toolCallId")), None)

@@ -3,10 +3,11 @@
 import heapq
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
+from typing import Any
 
 from forsy_retrace.calls import Calls
 from forsy_retrace.events import Delegation, Event, Fact, Origin, SessionStart, Skipped
-from forsy_retrace.sdk import pointer, subagent, words
+from forsy_retrace.sdk import pointer, resolve, subagent, words
 from forsy_retrace.source import Record, Source
 
 from .agent import Agent
@@ -43,6 +44,8 @@ class Session:
         copied = found[MAIN].copied if MAIN in found else 0
         for record in self.source.records():
             yield from self._state(record, copied)
+            if not _tells_folder(record.value):
+                yield from _folder(found.get(MAIN), found.values())
         yield from self._agents(found)
 
     def _alone(self) -> Iterator[Event]:
@@ -55,6 +58,7 @@ class Session:
             if not place:
                 yield SessionStart(Origin(record.here, None, "system"), "")
             break
+        yield from _folder(found, [found])
         yield from agent.events()
 
     def _state(self, record: Record, copied: int) -> Iterator[Event]:
@@ -98,6 +102,22 @@ class Session:
             dated.append(_dated(events, (start and start.origin.at) or ""))
         joined = heapq.merge(*dated, key=lambda one: one[0])
         yield from (event for _, event in joined)
+
+
+def _tells_folder(state: Any) -> bool:
+    return isinstance(state, dict) and bool(words(state.get("cwd"), state.get("workDir")))
+
+
+def _folder(lead: Survey | None, found: Iterable[Survey]) -> Iterator[Event]:
+    """Where the session works, where only a later record shows it: all its agents work there."""
+    if lead is None or not lead.is_homeless:
+        return
+    for one in (lead, *found):
+        if one.folder is not None:
+            line, path = one.folder
+            where = Origin(line.record.here.at(path), None, "system")
+            yield Fact(where, "cwd", resolve(line.value, path))
+            return
 
 
 def _agent_of(source: Source) -> str:

@@ -21,7 +21,9 @@ class Survey:
         self.requests = self.ends = self.prompts = False
         """Whether it has requests to the model, ends of turns, records of prompts."""
         self.is_homeless = True
-        """Whether it does not say where the agent works."""
+        """Whether it does not say by itself where the agent works."""
+        self.folder: tuple[Line, str] | None = None
+        """The first record that shows it, and where."""
         self.agent = ""
         """The agent's id, where records name it."""
         self.is_subagents = False
@@ -64,6 +66,7 @@ class Survey:
                 self.ends = True
             case "config.update" if words(value.get("cwd")):
                 self.is_homeless = False
+                self.folder = self.folder or (line, "/cwd")
             case "turn.prompt":
                 self.prompts = True
                 self._turn(line)
@@ -76,7 +79,7 @@ class Survey:
             case "subagent.spawned":
                 self._spawned(value)
             case _ if line.kind == LOOP and isinstance(value.get("event"), dict):
-                self._loop(line.number, value["event"])
+                self._loop(line, value["event"])
 
     def _turn(self, line: Line) -> None:
         told = line.value.get("origin")
@@ -114,10 +117,13 @@ class Survey:
             self.known.add(agent)
             self.started.setdefault(self.calls[call], []).append(agent)
 
-    def _loop(self, place: int, event: Json) -> None:
+    def _loop(self, line: Line, event: Json) -> None:
+        place = line.number
         match event:
             case {"type": "tool.call", "toolCallId": str(call)}:
                 self.calls[call] = place
+                if self.folder is None and _shows_folder(event):
+                    self.folder = (line, "/event/display/cwd")
                 if event.get("name") in STARTS:
                     self.asked[call] = _kind(event.get("args"))
                 self.last = -1
@@ -127,6 +133,14 @@ class Survey:
                 if call in self.asked and (found := AGENT.search(text[:2000])):
                     self.kinds.setdefault(found[1], self.asked[call])
                     self._starts(found[1], call)
+
+
+def _shows_folder(event: Json) -> bool:
+    """Whether a command runs where the session does: it asks for no other place."""
+    match event:
+        case {"args": dict(sent), "display": {"cwd": str(folder)}}:
+            return bool(folder) and "cwd" not in sent
+    return False
 
 
 def _is_side(value: Json) -> bool:
