@@ -1,0 +1,414 @@
+"""Sessions of Continue, its command line and its editors: `~/.continue/sessions/<id>.json`.
+
+One document: `{sessionId, title, workspaceDirectory, history}`. An item of the history holds a
+message, and with it the state of each call that it asked for, which tells how that ended; editors
+repeat the results as messages of their own. Nothing has a time. The command line leaves of a
+history that it compacts the summary alone. Learnt from `@continuedev/cli` 1.5.47 and the types of
+its core (ChatHistoryItem, ToolCallState).
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from forsy_retrace.calls import Calls, Verdict
+from forsy_retrace.dialects import content_text
+from forsy_retrace.events import (
+    Attachment,
+    Change,
+    Event,
+    Fact,
+    Meant,
+    Message,
+    Notice,
+    Origin,
+    Outcome,
+    SessionStart,
+    Skipped,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from forsy_retrace.sdk import (
+    Shows,
+    base64_size,
+    counts,
+    later,
+    named,
+    opened,
+    packed,
+    pointer,
+    when,
+    words,
+)
+from forsy_retrace.source import Record, Source
+
+from ._patches import hunks
+
+SHOWS = Shows(
+    words="yes",
+    calls="yes",
+    results="yes",
+    exit_status="sometimes",
+    time="no",
+    cwd="yes",
+    reasoning="sometimes",
+    edits="mostly",
+    subagents="no",
+    harness="Continue",
+    stores=("~/.continue/sessions/*.json",),
+    cannot=(
+        "when anything was done",
+        "the work of subagents, but for what they report",
+        "whether a command worked that printed no error",
+        "what lay before a compaction of the command line",
+        "an error of the API",
+    ),
+    tools={
+        "Read": "Read",
+        "read_file": "Read",
+        "read_file_range": "Read",
+        "read_currently_open_file": "Read",
+        "builtin_read_file": "Read",
+        "Write": "Write",
+        "create_new_file": "Write",
+        "builtin_create_new_file": "Write",
+        "Edit": "Edit",
+        "MultiEdit": "Edit",
+        "edit_existing_file": "Edit",
+        "single_find_and_replace": "Edit",
+        "multi_edit": "Edit",
+        "builtin_edit_existing_file": "Edit",
+        "List": "LS",
+        "ls": "LS",
+        "builtin_ls": "LS",
+        "Search": "Grep",
+        "grep_search": "Grep",
+        "builtin_grep_search": "Grep",
+        "file_glob_search": "Glob",
+        "Bash": "bash",
+        "run_terminal_command": "bash",
+        "builtin_run_terminal_command": "bash",
+        "CheckBackgroundJob": "write_stdin",
+        "Fetch": "WebFetch",
+        "fetch_url_content": "WebFetch",
+        "search_web": "WebSearch",
+        "builtin_search_web": "WebSearch",
+        "Checklist": "TodoWrite",
+        "Subagent": "Task",
+        "Skills": "Skill",
+        "read_skill": "Skill",
+        "AskQuestion": "AskUserQuestion",
+    },
+)
+
+Json = dict[str, Any]
+
+SHELLS = ("Bash", "run_terminal_command", "builtin_run_terminal_command")
+OWN_LINE = later(r"shell-\d{10,}-[a-z0-9]+\Z")
+"""The id of a call that the client made of a line that the user typed behind `!`."""
+FACTS = (("title", "title"), ("workspaceDirectory", "cwd"), ("chatModelTitle", "model"))
+USAGE = {
+    # What was read from a cache is a part of the input.
+    "prompt_tokens": "input_tokens",
+    "promptTokens": "input_tokens",
+    "completion_tokens": "output_tokens",
+    "completionTokens": "output_tokens",
+}
+EXITED = later(
+    r"(?:Error executing tool \w+: |Bash command failed: )?Error \(exit code (\d{1,10})\):"
+)
+CANCELED: tuple[tuple[str, Any, Outcome], ...] = (
+    # Why a call did not run that was canceled, if its output says so.
+    ("denied-by-user", later(r"Permission denied by user"), "rejected"),
+    ("blocked-by-policy", later(r"Command blocked by security policy"), "blocked"),
+)
+STATUS: dict[str, Outcome] = {"done": "ok", "errored": "failed", "canceled": "interrupted"}
+ANSWER = later(r'User (?:selected option \d+|provided custom answer|answered): "(.*)"\Z', re.S)
+CREATED = "Successfully created file: "
+DIFF = later(r"Successfully (?:edited|wrote to file:) [^\n]*\nDiff:\n")
+READ = later(r"Content of ([^\n]*):\n")
+
+
+def sniff(source: Source) -> bool:
+    """A session's document."""
+    return bool(source.head) and _is_session(source.head[0].value)
+
+
+def _is_session(value: Any) -> bool:
+    match value:
+        case {"sessionId": str(), "workspaceDirectory": str(), "history": list(items)}:
+            return all(isinstance(one, dict) and "message" in one for one in items[:3])
+    return False
+
+
+def read(source: Source) -> Iterator[Event]:
+    """The session's history, in its order."""
+    for record in source.records():
+        if _is_session(record.value):
+            yield from Reader(record).events()
+        else:
+            where = Origin(record.here, None, "system")
+            yield Skipped(where, record.problem or "not a session of Continue")
+
+
+class Reader:
+    """Reads one session."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.value: Json = record.value
+        self.calls = Calls()
+        self.model = ""
+
+    def at(self, *keys: str | int, actor: str = "system", message: str | None = None) -> Origin:
+        return Origin(self.record.here.at(pointer(*keys)), None, actor, message)
+
+    def events(self) -> Iterator[Event]:
+        yield SessionStart(self.at("sessionId"), self.value["sessionId"])
+        for key, name in FACTS:
+            text = words(self.value.get(key))
+            if text and not (key == "workspaceDirectory" and "://" in text):
+                yield Fact(self.at(key), name, text)
+        for index, item in enumerate(self.value["history"]):
+            told = list(self._item(item, index)) if isinstance(item, dict) else []
+            yield from told
+            if all(isinstance(event, Fact) for event in told):
+                yield Skipped(self.at("history", index), "empty item")
+
+    def _item(self, item: Json, index: int) -> Iterator[Event]:
+        message = item.get("message")
+        summary = words(item.get("conversationSummary"))
+        match message:
+            case {"content": str(text)} if summary and text == summary:
+                yield Notice(self.at("history", index, "conversationSummary"), "compacted")
+                return
+            case {"role": "user"}:
+                yield from self._user(message, item, index)
+            case {"role": "assistant"}:
+                yield from self._agent(message, item, index)
+            case {"role": "tool"}:
+                yield self._repeated(message, index)
+            case {"role": "thinking", "content": content}:
+                yield self._thought(content, index)
+            case {"role": "system", "content": str(text)} if text.strip():
+                yield Fact(self.at("history", index, "message", "content"), "system_prompt", text)
+                yield Skipped(self.at("history", index), "system prompt")
+            case {"role": role}:
+                yield Skipped(self.at("history", index), f"unknown role{named(role)}")
+        if summary:
+            yield Notice(self.at("history", index, "conversationSummary"), "compacted")
+
+    def _user(self, message: Any, item: Json, index: int) -> Iterator[Event]:
+        content, base = message.get("content"), ("history", index, "message", "content")
+        here = self.at(*base, actor="user", message=f"item-{index}")
+        pictures = tuple(_pictures(content, pointer(*base)))
+        text = content_text(_texts(content))
+        if text.strip() or pictures:
+            yield Message(here, "user", text, "typed", pictures)
+        brought = item.get("contextItems")
+        for at, one in enumerate(brought if isinstance(brought, list) else ()):
+            match one:
+                case {"content": str(text)} if text:
+                    where = self.at("history", index, "contextItems", at, "content")
+                    yield Fact(where, "brought", {"text": text})
+
+    def _thought(self, content: Any, index: int) -> Event:
+        here = self.at("history", index, "message", "content", actor="agent")
+        if isinstance(content, str) and content.strip():
+            return Thinking(here, content)
+        return Skipped(here, "hidden reasoning")
+
+    def _agent(self, message: Any, item: Json, index: int) -> Iterator[Event]:
+        ident = f"item-{index}"
+        here = self.at("history", index, "message", actor="agent", message=ident)
+        used = message.get("usage")
+        model = words(used.get("model")) if isinstance(used, dict) else ""
+        if model:
+            yield Fact(here.below("/usage/model"), "model", model)
+        if found := counts(used, USAGE):
+            yield Fact(here.below("/usage"), "usage", found)
+        match item.get("reasoning"):
+            case {"text": str(text), **rest} if text.strip():
+                where = self.at("history", index, "reasoning", "text", actor="agent", message=ident)
+                began = when(rest.get("startAt"))
+                yield Thinking(Origin(where.evidence, began, "agent", ident), text)
+        text = content_text(message.get("content"))
+        if text.strip():
+            yield Message(here.below("/content"), "agent", text)
+        yield from self._calls(message, item, index, here)
+
+    def _calls(self, message: Json, item: Json, index: int, here: Origin) -> Iterator[Event]:
+        """The calls of a message, then what came back of each."""
+        states = list(_states(item))
+        told: list[Event] = []
+        for keys, state in states:
+            where = self.at("history", index, *keys, actor="agent", message=here.message)
+            match state:
+                case {"toolCall": {"function": {"name": str(tool), **rest}}} if tool:
+                    yield from self._call(tool, rest, state, where, told)
+                case _:
+                    yield Skipped(where, "a call that names no tool")
+        known = {words(state.get("toolCallId")) for _, state in states}
+        asked = message.get("toolCalls")
+        for at, one in enumerate(asked if isinstance(asked, list) else ()):
+            match one:
+                case {"id": str(name), "function": {"name": str(tool), **rest}} if tool:
+                    if name not in known:  # older versions keep the state of one call alone
+                        where = here.below(pointer("toolCalls", at))
+                        yield from self._sent(name, tool, rest, where, "/function")
+        yield from told
+
+    def _call(
+        self, tool: str, sent: Any, state: Any, here: Origin, told: list[Event]
+    ) -> Iterator[Event]:
+        ident = words(state.get("toolCallId"))
+        if OWN_LINE.match(ident):
+            yield from self._own_line(sent, state, here)
+            return
+        for event in self._sent(ident, tool, sent, here, "/toolCall/function"):
+            yield event
+            if isinstance(event, ToolCall):
+                told.extend(self._ended(event.call, tool, ident, state, here))
+
+    def _sent(self, ident: str, tool: str, sent: Any, here: Origin, path: str) -> Iterator[Event]:
+        call = self.calls.issue(ident, here.evidence.pointer)
+        given = sent.get("arguments")
+        if isinstance(given, str | dict):
+            where = here.below(path + "/arguments")
+        else:
+            given, where = sent, here.below(path)
+        name = here.below(path + "/name").evidence.pointer
+        yield ToolCall(where, str(call), tool, given, name, _meant(tool, given))
+
+    def _own_line(self, sent: Json, state: Json, here: Origin) -> Iterator[Event]:
+        """A line that the user ran in the client, and what it printed."""
+        match opened(words(sent.get("arguments"))):
+            case {"command": str(line)} if line.strip():
+                where = here.below("/toolCall/function/arguments/command").by("user")
+                yield Message(where, "user", f"!{line}", "shell line", within=True)
+            case _:
+                yield Skipped(here, "a line of the user's that is empty")
+        for keys, text in _outputs(state):
+            yield Fact(here.below(pointer(*keys)), "brought", {"text": text})
+
+    def _ended(
+        self, call: str, tool: str, ident: str, state: Json, here: Origin
+    ) -> Iterator[Event]:
+        status = words(state.get("status"))
+        shown = list(_outputs(state))
+        if status not in STATUS and not shown:
+            return  # it was asked for, or ran, when the session was written last
+        if self.calls.answer(ident) is None:
+            return
+        text = "\n".join(one for _, one in shown) if shown else None
+        path = pointer(*shown[0][0]) if shown else "/status"
+        place = here.below(path)
+        if len(shown) > 1:
+            pieces = tuple(here.below(pointer(*keys)).evidence for keys, _ in shown)
+            place = Origin(place.evidence, None, "agent", here.message, pieces=pieces)
+        told = _verdict(tool, status, text or "", here, path)
+        made = _changes(tool, state, text or "", place) if told.outcome == "ok" else ()
+        yield ToolResult(place, call, text, *told, changes=tuple(made))
+        if tool == "AskQuestion" and (said := ANSWER.match(text or "")):
+            where = here.below(path).by("user")
+            yield Message(where, "user", said[1], "answer", answers=call, within=True)
+
+    def _repeated(self, message: Any, index: int) -> Event:
+        """A result as a message of its own: told by the call's state, but in older versions."""
+        ident = words(message.get("toolCallId"))
+        call = self.calls.answer(ident) if ident else None
+        here = self.at("history", index, "message", "content", actor="agent")
+        if call is None or not isinstance(message.get("content"), str):
+            return Skipped(here, "repeated result")
+        return ToolResult(here, call, message["content"])
+
+
+def _texts(content: Any) -> Any:
+    """A content without its pictures, which stand beside the words."""
+    if not isinstance(content, list):
+        return content
+    return [one for one in content if isinstance(one, dict) and one.get("type") == "text"]
+
+
+def _pictures(content: Any, base: str) -> Iterator[Attachment]:
+    for at, one in enumerate(content if isinstance(content, list) else ()):
+        match one:
+            case {"type": "imageUrl", "imageUrl": {"url": str(link)}}:
+                head, _, data = link.partition(";base64,")
+                media = head.removeprefix("data:") if data else "image"
+                yield Attachment(media, base64_size(data), base + pointer(at, "imageUrl", "url"))
+
+
+def _states(item: Json) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    """The state of each call; older versions keep that of one."""
+    listed = item.get("toolCallStates")
+    for at, one in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(one, dict):
+            yield ("toolCallStates", at), one
+    alone = item.get("toolCallState")
+    if isinstance(alone, dict) and not isinstance(listed, list):
+        yield ("toolCallState",), alone
+
+
+def _outputs(state: Json) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    listed = state.get("output")
+    for at, one in enumerate(listed if isinstance(listed, list) else ()):
+        match one:
+            case {"content": str(text)}:
+                yield ("output", at, "content"), text
+
+
+def _verdict(tool: str, status: str, text: str, here: Origin, path: str) -> Verdict:
+    """How a call ended, by its state; that a command is done tells nothing of how it ended."""
+    place = here.below(path).evidence.pointer
+    if status == "canceled":
+        for rule, pattern, outcome in CANCELED:
+            if pattern.match(text):
+                return Verdict(outcome, rule, place)
+    if tool in SHELLS and (told := EXITED.match(text)):
+        return Verdict("failed", "exit-code-in-output", place, int(told[1]))
+    if status not in STATUS or (tool in SHELLS and status == "done"):
+        return Verdict()
+    return Verdict(STATUS[status], "call-status", here.below("/status").evidence.pointer)
+
+
+def _meant(tool: str, given: Any) -> Meant | None:
+    """What a call comes to in words that rules know."""
+    sent = opened(given) if isinstance(given, str) else given
+    match sent:
+        case {"filepath": str(path), "content": str(text)} if tool == "Write":
+            return Meant("Write", {"file_path": path, "content": text})
+        case {"filepath": str(path), "contents": str(text)}:
+            return Meant("Write", {"file_path": path, "content": text})
+        case {"filepath": str(path), "startLine": int(first), "endLine": int(last)}:
+            if last >= first:
+                limit = last - first + 1
+                return Meant("Read", {"file_path": path, "offset": first, "limit": limit})
+        case {"filepath": str(path)} if SHOWS.tools.get(tool) == "Read":
+            return Meant("Read", {"file_path": path})
+        case {"command": str(line)} if tool in SHELLS:
+            return Meant("bash", {"command": line})
+        case {"filepath": str(path), "old_string": str(old), "new_string": str(new)}:
+            return Meant("Edit", {"file_path": path, "old_string": old, "new_string": new})
+        case {"dirpath": str(path)} | {"dirPath": str(path)} if SHOWS.tools.get(tool) == "LS":
+            return Meant("LS", {"path": path})
+        case {"query": str(query)} if SHOWS.tools.get(tool) == "Grep":
+            return Meant("Grep", {"pattern": query})
+    return None
+
+
+def _changes(tool: str, state: Json, text: str, here: Origin) -> Iterator[Change]:
+    """The file that a call changed or showed, by what the command line says of it."""
+    sent = state.get("parsedArgs")
+    given = sent if isinstance(sent, dict) else {}
+    path, where = words(given.get("filepath"), given.get("file_path")), here.evidence.pointer
+    if not path:
+        return
+    if tool == "Write" and text.startswith(CREATED) and isinstance(given.get("content"), str):
+        yield Change(path, "created", after=given["content"], pointer=where)
+    elif tool in ("Write", "Edit", "MultiEdit") and (head := DIFF.match(text)):
+        if made := tuple(hunks(text[head.end() :].split("\n"))):
+            yield Change(path, "modified", made, pointer=where)
+    elif tool == "Read" and (head := READ.match(text)):
+        yield Change(path, "shown", shown=packed(text[head.end() :]), pointer=where)
