@@ -85,3 +85,14 @@ def test_an_exit_code_of_another_line_than_the_output_is_verified(tmp_path: Path
     assert all(here != there for here, there in places)
     assert run("auto", log, "-o", tmp_path / "out", "-q").exit_code == 0
     assert run("verify", tmp_path / "out", "--source", log).exit_code == 0
+
+
+def test_words_of_several_lines_are_one_text_and_each_line_is_accounted_for(
+    tmp_path: Path,
+) -> None:
+    more = {"kind": 2, "k": ["requests", 0, "response"], "v": [{"value": " And why?"}]}
+    events = told(tmp_path / "log.jsonl", [more])
+    assert [one[0] for one in said(events)] == ["Fix it.", "Which? And why?"]
+    assert [one.reason for one in events if isinstance(one, Skipped)] == [
+        "the rest of a text that another record begins"
+    ]

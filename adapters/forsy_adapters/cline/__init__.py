@@ -2,7 +2,7 @@
 
 One JSON object with messages in Anthropic's form, of which each has its time. Beside it lie what
 the client knows of the session (`<id>.json`), its last compaction, and the messages of subagents.
-The tasks of Cline before 3.0 (`ui_messages.json`) are another form. Learnt from Cline CLI 3.0.65.
+`roo-code` reads the tasks of Cline before 3.0 (`ui_messages.json`). Learnt from Cline CLI 3.0.65.
 """
 
 from collections.abc import Iterator

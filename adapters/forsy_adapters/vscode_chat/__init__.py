@@ -12,7 +12,7 @@ from typing import Any
 
 from forsy_retrace.events import Event, Origin, Skipped
 from forsy_retrace.sdk import Shows
-from forsy_retrace.source import Evidence, Source
+from forsy_retrace.source import Source
 
 from .replay import Operations
 from .session import Session
@@ -103,21 +103,19 @@ def read(source: Source) -> Iterator[Event]:
     """The session that the operations leave, then why other records tell nothing."""
     operations = Operations()
     told: set[tuple[str, int, int]] = set()
+    parts: set[tuple[str, int, int]] = set()
     for record in source.records():
         problem = record.problem or operations.apply(record)
         if problem:
             told.add(record.here.record)
             yield Skipped(Origin(record.here, None, "system"), problem)
     for event in Session(operations).events():
-        for place in _places(event.origin):
-            told.add(place.record)
+        told.add(event.origin.evidence.record)
+        parts.update(place.record for place in event.origin.pieces)
         yield event
     live = operations.live()
     for record in source.records():
         if record.here.record not in told:
-            why = operations.reason(record, live)
+            rest = "the rest of a text that another record begins"
+            why = rest if record.here.record in parts else operations.reason(record, live)
             yield Skipped(Origin(record.here, None, "system"), why)
-
-
-def _places(origin: Origin) -> tuple[Evidence, ...]:
-    return (origin.evidence, *origin.pieces)

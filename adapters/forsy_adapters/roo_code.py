@@ -1,0 +1,395 @@
+"""Tasks of Cline before 3, Roo Code and Kilo Code before 7: `tasks/<id>/ui_messages.json`.
+
+An array of what the client showed, each with its time: words, calls as the client shows them, what
+a command printed, and with each request to the model how the calls before it ended. What the calls
+brought is told by `api_conversation_history.json` beside it, where that is. Nothing has an id: a
+request answers the calls before it. Learnt from Cline CLI 2.18 and the types of Roo Code 1.115.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from forsy_retrace.calls import Verdict
+from forsy_retrace.events import (
+    Attachment,
+    Event,
+    Fact,
+    Meant,
+    Message,
+    Notice,
+    Origin,
+    Outcome,
+    SessionStart,
+    Skipped,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Via,
+)
+from forsy_retrace.sdk import (
+    Shows,
+    base64_size,
+    counts,
+    later,
+    named,
+    number,
+    parsed,
+    pointer,
+    when,
+    words,
+)
+from forsy_retrace.source import Evidence, Record, Source
+
+SHOWS = Shows(
+    words="yes",
+    calls="yes",
+    results="mostly",
+    exit_status="mostly",
+    time="yes",
+    cwd="no",
+    reasoning="sometimes",
+    edits="mostly",
+    subagents="no",
+    harness="Cline or Roo Code",
+    stores=(
+        "~/.cline/data/tasks/*/ui_messages.json",
+        "~/.config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/*/ui_messages.json",
+        "~/.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/*/ui_messages.json",
+        "~/.config/Code/User/globalStorage/kilocode.kilo-code/tasks/*/ui_messages.json",
+    ),
+    cannot=(
+        "the arguments of calls as the agent sent them: the log has what the client shows",
+        "where the agent worked",
+        "the tools on offer",
+    ),
+    tools={
+        "command": "bash",
+        "readFile": "Read",
+        "newFileCreated": "Write",
+        "editedExistingFile": "Edit",
+        "appliedDiff": "Edit",
+        "searchFiles": "Grep",
+        "listFilesTopLevel": "LS",
+        "listFilesRecursive": "LS",
+        "webFetch": "WebFetch",
+        "webSearch": "WebSearch",
+        "updateTodoList": "TodoWrite",
+        "newTask": "Task",
+        "followup": "AskUserQuestion",
+        "useSkill": "Skill",
+    },
+)
+
+Json = dict[str, Any]
+
+HISTORY = "api_conversation_history.json"
+ASKED_FOR = {
+    # What a tool was asked for, where the rest of its record is what it found.
+    "readFile": "path",
+    "searchFiles": "regex",
+    "listFilesTopLevel": "path",
+    "listFilesRecursive": "path",
+    "listCodeDefinitionNames": "path",
+}
+FOUND = ("searchFiles", "listFilesTopLevel", "listFilesRecursive", "listCodeDefinitionNames")
+USAGE = {
+    "tokensIn": "input_tokens",
+    "tokensOut": "output_tokens",
+    "cacheReads": "cache_read_input_tokens",
+    "cacheWrites": "cache_creation_input_tokens",
+}
+RESULT = later(r"\[(.{1,8000}?)\] Result:\s*", re.S)
+"""How the result of a call begins: with the tool and what it was asked for."""
+ENDS: tuple[tuple[str, Any, Outcome], ...] = (
+    # How the result of a call begins that says how it ended.
+    ("tool-error", later(r"The tool execution failed with the following error:"), "failed"),
+    ("denied-by-user", later(r"The user denied this operation\b"), "rejected"),
+    ("exit-code-told", later(r"Command failed with exit code (\d{1,10})\."), "failed"),
+    ("exit-code-told", later(r"Command executed successfully \(exit code (0)\)\."), "ok"),
+    ("still-running", later(r"Command is still running"), "launched"),
+    ("saved", later(r"The content was successfully saved to "), "ok"),
+)
+BLOCK = later(
+    r"(?:-{3,}|<{3,}) SEARCH>?\n(?::start_line:\d+\n-{3,}\n)?(?P<old>.*?)\n?={3,}\n(?P<new>.*?)\n?"
+    r"(?:\+{3,}|>{3,}) REPLACE",
+    re.S,
+)
+"""A piece of an edit: what is looked for and what takes its place."""
+APPROVAL = "REQ_APP"
+"""What the client sets behind a command that the user has to allow."""
+LEFT_OUT = {
+    "api_req_finished": "a call of the model",
+    "api_req_retried": "a call of the model",
+    "api_req_failed": "repeated: an error of the API",
+    "checkpoint_created": "a point to go back to",
+    "checkpoint_saved": "a point to go back to",
+    "completion_result": "a question of the client",
+    "resume_task": "a question of the client",
+    "resume_completed_task": "a question of the client",
+    "mistake_limit_reached": "a question of the client",
+    "auto_approval_max_req_reached": "a question of the client",
+    "command_output": "output of no command",
+    "mcp_server_request_started": "state of the client",
+    "task_progress": "repeated: a list that came with a call",
+    "deleted_api_reqs": "token count",
+    "diff_error": "repeated: how a call ended",
+    "error": "notice of the client",
+    "info": "notice of the client",
+    "shell_integration_warning": "notice of the client",
+    "user_feedback_diff": "what the user changed of an edit",
+    "sliding_window_truncation": "history cut short for the model",
+}
+"""What tells no step, and why it is left out."""
+
+
+def sniff(source: Source) -> bool:
+    """What a client showed, of which the first says or asks something."""
+    return bool(source.head) and all(_is_item(one.value) for one in source.head[:3])
+
+
+def _is_item(value: Any) -> bool:
+    match value:
+        case {"ts": int(), "type": "say", "say": str()} | {
+            "ts": int(),
+            "type": "ask",
+            "ask": str(),
+        }:
+            return True
+    return False
+
+
+def companions(source: Source) -> Iterator[Source]:
+    """What the model was sent."""
+    yield from source.called([HISTORY])
+
+
+def read(source: Source) -> Iterator[Event]:
+    """The task's items in their order; what the model was sent tells what calls brought."""
+    history = [record for one in source.called([HISTORY]) for record in one.records()]
+    reader = Reader(history)
+    for place, record in enumerate(source.records()):
+        yield from reader.item(place, record)
+    for record in history:
+        told = "what a call brought, told there" if record.here.record in reader.used else ""
+        why = record.problem or told or "repeated: what the model was sent"
+        yield Skipped(Origin(record.here, None, "system"), why)
+
+
+class Open(NamedTuple):
+    """A call that no request to the model has answered yet."""
+
+    call: str
+    tool: str
+    written: int | None
+    """How much of the conversation was written when it was shown."""
+    printed: list[tuple[Evidence, str]]
+    about: str = ""
+    """What its result names: the command, the file, what was looked for."""
+
+
+class Reader:
+    """Reads items one by one."""
+
+    def __init__(self, history: list[Record]) -> None:
+        self.history = history
+        self.used: set[tuple[str, int, int]] = set()
+        self.open: list[Open] = []
+        self.asked = ""
+        """The call that waits for the user's word."""
+        self.model = ""
+        self.began = False
+
+    def item(self, place: int, record: Record) -> Iterator[Event]:
+        """At least one event of each record."""
+        value = record.value
+        here = Origin(record.here, None, "system")
+        if record.problem or not _is_item(value):
+            yield Skipped(here, record.problem or "not an item of a task")
+            return
+        here = Origin(record.here, when(value["ts"]), "system")
+        if not self.began:
+            self.began = True
+            yield SessionStart(here.below("/ts"), "")
+        yield from self._model(value, here)
+        kind = value[value["type"]]
+        told = list(self._told(place, kind, value, here))
+        yield from told or [Skipped(here, LEFT_OUT.get(kind, f"unknown item{named(kind)}"))]
+        if kind not in ("command_output", "info", "task_progress", "checkpoint_created"):
+            self.asked = self.open[-1].call if self.open and value["type"] == "ask" else ""
+
+    def _model(self, value: Json, here: Origin) -> Iterator[Event]:
+        match value.get("modelInfo"):
+            case {"modelId": str(model)} if model and model != self.model:
+                self.model = model
+                yield Fact(here.below("/modelInfo/modelId"), "model", model)
+
+    def _told(self, place: int, kind: str, value: Json, here: Origin) -> Iterator[Event]:
+        text = words(value.get("text"))
+        where = here.below("/text")
+        match kind:
+            case "task" | "user_feedback":
+                yield from self._user(kind, text, value, where)
+            case "text" | "completion_result" if text.strip() and value["type"] == "say":
+                yield Message(where.by("agent"), "agent", text)
+            case "reasoning" if text.strip():
+                yield Thinking(where.by("agent"), text)
+            case "tool" | "use_mcp_server" | "followup":
+                yield self._call(place, kind, text, value, where)
+            case "command" if text.strip():
+                yield self._call(place, kind, text, value, where)
+            case "command_output" if self.open and self.open[-1].tool == "command":
+                if text:
+                    self.open[-1].printed.append((where.evidence, text))
+                yield Skipped(where, "output of a command, told at its end")
+            case "mcp_server_response" if self.open:
+                if text:
+                    self.open[-1].printed.append((where.evidence, text))
+                yield Skipped(where, "what a server brought, told at its end")
+            case "api_req_started":
+                yield from self._request(text, where)
+            case "error_retry":
+                yield from self._error(text, where)
+            case "condense_context":
+                yield Notice(here, "compacted")
+
+    def _user(self, kind: str, text: str, value: Json, here: Origin) -> Iterator[Event]:
+        via: Via = "typed"
+        answers = None
+        if kind == "user_feedback" and self.asked and self.open:
+            via = "answer" if self.open[-1].tool == "followup" else "rejection"
+            answers = self.asked
+        pictures = []
+        images = value.get("images")
+        for at, one in enumerate(images if isinstance(images, list) else ()):
+            if isinstance(one, str) and one.startswith("data:"):
+                media, _, data = one.removeprefix("data:").partition(";base64,")
+                pictures.append(Attachment(media, base64_size(data), pointer("images", at)))
+        if text.strip() or pictures:
+            yield Message(here.by("user"), "user", text, via, tuple(pictures), answers)
+
+    def _call(self, place: int, kind: str, text: str, value: Json, here: Origin) -> Event:
+        told = parsed(text) if kind != "command" else None
+        inner = told if isinstance(told, dict) else {}
+        call, agent = f"item-{place}", here.by("agent")
+        written = number(value.get("conversationHistoryIndex"))
+        name: str | None = f"/{value['type']}"
+        tool, where, meant = kind, agent, None
+        sent: str | None = text
+        match kind, inner:
+            case "command", _:
+                meant = Meant("bash", {"command": text.removesuffix(APPROVAL)})
+            case "tool", {"tool": str(known)}:
+                tool, name = known, "/text/tool"
+                key = ASKED_FOR.get(known, "")
+                if isinstance(inner.get(key), str):
+                    sent, where = inner[key], agent.below(pointer(key))
+                meant = _meant(known, inner)
+            case "use_mcp_server", {"serverName": str(server), "toolName": str(known), **rest}:
+                tool, name = known, "/text/toolName"
+                given = rest.get("arguments")
+                if isinstance(given, str):
+                    sent, where = given, agent.below("/arguments")
+                meant = Meant(f"mcp__{server}__{known}", parsed(words(sent)))
+        if value.get("partial") is True:
+            sent, meant = None, None  # the client stopped to show it before it was whole
+        about = words(inner.get("regex"), inner.get("question"), inner.get("path"))
+        about = text.removesuffix(APPROVAL) if kind == "command" else about
+        opened = Open(call, tool, written, [], about)
+        if tool in FOUND and isinstance(inner.get("content"), str):
+            opened.printed.append((agent.below("/content").evidence, inner["content"]))
+        self.open.append(opened)
+        return ToolCall(where, call, tool, sent, name, meant)
+
+    # What a request to the model tells.
+
+    def _request(self, text: str, here: Origin) -> Iterator[Event]:
+        sent = parsed(text)
+        inner = sent if isinstance(sent, dict) else {}
+        request = words(inner.get("request"))
+        waiting, self.open = self.open, []
+        for one in waiting:
+            yield from self._ended(one, request if len(waiting) == 1 else "", here)
+        if used := counts(inner, USAGE):
+            yield Fact(here, "usage", used)
+        match inner:
+            case {"cancelReason": "user_cancelled"}:
+                yield Notice(here.below("/cancelReason"), "interrupted")
+            case {"streamingFailedMessage": str(error)} if error:
+                yield Notice(here.below("/streamingFailedMessage"), "model error", error)
+            case _:
+                yield Skipped(here, "a call of the model")
+
+    def _ended(self, one: Open, request: str, here: Origin) -> Iterator[Event]:
+        """What came back of a call; nothing where neither request nor output tells of it."""
+        given = self._given(one)
+        verdict, place = Verdict(), None
+        if begun := RESULT.match(request):
+            place = here.below("/request").evidence
+            verdict = _verdict(one.tool, request[begun.end() :][:1000], place.pointer)
+        pieces = [given] if given else one.printed
+        if place is None and not pieces:
+            return
+        text = "\n".join(said for _, said in pieces) if pieces else None
+        told = place or pieces[0][0]
+        origin = Origin(told, None, "agent", pieces=tuple(found for found, _ in pieces))
+        yield ToolResult(origin, one.call, text, *verdict)
+
+    def _given(self, one: Open) -> tuple[Evidence, str] | None:
+        """What the agent was given, in the first message to it behind the call."""
+        if one.written is None:
+            return None
+        for record in self.history[max(one.written + 1, 0) :][:3]:
+            match record.value:
+                case {"role": "user", "content": [*blocks]}:
+                    for at, block in enumerate(blocks):
+                        match block:
+                            case {"type": "text", "text": str(text)} if _answers(text, one.about):
+                                self.used.add(record.here.record)
+                                return record.here.at(pointer("content", at, "text")), text
+                    return None
+        return None
+
+    def _error(self, text: str, here: Origin) -> Iterator[Event]:
+        """An error of the API; each try is one."""
+        match parsed(text):
+            case {"errorMessage": str(error)} if error:
+                yield Notice(here.below("/errorMessage"), "model error", error)
+
+
+def _answers(text: str, about: str) -> bool:
+    """Whether a text is the result of a call: a history that was condensed has others there."""
+    told = RESULT.match(text)
+    return told is not None and about in told[1]
+
+
+def _verdict(tool: str, text: str, place: str) -> Verdict:
+    """How a call ended; tools that only look fail by an error alone, which the client marks."""
+    for rule, pattern, outcome in ENDS:
+        if told := pattern.match(text):
+            code = int(told[1]) if rule == "exit-code-told" else None
+            return Verdict(outcome, rule, place, code)
+    return Verdict("ok", "no-error-in-result", place) if tool in ASKED_FOR else Verdict()
+
+
+def _meant(tool: str, inner: Json) -> Meant | None:
+    """What a call comes to in words that rules know."""
+    match inner:
+        case {"path": str(path), "content": str(text)} if tool == "newFileCreated":
+            return Meant("Write", {"file_path": path, "content": text})
+        case {"path": str(path), "readLineStart": int(first), "readLineEnd": int(last)}:
+            return Meant("Read", {"file_path": path, "offset": first, "limit": last - first + 1})
+        case {"path": str(path)} if tool == "readFile":
+            return Meant("Read", {"file_path": path})
+        case {"path": str(path), "regex": str(regex)}:
+            return Meant("Grep", {"pattern": regex, "path": path})
+        case {"path": str(path), **rest} if tool in ("editedExistingFile", "appliedDiff"):
+            pieces = list(BLOCK.finditer(words(rest.get("diff"), rest.get("content"))))
+            if len(pieces) == 1:
+                old, new = pieces[0]["old"], pieces[0]["new"]
+                sent = {"file_path": path, "old_string": old, "new_string": new}
+                return Meant("Edit", sent)
+            return Meant("Edit", {"file_path": path})
+        case {"path": str(path)} if SHOWS.tools.get(tool) == "LS":
+            return Meant("LS", {"path": path})
+    return None
