@@ -120,8 +120,8 @@ EXITED = later(
 )
 CANCELED: tuple[tuple[str, Any, Outcome], ...] = (
     # Why a call did not run that was canceled, if its output says so.
-    ("denied-by-user", later(r"Permission denied by user"), "rejected"),
-    ("blocked-by-policy", later(r"Command blocked by security policy"), "blocked"),
+    ("rejected-by-user", later(r"Permission denied by user"), "rejected"),
+    ("approval-policy", later(r"Command blocked by security policy"), "blocked"),
 )
 STATUS: dict[str, Outcome] = {"done": "ok", "errored": "failed", "canceled": "interrupted"}
 ANSWER = later(r'User (?:selected option \d+|provided custom answer|answered): "(.*)"\Z', re.S)
@@ -370,7 +370,7 @@ def _verdict(tool: str, status: str, text: str, here: Origin, path: str) -> Verd
         return Verdict("failed", "exit-code-in-output", place, int(told[1]))
     if status not in STATUS or (tool in SHELLS and status == "done"):
         return Verdict()
-    return Verdict(STATUS[status], "call-status", here.below("/status").evidence.pointer)
+    return Verdict(STATUS[status], "status", here.below("/status").evidence.pointer)
 
 
 def _meant(tool: str, given: Any) -> Meant | None:

@@ -103,12 +103,12 @@ RESULT = later(r"\[(.{1,8000}?)\] Result:\s*", re.S)
 """How the result of a call begins: with the tool and what it was asked for."""
 ENDS: tuple[tuple[str, Any, Outcome], ...] = (
     # How the result of a call begins that says how it ended.
-    ("tool-error", later(r"The tool execution failed with the following error:"), "failed"),
-    ("denied-by-user", later(r"The user denied this operation\b"), "rejected"),
+    ("error-text", later(r"The tool execution failed with the following error:"), "failed"),
+    ("rejected-by-user", later(r"The user denied this operation\b"), "rejected"),
     ("exit-code-told", later(r"Command failed with exit code (\d{1,10})\."), "failed"),
     ("exit-code-told", later(r"Command executed successfully \(exit code (0)\)\."), "ok"),
     ("still-running", later(r"Command is still running"), "launched"),
-    ("saved", later(r"The content was successfully saved to "), "ok"),
+    ("edit-applied", later(r"The content was successfully saved to "), "ok"),
 )
 BLOCK = later(
     r"(?:-{3,}|<{3,}) SEARCH>?\n(?::start_line:\d+\n-{3,}\n)?(?P<old>.*?)\n?={3,}\n(?P<new>.*?)\n?"
@@ -369,7 +369,7 @@ def _verdict(tool: str, text: str, place: str) -> Verdict:
         if told := pattern.match(text):
             code = int(told[1]) if rule == "exit-code-told" else None
             return Verdict(outcome, rule, place, code)
-    return Verdict("ok", "no-error-in-result", place) if tool in ASKED_FOR else Verdict()
+    return Verdict("ok", "no-error-text", place) if tool in ASKED_FOR else Verdict()
 
 
 def _meant(tool: str, inner: Json) -> Meant | None:

@@ -28,14 +28,16 @@ EXIT_WORDS = later(
 SHOWN_STATUS = later(r"(?<!\d)(\d{1,3})\s*\Z")
 """How a status ends what a shell printed that was asked for it."""
 CODES = frozenset(["exit_code", "exitCode", "returncode", "exit_status"])
-FINISHED = frozenset(["completed", "success", "succeeded", "ok", "finished"])
+FINISHED = frozenset(["completed", "success", "succeeded", "ok", "finished", "done"])
 UNFINISHED = frozenset(
     [
         "failed",
         "error",
+        "errored",
         "failure",
         "incomplete",
         "declined",
+        "canceled",
         "cancelled",
         "expired",
     ]

@@ -69,7 +69,6 @@ SHOWS = Shows(
         "send_to_terminal": "write_stdin",
         "fetch_webpage": "WebFetch",
         "copilot_fetchWebPage": "WebFetch",
-        "vscode_fetchWebPage_internal": "WebFetch",
         "manage_todo_list": "TodoWrite",
         "runSubagent": "Task",
         "skill": "Skill",
@@ -83,8 +82,8 @@ def sniff(source: Source) -> bool:
     """A session, or the first operation of its log."""
     value = source.head[0].value if source.head else None
     match value:
-        case {"kind": 0, "v": session}:
-            return _is_session(session)
+        case {"kind": 0, "v": {"sessionId": str(), "version": int(), "requests": list()}}:
+            return True
     return _is_session(value)
 
 

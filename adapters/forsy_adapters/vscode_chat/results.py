@@ -19,11 +19,11 @@ ON = later(
 )
 OPENINGS: tuple[tuple[str, Any, Outcome], ...] = (
     # How a result begins that says how the call ended, whatever the tool.
-    ("skipped-by-user", later(r"The user chose to skip the tool call\b"), "rejected"),
-    ("cancelled-by-user", STOPPED, "interrupted"),
-    ("error-in-result", later(r"ERROR(?: while calling tool)?: "), "failed"),
-    ("not-replaced", later(r"String replacement failed: "), "failed"),
-    ("edited", later(r"The following files were successfully edited:"), "ok"),
+    ("rejected-by-user", later(r"The user chose to skip the tool call\b"), "rejected"),
+    ("aborted-by-user", STOPPED, "interrupted"),
+    ("error-text", later(r"ERROR(?: while calling tool)?: "), "failed"),
+    ("edit-failed", later(r"String replacement failed: "), "failed"),
+    ("edit-applied", later(r"The following files were successfully edited:"), "ok"),
 )
 THROWS = (
     *("read_file", "list_dir", "file_search", "grep_search", "semantic_search", "get_errors"),
@@ -132,8 +132,8 @@ def ended(tool: str, part: Node, found: Output, state: Node) -> Ended:
     kind = confirmed.get("type").number if isinstance(confirmed.held, dict) else confirmed.held
     if kind in (DENIED, SKIPPED):  # older versions: false
         if state.number == CANCELLED and (not text or STOPPED.match(text)):
-            return _of("interrupted", "stopped-by-user", state)
-        return _of("rejected", "not-confirmed", confirmed)
+            return _of("interrupted", "interrupted-by-user", state)
+        return _of("rejected", "rejected-by-user", confirmed)
     for rule, opening, outcome in OPENINGS:
         if place is not None and opening.match(text):
             return Ended(Verdict(outcome, rule, place.pointer), place)
@@ -143,7 +143,7 @@ def ended(tool: str, part: Node, found: Output, state: Node) -> Ended:
     if isinstance(flag.held, bool):
         return _of("failed" if flag.held else "ok", "error-flag", flag)
     if place is not None and tool in THROWS:
-        return Ended(Verdict("ok", "no-error-in-result", place.pointer), place)
+        return Ended(Verdict("ok", "no-error-text", place.pointer), place)
     return Ended(Verdict())
 
 

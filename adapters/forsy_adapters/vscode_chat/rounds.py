@@ -8,11 +8,15 @@ with a mark of its own), or, before 1.107, under two, in the same order.
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from forsy_retrace.sdk import later
+
 from .replay import NOTHING, Node
 
 MARK = "__vscode-"
-FENCE = "```"
+FENCE = later(r"\s*`{3,}\s*\Z")
 """What the client puts before and behind an edit that it shows."""
+INNER = ("vscode_editFile_internal", "vscode_fetchWebPage_internal")
+"""Tools that tools of Copilot called, up to 1.106: nobody asked for them."""
 CALL = "toolInvocationSerialized"
 NAMES = {
     # What the client calls a tool that the model knows by another name (ContributedToolName).
@@ -37,7 +41,6 @@ NAMES = {
     "copilot_fetchWebPage": "fetch_webpage",
     "copilot_memory": "memory",
     "copilot_runInTerminal": "run_in_terminal",
-    "vscode_fetchWebPage_internal": "fetch_webpage",
 }
 
 
@@ -73,15 +76,15 @@ def rounds_of(request: Node) -> list[Round]:
     parts = request.get("response").items()
     kept = request.get("result", "metadata", "toolCallRounds").items()
     if any(one.get("toolCalls").items() or one.get("response").text for one in kept):
-        return _kept(kept, parts)
+        return _kept(kept, parts, request.get("result", "metadata", "toolCallResults"))
     return list(_shown(parts, request.get("modelState", "completedAt")))
 
 
-def _kept(kept: list[Node], parts: list[Node]) -> list[Round]:
+def _kept(kept: list[Node], parts: list[Node], results: Node) -> list[Round]:
     rounds = [_round(one) for one in kept]
     calls = [(one, node) for one in rounds for node in one.node.get("toolCalls").items()]
-    own = [one for one in parts if kind_of(one) == CALL and not _is_of_subagent(one)]
-    pairs = _paired([node for _, node in calls], own)
+    own = [one for one in parts if _is_asked_for(one) and not _is_of_subagent(one)]
+    pairs = _paired([node for _, node in calls], own, results)
     for one, node in calls:
         one.calls.append(Call(node, pairs.get(id(node), NOTHING)))
     if own and not pairs:
@@ -93,7 +96,7 @@ def _kept(kept: list[Node], parts: list[Node]) -> list[Round]:
     for part in parts:
         now = seen.get(id(part), now)
         is_told = id(part) in seen or not (id(part) in is_own or _is_of_subagent(part))
-        if kind_of(part) == CALL and not is_told:
+        if _is_asked_for(part) and not is_told:
             now.shown.append(part)
     return rounds
 
@@ -105,11 +108,15 @@ def _round(node: Node) -> Round:
     return one
 
 
+def _is_asked_for(part: Node) -> bool:
+    return kind_of(part) == CALL and part.get("toolId").text not in INNER
+
+
 def _is_of_subagent(part: Node) -> bool:
     return bool(part.get("subAgentInvocationId").text) or part.get("fromSubAgent").held is True
 
 
-def _paired(nodes: list[Node], own: list[Node]) -> dict[int, Node]:
+def _paired(nodes: list[Node], own: list[Node], results: Node) -> dict[int, Node]:
     """Which part shows which call: by its id, else by the order where all tools agree."""
     by_id = {part.get("toolCallId").text: part for part in own}
     pairs = {}
@@ -117,12 +124,19 @@ def _paired(nodes: list[Node], own: list[Node]) -> dict[int, Node]:
         part = by_id.get(node.get("id").text.partition(MARK)[0])
         if part is not None:
             pairs[id(node)] = part
-    if pairs or len(nodes) != len(own):
+    if pairs:
         return pairs
     names = [_name(part.get("toolId").text) for part in own]
-    if names != [_name(node.get("name").text) for node in nodes]:
-        return {}
-    return {id(node): part for node, part in zip(nodes, own, strict=True)}
+    for some in (nodes, [node for node in nodes if not _failed_at_once(node, results)]):
+        if names == [_name(node.get("name").text) for node in some]:
+            return {id(node): part for node, part in zip(some, own, strict=True)}
+    return {}
+
+
+def _failed_at_once(node: Node, results: Node) -> bool:
+    """Whether the client had nothing to show of a call."""
+    told = results.get(node.get("id").text, "content", 0, "value").text
+    return told.startswith("ERROR")
 
 
 def _name(tool: str) -> str:
@@ -167,7 +181,7 @@ def _shown(parts: list[Node], end: Node) -> Iterator[Round]:
                 one.words += _words(part)
             case "inlineReference":
                 one.words += _named(part)
-            case kind if kind == CALL:
+            case kind if kind == CALL and _is_asked_for(part):
                 one.shown.append(part)
                 yield one
                 one = Round(NOTHING, None)
@@ -181,7 +195,7 @@ def _words(part: Node) -> list[Node]:
     for keys in (("value",), ("content", "value"), ("content",)):
         node = part.get(*keys)
         if node.text:
-            return [] if node.text.strip() == FENCE else [node]
+            return [] if FENCE.match(node.text) else [node]
     return []
 
 

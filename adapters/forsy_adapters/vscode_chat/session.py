@@ -29,7 +29,7 @@ from .._patches import patch_in
 from . import results
 from .replay import NOTHING, Node, Operations, Turn
 from .results import CANCELLED
-from .rounds import CALL, FENCE, Round, kind_of, rounds_of
+from .rounds import CALL, FENCE, INNER, Round, kind_of, rounds_of
 
 FACTS = (
     # Facts of a session, and where they stand.
@@ -356,8 +356,10 @@ def _heads(origin: Origin) -> Iterator[Head]:
 def _reason(part: Node) -> str:
     """Why a part of a response tells nothing of its own."""
     kind = kind_of(part)
-    if kind == "" and part.get("value").text.strip() == FENCE:
+    if kind == "" and FENCE.match(part.get("value").text):
         return KINDS["textEditGroup"]
+    if part.get("toolId").text in INNER:
+        return "a call that a tool made"
     if not isinstance(part.held, dict):
         return "not a part of a response"
     return KINDS.get(kind) or f"unknown part of a response{named(kind)}"
