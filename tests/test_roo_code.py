@@ -42,11 +42,13 @@ def test_of_a_tasks_folder_the_clients_file_is_the_log(tmp_path: Path) -> None:
     task = tmp_path / "tasks" / "1751360400000"
     task.mkdir(parents=True)
     shutil.copy(FIXTURES / "denied" / "input.json", task / "ui_messages.json")
-    shutil.copy(FIXTURES / "denied" / "api_conversation_history.json", task)
+    for name in ("api_conversation_history.json", "task_metadata.json"):
+        shutil.copy(FIXTURES / "denied" / name, task)
     assert run("auto", task, "-o", tmp_path / "out", "-q").exit_code == 0
     [manifest] = (tmp_path / "out").rglob("manifest.json")
     sources = json.loads(manifest.read_bytes())["sources"]
     assert [one["name"] for one in sources] == [
         "ui_messages.json",
         "api_conversation_history.json",
+        "task_metadata.json",
     ]

@@ -84,6 +84,8 @@ SHOWS = Shows(
 Json = dict[str, Any]
 
 HISTORY = "api_conversation_history.json"
+STATE = ("task_metadata.json", "history_item.json")
+"""What the client knows of the task."""
 ASKED_FOR = {
     # What a tool was asked for, where the rest of its record is what it found.
     "readFile": "path",
@@ -160,8 +162,8 @@ def _is_item(value: Any) -> bool:
 
 
 def companions(source: Source) -> Iterator[Source]:
-    """What the model was sent."""
-    yield from source.called([HISTORY])
+    """What the model was sent, and what the client knows of the task."""
+    yield from source.called([HISTORY, *STATE])
 
 
 def read(source: Source) -> Iterator[Event]:
@@ -170,10 +172,24 @@ def read(source: Source) -> Iterator[Event]:
     reader = Reader(history)
     for place, record in enumerate(source.records()):
         yield from reader.item(place, record)
+        if place == 0:
+            yield from _state(source)
     for record in history:
         told = "what a call brought, told there" if record.here.record in reader.used else ""
         why = record.problem or told or "repeated: what the model was sent"
         yield Skipped(Origin(record.here, None, "system"), why)
+
+
+def _state(source: Source) -> Iterator[Event]:
+    """The version of the client, as it was when it was last noted."""
+    for record in (record for one in source.called(STATE) for record in one.records()):
+        here = Origin(record.here, None, "system")
+        match record.value:
+            case {"environment_history": [*_, {"cline_version": str(version)}] as noted}:
+                where = here.below(pointer("environment_history", len(noted) - 1, "cline_version"))
+                yield Fact(where, "version", version)
+            case _:
+                yield Skipped(here, record.problem or "state of the task")
 
 
 class Open(NamedTuple):
