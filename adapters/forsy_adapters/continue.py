@@ -245,18 +245,18 @@ class Reader:
         for keys, state in states:
             where = self.at("history", index, *keys, actor="agent", message=here.message)
             match state:
-                case {"toolCall": {"function": {"name": str(tool), **rest}}} if tool:
-                    yield from self._call(tool, rest, state, where, told)
+                case {"toolCall": {"function": {"name": str(tool)} as sent}} if tool:
+                    yield from self._call(tool, sent, state, where, told)
                 case _:
                     yield Skipped(where, "a call that names no tool")
         known = {words(state.get("toolCallId")) for _, state in states}
         asked = message.get("toolCalls")
         for at, one in enumerate(asked if isinstance(asked, list) else ()):
             match one:
-                case {"id": str(name), "function": {"name": str(tool), **rest}} if tool:
+                case {"id": str(name), "function": {"name": str(tool)} as sent} if tool:
                     if name not in known:  # older versions keep the state of one call alone
                         where = here.below(pointer("toolCalls", at))
-                        yield from self._sent(name, tool, rest, where, "/function")
+                        yield from self._sent(name, tool, sent, where, "/function")
         yield from told
 
     def _call(

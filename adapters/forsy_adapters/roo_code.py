@@ -242,7 +242,7 @@ class Reader:
 
     def _told(self, place: int, kind: str, value: Json, here: Origin) -> Iterator[Event]:
         text = words(value.get("text"))
-        where = here.below("/text")
+        where = here.below("/text") if text else here
         match kind:
             case "task" | "user_feedback":
                 yield from self._user(kind, text, value, where)
@@ -291,7 +291,7 @@ class Reader:
         written = number(value.get("conversationHistoryIndex"))
         name: str | None = f"/{value['type']}"
         tool, where, meant = kind, agent, None
-        sent: str | None = text
+        sent = text or None
         match kind, inner:
             case "command", _:
                 meant = Meant("bash", {"command": text.removesuffix(APPROVAL)})
