@@ -96,3 +96,15 @@ def test_words_of_several_lines_are_one_text_and_each_line_is_accounted_for(
     assert [one.reason for one in events if isinstance(one, Skipped)] == [
         "the rest of a text that another record begins"
     ]
+
+
+def test_a_request_that_the_client_handed_on_is_told_once(tmp_path: Path) -> None:
+    early = {**REQUEST, "requestId": "r0", "agent": {"id": "setup.agent"}, "response": []}
+    events = told(
+        tmp_path / "log.jsonl",
+        [
+            {"kind": 2, "k": ["requests"], "v": [early]},
+            {"kind": 2, "k": ["requests"], "i": 1, "v": [{**REQUEST, "requestId": "r2"}]},
+        ],
+    )
+    assert said(events)[2:] == [("Fix it.", 4, ""), ("Which?", 4, "")]

@@ -13,6 +13,8 @@ from forsy_retrace.source import Evidence, Record
 Json = dict[str, Any]
 
 WHOLE, SET, PUSH, DELETE = 0, 1, 2, 3
+SETUP = "setup.agent"
+"""Who answers for the client as long as Copilot is not there."""
 NOWHERE = Evidence("", 0, 0, 0)
 UNFIT = "an operation that fits nothing"
 REASONS = {"inputState": "state of the input box", "requests": "state of a request"}
@@ -102,6 +104,15 @@ class Turn:
     @property
     def ident(self) -> str:
         return self.node.get("requestId").text
+
+
+def _words(turn: Turn) -> str:
+    return turn.node.get("message", "text").text
+
+
+def _handed_on(turn: Turn) -> str | None:
+    """What a request says that the client sent again by itself, as soon as Copilot was there."""
+    return _words(turn) if turn.node.get("agent", "id").text == SETUP else None
 
 
 class Operations:
@@ -202,7 +213,9 @@ class Operations:
                 self.turns.append(turn)
                 new.append(turn)
             self.now.append(turn)
-        if gone:
+        if gone and [_handed_on(one) for one in gone] == [_words(one) for one in new[:1]]:
+            self.turns.remove(gone[0])
+        elif gone:
             self.left += 1
             for turn in gone:
                 turn.branch = f"b{self.left}"
