@@ -1,110 +1,29 @@
-"""Sessions of Continue, its command line and its editors: `~/.continue/sessions/<id>.json`.
-
-One document: `{sessionId, title, workspaceDirectory, history}`. An item of the history holds a
-message, and with it the state of each call that it asked for, which tells how that ended; editors
-repeat the results as messages of their own. Nothing has a time. The command line leaves of a
-history that it compacts the summary alone. Learnt from `@continuedev/cli` 1.5.47 and the types of
-its core (ChatHistoryItem, ToolCallState).
-"""
+"""One session, item by item."""
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from forsy_retrace.calls import Calls, Verdict
+from forsy_retrace.calls import Calls
 from forsy_retrace.dialects import content_text
 from forsy_retrace.events import (
     Attachment,
-    Change,
     Event,
     Fact,
-    Meant,
     Message,
     Notice,
     Origin,
-    Outcome,
     SessionStart,
     Skipped,
     Thinking,
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import (
-    Shows,
-    base64_size,
-    counts,
-    later,
-    named,
-    opened,
-    packed,
-    pointer,
-    when,
-    words,
-)
-from forsy_retrace.source import Record, Source
+from forsy_retrace.sdk import base64_size, counts, later, named, opened, pointer, when, words
+from forsy_retrace.source import Record
 
-from ._patches import hunks
+from .results import STATUS, Json, changes, meant, verdict
 
-SHOWS = Shows(
-    words="yes",
-    calls="yes",
-    results="yes",
-    exit_status="sometimes",
-    time="no",
-    cwd="yes",
-    reasoning="sometimes",
-    edits="mostly",
-    subagents="no",
-    harness="Continue",
-    stores=("~/.continue/sessions/*.json",),
-    cannot=(
-        "when anything was done",
-        "the work of subagents, but for what they report",
-        "whether a command worked that printed no error",
-        "what lay before a compaction of the command line",
-        "an error of the API",
-    ),
-    tools={
-        "Read": "Read",
-        "read_file": "Read",
-        "read_file_range": "Read",
-        "read_currently_open_file": "Read",
-        "builtin_read_file": "Read",
-        "Write": "Write",
-        "create_new_file": "Write",
-        "builtin_create_new_file": "Write",
-        "Edit": "Edit",
-        "MultiEdit": "Edit",
-        "edit_existing_file": "Edit",
-        "single_find_and_replace": "Edit",
-        "multi_edit": "Edit",
-        "builtin_edit_existing_file": "Edit",
-        "List": "LS",
-        "ls": "LS",
-        "builtin_ls": "LS",
-        "Search": "Grep",
-        "grep_search": "Grep",
-        "builtin_grep_search": "Grep",
-        "file_glob_search": "Glob",
-        "Bash": "bash",
-        "run_terminal_command": "bash",
-        "builtin_run_terminal_command": "bash",
-        "CheckBackgroundJob": "write_stdin",
-        "Fetch": "WebFetch",
-        "fetch_url_content": "WebFetch",
-        "search_web": "WebSearch",
-        "builtin_search_web": "WebSearch",
-        "Checklist": "TodoWrite",
-        "Subagent": "Task",
-        "Skills": "Skill",
-        "read_skill": "Skill",
-        "AskQuestion": "AskUserQuestion",
-    },
-)
-
-Json = dict[str, Any]
-
-SHELLS = ("Bash", "run_terminal_command", "builtin_run_terminal_command")
 OWN_LINE = later(r"shell-\d{10,}-[a-z0-9]+\Z")
 """The id of a call that the client made of a line that the user typed behind `!`."""
 FACTS = (("title", "title"), ("workspaceDirectory", "cwd"), ("chatModelTitle", "model"))
@@ -115,41 +34,7 @@ USAGE = {
     "completion_tokens": "output_tokens",
     "completionTokens": "output_tokens",
 }
-EXITED = later(
-    r"(?:Error executing tool \w+: |Bash command failed: )?Error \(exit code (\d{1,10})\):"
-)
-CANCELED: tuple[tuple[str, Any, Outcome], ...] = (
-    # Why a call did not run that was canceled, if its output says so.
-    ("rejected-by-user", later(r"Permission denied by user"), "rejected"),
-    ("approval-policy", later(r"Command blocked by security policy"), "blocked"),
-)
-STATUS: dict[str, Outcome] = {"done": "ok", "errored": "failed", "canceled": "interrupted"}
 ANSWER = later(r'User (?:selected option \d+|provided custom answer|answered): "(.*)"\Z', re.S)
-CREATED = "Successfully created file: "
-DIFF = later(r"Successfully (?:edited|wrote to file:) [^\n]*\nDiff:\n")
-READ = later(r"Content of ([^\n]*):\n")
-
-
-def sniff(source: Source) -> bool:
-    """A session's document."""
-    return bool(source.head) and _is_session(source.head[0].value)
-
-
-def _is_session(value: Any) -> bool:
-    match value:
-        case {"sessionId": str(), "workspaceDirectory": str(), "history": list(items)}:
-            return all(isinstance(one, dict) and "message" in one for one in items[:3])
-    return False
-
-
-def read(source: Source) -> Iterator[Event]:
-    """The session's history, in its order."""
-    for record in source.records():
-        if _is_session(record.value):
-            yield from Reader(record).events()
-        else:
-            where = Origin(record.here, None, "system")
-            yield Skipped(where, record.problem or "not a session of Continue")
 
 
 class Reader:
@@ -279,7 +164,7 @@ class Reader:
         else:
             given, where = sent, here.below(path)
         name = here.below(path + "/name").evidence.pointer
-        yield ToolCall(where, str(call), tool, given, name, _meant(tool, given))
+        yield ToolCall(where, str(call), tool, given, name, meant(tool, given))
 
     def _own_line(self, sent: Json, state: Json, here: Origin) -> Iterator[Event]:
         """A line that the user ran in the client, and what it printed."""
@@ -307,8 +192,8 @@ class Reader:
         if len(shown) > 1:
             pieces = tuple(here.below(pointer(*keys)).evidence for keys, _ in shown)
             place = Origin(place.evidence, None, "agent", here.message, pieces=pieces)
-        told = _verdict(tool, status, text or "", here, path)
-        made = _changes(tool, state, text or "", place) if told.outcome == "ok" else ()
+        told = verdict(tool, status, text or "", here, path)
+        made = changes(tool, state, text or "", place) if told.outcome == "ok" else ()
         yield ToolResult(place, call, text, *told, changes=tuple(made))
         if tool == "AskQuestion" and (said := ANSWER.match(text or "")):
             where = here.below(path).by("user")
@@ -357,58 +242,3 @@ def _outputs(state: Json) -> Iterator[tuple[tuple[str | int, ...], str]]:
         match one:
             case {"content": str(text)}:
                 yield ("output", at, "content"), text
-
-
-def _verdict(tool: str, status: str, text: str, here: Origin, path: str) -> Verdict:
-    """How a call ended, by its state; that a command is done tells nothing of how it ended."""
-    place = here.below(path).evidence.pointer
-    if status == "canceled":
-        for rule, pattern, outcome in CANCELED:
-            if pattern.match(text):
-                return Verdict(outcome, rule, place)
-    if tool in SHELLS and (told := EXITED.match(text)):
-        return Verdict("failed", "exit-code-in-output", place, int(told[1]))
-    if status not in STATUS or (tool in SHELLS and status == "done"):
-        return Verdict()
-    return Verdict(STATUS[status], "status", here.below("/status").evidence.pointer)
-
-
-def _meant(tool: str, given: Any) -> Meant | None:
-    """What a call comes to in words that rules know."""
-    sent = opened(given) if isinstance(given, str) else given
-    match sent:
-        case {"filepath": str(path), "content": str(text)} if tool == "Write":
-            return Meant("Write", {"file_path": path, "content": text})
-        case {"filepath": str(path), "contents": str(text)}:
-            return Meant("Write", {"file_path": path, "content": text})
-        case {"filepath": str(path), "startLine": int(first), "endLine": int(last)}:
-            if last >= first:
-                limit = last - first + 1
-                return Meant("Read", {"file_path": path, "offset": first, "limit": limit})
-        case {"filepath": str(path)} if SHOWS.tools.get(tool) == "Read":
-            return Meant("Read", {"file_path": path})
-        case {"command": str(line)} if tool in SHELLS:
-            return Meant("bash", {"command": line})
-        case {"filepath": str(path), "old_string": str(old), "new_string": str(new)}:
-            return Meant("Edit", {"file_path": path, "old_string": old, "new_string": new})
-        case {"dirpath": str(path)} | {"dirPath": str(path)} if SHOWS.tools.get(tool) == "LS":
-            return Meant("LS", {"path": path})
-        case {"query": str(query)} if SHOWS.tools.get(tool) == "Grep":
-            return Meant("Grep", {"pattern": query})
-    return None
-
-
-def _changes(tool: str, state: Json, text: str, here: Origin) -> Iterator[Change]:
-    """The file that a call changed or showed, by what the command line says of it."""
-    sent = state.get("parsedArgs")
-    given = sent if isinstance(sent, dict) else {}
-    path, where = words(given.get("filepath"), given.get("file_path")), here.evidence.pointer
-    if not path:
-        return
-    if tool == "Write" and text.startswith(CREATED) and isinstance(given.get("content"), str):
-        yield Change(path, "created", after=given["content"], pointer=where)
-    elif tool in ("Write", "Edit", "MultiEdit") and (head := DIFF.match(text)):
-        if made := tuple(hunks(text[head.end() :].split("\n"))):
-            yield Change(path, "modified", made, pointer=where)
-    elif tool == "Read" and (head := READ.match(text)):
-        yield Change(path, "shown", shown=packed(text[head.end() :]), pointer=where)

@@ -1,12 +1,5 @@
-"""Tasks of Cline before 3, Roo Code and Kilo Code before 7: `tasks/<id>/ui_messages.json`.
+"""The items of a task, one by one."""
 
-An array of what the client showed, each with its time: words, calls as the client shows them, what
-a command printed, and with each request to the model how the calls before it ended. What the calls
-brought is told by `api_conversation_history.json` beside it, where that is. Nothing has an id: a
-request answers the calls before it. Learnt from Cline CLI 2.18 and the types of Roo Code 1.115.
-"""
-
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -19,7 +12,6 @@ from forsy_retrace.events import (
     Message,
     Notice,
     Origin,
-    Outcome,
     SessionStart,
     Skipped,
     Thinking,
@@ -27,73 +19,11 @@ from forsy_retrace.events import (
     ToolResult,
     Via,
 )
-from forsy_retrace.sdk import (
-    Shows,
-    base64_size,
-    counts,
-    later,
-    named,
-    number,
-    parsed,
-    pointer,
-    when,
-    words,
-)
-from forsy_retrace.source import Evidence, Record, Source
+from forsy_retrace.sdk import base64_size, counts, named, number, parsed, pointer, when, words
+from forsy_retrace.source import Evidence, Record
 
-SHOWS = Shows(
-    words="yes",
-    calls="yes",
-    results="mostly",
-    exit_status="mostly",
-    time="yes",
-    cwd="no",
-    reasoning="sometimes",
-    edits="mostly",
-    subagents="no",
-    harness="Cline or Roo Code",
-    stores=(
-        "~/.cline/data/tasks/*/ui_messages.json",
-        "~/.config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/*/ui_messages.json",
-        "~/.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/*/ui_messages.json",
-        "~/.config/Code/User/globalStorage/kilocode.kilo-code/tasks/*/ui_messages.json",
-    ),
-    cannot=(
-        "the arguments of calls as the agent sent them: the log has what the client shows",
-        "where the agent worked",
-        "the tools on offer",
-    ),
-    tools={
-        "command": "bash",
-        "readFile": "Read",
-        "newFileCreated": "Write",
-        "editedExistingFile": "Edit",
-        "appliedDiff": "Edit",
-        "searchFiles": "Grep",
-        "listFilesTopLevel": "LS",
-        "listFilesRecursive": "LS",
-        "webFetch": "WebFetch",
-        "webSearch": "WebSearch",
-        "updateTodoList": "TodoWrite",
-        "newTask": "Task",
-        "followup": "AskUserQuestion",
-        "useSkill": "Skill",
-    },
-)
+from .results import ASKED_FOR, RESULT, Json, answers, meaning, verdict_of
 
-Json = dict[str, Any]
-
-HISTORY = "api_conversation_history.json"
-STATE = ("task_metadata.json", "history_item.json")
-"""What the client knows of the task."""
-ASKED_FOR = {
-    # What a tool was asked for, where the rest of its record is what it found.
-    "readFile": "path",
-    "searchFiles": "regex",
-    "listFilesTopLevel": "path",
-    "listFilesRecursive": "path",
-    "listCodeDefinitionNames": "path",
-}
 FOUND = ("searchFiles", "listFilesTopLevel", "listFilesRecursive", "listCodeDefinitionNames")
 USAGE = {
     "tokensIn": "input_tokens",
@@ -101,23 +31,6 @@ USAGE = {
     "cacheReads": "cache_read_input_tokens",
     "cacheWrites": "cache_creation_input_tokens",
 }
-RESULT = later(r"\[(.{1,8000}?)\] Result:\s*", re.S)
-"""How the result of a call begins: with the tool and what it was asked for."""
-ENDS: tuple[tuple[str, Any, Outcome], ...] = (
-    # How the result of a call begins that says how it ended.
-    ("error-text", later(r"The tool execution failed with the following error:"), "failed"),
-    ("rejected-by-user", later(r"The user denied this operation\b"), "rejected"),
-    ("exit-code-told", later(r"Command failed with exit code (\d{1,10})\."), "failed"),
-    ("exit-code-told", later(r"Command executed successfully \(exit code (0)\)\."), "ok"),
-    ("still-running", later(r"Command is still running"), "launched"),
-    ("edit-applied", later(r"The content was successfully saved to "), "ok"),
-)
-BLOCK = later(
-    r"(?:-{3,}|<{3,}) SEARCH>?\n(?::start_line:\d+\n-{3,}\n)?(?P<old>.*?)\n?={3,}\n(?P<new>.*?)\n?"
-    r"(?:\+{3,}|>{3,}) REPLACE",
-    re.S,
-)
-"""A piece of an edit: what is looked for and what takes its place."""
 APPROVAL = "REQ_APP"
 """What the client sets behind a command that the user has to allow."""
 LEFT_OUT = {
@@ -145,12 +58,7 @@ LEFT_OUT = {
 """What tells no step, and why it is left out."""
 
 
-def sniff(source: Source) -> bool:
-    """What a client showed, of which the first says or asks something."""
-    return bool(source.head) and all(_is_item(one.value) for one in source.head[:3])
-
-
-def _is_item(value: Any) -> bool:
+def is_item(value: Any) -> bool:
     match value:
         case {"ts": int(), "type": "say", "say": str()} | {
             "ts": int(),
@@ -159,37 +67,6 @@ def _is_item(value: Any) -> bool:
         }:
             return True
     return False
-
-
-def companions(source: Source) -> Iterator[Source]:
-    """What the model was sent, and what the client knows of the task."""
-    yield from source.called([HISTORY, *STATE])
-
-
-def read(source: Source) -> Iterator[Event]:
-    """The task's items in their order; what the model was sent tells what calls brought."""
-    history = [record for one in source.called([HISTORY]) for record in one.records()]
-    reader = Reader(history)
-    for place, record in enumerate(source.records()):
-        yield from reader.item(place, record)
-        if place == 0:
-            yield from _state(source)
-    for record in history:
-        told = "what a call brought, told there" if record.here.record in reader.used else ""
-        why = record.problem or told or "repeated: what the model was sent"
-        yield Skipped(Origin(record.here, None, "system"), why)
-
-
-def _state(source: Source) -> Iterator[Event]:
-    """The version of the client, as it was when it was last noted."""
-    for record in (record for one in source.called(STATE) for record in one.records()):
-        here = Origin(record.here, None, "system")
-        match record.value:
-            case {"environment_history": [*_, {"cline_version": str(version)}] as noted}:
-                where = here.below(pointer("environment_history", len(noted) - 1, "cline_version"))
-                yield Fact(where, "version", version)
-            case _:
-                yield Skipped(here, record.problem or "state of the task")
 
 
 class Open(NamedTuple):
@@ -220,7 +97,7 @@ class Reader:
         """At least one event of each record."""
         value = record.value
         here = Origin(record.here, None, "system")
-        if record.problem or not _is_item(value):
+        if record.problem or not is_item(value):
             yield Skipped(here, record.problem or "not an item of a task")
             return
         here = Origin(record.here, when(value["ts"]), "system")
@@ -300,7 +177,7 @@ class Reader:
                 key = ASKED_FOR.get(known, "")
                 if isinstance(inner.get(key), str):
                     sent, where = inner[key], agent.below(pointer(key))
-                meant = _meant(known, inner)
+                meant = meaning(known, inner)
             case "use_mcp_server", {"serverName": str(server), "toolName": str(known), **rest}:
                 tool, name = known, "/text/toolName"
                 given = rest.get("arguments")
@@ -342,7 +219,7 @@ class Reader:
         verdict, place = Verdict(), None
         if begun := RESULT.match(request):
             place = here.below("/request").evidence
-            verdict = _verdict(one.tool, request[begun.end() :][:1000], place.pointer)
+            verdict = verdict_of(one.tool, request[begun.end() :][:1000], place.pointer)
         pieces = [given] if given else one.printed
         if place is None and not pieces:
             return
@@ -360,7 +237,7 @@ class Reader:
                 case {"role": "user", "content": [*blocks]}:
                     for at, block in enumerate(blocks):
                         match block:
-                            case {"type": "text", "text": str(text)} if _answers(text, one.about):
+                            case {"type": "text", "text": str(text)} if answers(text, one.about):
                                 self.used.add(record.here.record)
                                 return record.here.at(pointer("content", at, "text")), text
                     return None
@@ -371,41 +248,3 @@ class Reader:
         match parsed(text):
             case {"errorMessage": str(error)} if error:
                 yield Notice(here.below("/errorMessage"), "model error", error)
-
-
-def _answers(text: str, about: str) -> bool:
-    """Whether a text is the result of a call: a history that was condensed has others there."""
-    told = RESULT.match(text)
-    return told is not None and about in told[1]
-
-
-def _verdict(tool: str, text: str, place: str) -> Verdict:
-    """How a call ended; tools that only look fail by an error alone, which the client marks."""
-    for rule, pattern, outcome in ENDS:
-        if told := pattern.match(text):
-            code = int(told[1]) if rule == "exit-code-told" else None
-            return Verdict(outcome, rule, place, code)
-    return Verdict("ok", "no-error-text", place) if tool in ASKED_FOR else Verdict()
-
-
-def _meant(tool: str, inner: Json) -> Meant | None:
-    """What a call comes to in words that rules know."""
-    match inner:
-        case {"path": str(path), "content": str(text)} if tool == "newFileCreated":
-            return Meant("Write", {"file_path": path, "content": text})
-        case {"path": str(path), "readLineStart": int(first), "readLineEnd": int(last)}:
-            return Meant("Read", {"file_path": path, "offset": first, "limit": last - first + 1})
-        case {"path": str(path)} if tool == "readFile":
-            return Meant("Read", {"file_path": path})
-        case {"path": str(path), "regex": str(regex)}:
-            return Meant("Grep", {"pattern": regex, "path": path})
-        case {"path": str(path), **rest} if tool in ("editedExistingFile", "appliedDiff"):
-            pieces = list(BLOCK.finditer(words(rest.get("diff"), rest.get("content"))))
-            if len(pieces) == 1:
-                old, new = pieces[0]["old"], pieces[0]["new"]
-                sent = {"file_path": path, "old_string": old, "new_string": new}
-                return Meant("Edit", sent)
-            return Meant("Edit", {"file_path": path})
-        case {"path": str(path)} if SHOWS.tools.get(tool) == "LS":
-            return Meant("LS", {"path": path})
-    return None
