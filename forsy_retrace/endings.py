@@ -49,7 +49,7 @@ ENDINGS = (
     Ending("handed-in", "The work was handed in.", True),
     Ending("matches-told", "The search tells how many matches it found.", True),
     Ending("message-taken", "The message was taken.", True),
-    Ending("no-error-text", "The parts that the client shows hold no error.", True),
+    Ending("no-error-text", "No error came back, which this tool brings where it fails.", True),
     Ending("no-exit-code", "No exit code is shown; this client shows every other than 0.", True),
     Ending("no-output", "The harness says that the command ran and printed nothing.", True),
     Ending("picture-shown", "A picture came back.", True),
