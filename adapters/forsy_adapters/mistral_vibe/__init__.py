@@ -1,0 +1,76 @@
+"""Mistral Vibe's sessions: `~/.vibe/logs/session/session_<time>_<id>/messages.jsonl`, or one JSON.
+
+From 2.0 on a session is a folder: the messages, what the client knows of it (`meta.json`), and in
+`agents/` a folder like it for each subagent; in 1.x all stands in `session_<time>_<id>.json`.
+Messages have no times. The journals of the harness that came with 2.26 are another form. Learnt
+from 1.3.5, 2.18.4 and 2.24.5 (interaction_logger, session_logger).
+"""
+
+from collections.abc import Iterator
+
+from forsy_retrace.events import Event
+from forsy_retrace.sdk import Shows
+from forsy_retrace.source import Source
+
+from .messages import Reader
+from .shapes import is_message, is_session, logs
+
+SHOWS = Shows(
+    words="yes",
+    calls="yes",
+    results="yes",
+    exit_status="mostly",
+    time="rarely",
+    cwd="yes",
+    reasoning="sometimes",
+    edits="mostly",
+    subagents="mostly",
+    harness="Mistral Vibe",
+    stores=(
+        "~/.vibe/logs/session/session_*/messages.jsonl",
+        "~/.vibe/logs/session/session_*.json",
+    ),
+    cannot=(
+        "when a call was made or words were said",
+        "an error of the API, and where the agent was stopped amid its words",
+        "which model answered before the last change of it",
+    ),
+    tools={
+        "read": "Read",
+        "read_file": "Read",
+        "write_file": "Write",
+        "search_replace": "Edit",
+        "edit": "Edit",
+        "grep": "Grep",
+        "git_bash": "bash",
+        "bash_stdin": "write_stdin",
+        "todo": "TodoWrite",
+        "task": "Task",
+        "skill": "Skill",
+        "ask_user_question": "AskUserQuestion",
+        "exit_plan_mode": "ExitPlanMode",
+        "webfetch": "WebFetch",
+        "web_fetch": "WebFetch",
+        "websearch": "WebSearch",
+        "web_search": "WebSearch",
+    },
+)
+
+
+def sniff(source: Source) -> bool:
+    """A session in one document, or messages with the marks that only this client sets."""
+    return any(is_session(one.value) or is_message(one.value) for one in source.head)
+
+
+def companions(source: Source) -> Iterator[Source]:
+    """What the client knows of the session, and the folders of its subagents."""
+    if any(is_message(one.value) for one in source.head):
+        yield from source.called(["meta.json"])
+        yield from source.beside("agents/*/messages.jsonl")
+        yield from source.beside("agents/*/meta.json")
+
+
+def read(source: Source) -> Iterator[Event]:
+    """The session's messages in order; a subagent's stand behind the call that started it."""
+    main, *others = logs(source, list(companions(source)))
+    yield from Reader(main, others).events()
