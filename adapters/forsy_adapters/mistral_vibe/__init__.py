@@ -34,6 +34,7 @@ SHOWS = Shows(
         "when a call was made or words were said",
         "an error of the API, and where the agent was stopped amid its words",
         "which model answered before the last change of it",
+        "which session one goes on from that repeats its messages, but for the last clients",
     ),
     tools={
         "read": "Read",

@@ -27,8 +27,8 @@ NUMBERED = later(
     re.S,
 )
 LINE = later(r"^ *\d+→", re.M)
-BLOCK = later(r"<{5,} SEARCH\r?\n(.*?)\r?\n?={5,}\r?\n(.*?)\r?\n?>{5,} REPLACE", re.S)
-"""A block of `search_replace` (1.x to 2.9)."""
+MARKS = ("<<<<<<< SEARCH\n", "\n=======\n", "\n>>>>>>> REPLACE")
+"""Of a block of `search_replace` (1.x to 2.9); of a mark, the client takes five and more signs."""
 
 
 def changes(tool: str, message: Json, here: Origin) -> Iterator[Change]:
@@ -55,13 +55,22 @@ def meant(tool: str, sent: Any) -> Meant | None:
                 plain["offset"] = skipped + 1
             return Meant(tool, plain)
         case "search_replace", {"file_path": str(path), "content": str(text)}:
-            edits = [{"old_string": old, "new_string": new} for old, new in BLOCK.findall(text)]
+            edits = [{"old_string": old, "new_string": new} for old, new in _blocks(text)]
             if len(edits) == 1:
                 return Meant(tool, {"file_path": path, **edits[0]})
             return Meant(tool, {"file_path": path, "edits": edits}) if edits else None
         case "task", {"task": str(text), **rest}:
             return Meant(tool, {"prompt": text, "subagent_type": words(rest.get("agent"))})
     return None
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    opening, middle, closing = MARKS
+    for piece in text.replace("\r\n", "\n").split(opening)[1:]:
+        old, found, rest = piece.partition(middle)
+        new, ended, _ = rest.partition(closing)
+        if found and ended:
+            yield old, new
 
 
 def _shown(text: str, where: str) -> Iterator[Change]:

@@ -1,5 +1,6 @@
 """One agent's messages as events, and those of the subagents that it started."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -28,11 +29,11 @@ from .session import started
 from .shapes import IDENT, ROLES, Json, Log
 
 COMPACTED = "You are continuing a trajectory after a context compaction."
-STOPPED = later(r"<vibe_stop_event>.*</vibe_stop_event>\s*\Z")
-WARNING = later(r"(?s)(?:\A|\n\n)<vibe_warning>.*</vibe_warning>\s*\Z")
+WARNING = ("<vibe_warning>", "</vibe_warning>")
 """What the client says to the model; in 1.x it stands behind the user's words."""
 SHELL = later(
-    r"Manual `!` command result from the user\..*?\n\nCommand: `(.+?)`\n\nWorking dir", 16
+    r"Manual `!` command result from the user\.[^`]*\n\nCommand: `(.+?)`\n\nWorking directory: ",
+    re.S,
 )
 ANSWER = later(r"'answer': '([^'\\]{1,2000})'")
 BROUGHT = later(r"\n\n(?:file://[^\n]+\n```\n|uri: file://)")
@@ -124,9 +125,7 @@ class Reader:
         here = Origin(here.evidence, None, here.actor, ident)
         if thought.strip():
             yield Thinking(here.below("/reasoning_content"), thought)
-        if STOPPED.match(text):
-            yield Notice(here.below("/content").by("system"), "limit", text)
-        elif text.strip():
+        if text.strip():
             yield Message(here.below("/content"), "agent", text)
         for index, one in enumerate(made):
             yield from self._call(one, here, index)
@@ -178,7 +177,7 @@ class Reader:
         for log in self.waiting:
             if log.told("session_id") in linked:
                 return log
-        fitting = [log for log in self.waiting if brief and log.brief().endswith(brief)]
+        fitting = [log for log in self.waiting if brief and log.brief.endswith(brief)]
         return fitting[0] if len(fitting) == 1 and not linked else None
 
     def _result(self, value: Json, here: Origin) -> Iterator[Event]:
@@ -228,7 +227,7 @@ def _user(value: Json, here: Origin) -> Iterator[Event]:
 
 
 def _typed(value: Json, text: str, place: Origin, here: Origin) -> Iterator[Event]:
-    said = WARNING.sub("", text)
+    said = _without_warning(text)
     files = BROUGHT.search(said)
     if files is not None:
         said = said[: files.start()]
@@ -243,6 +242,13 @@ def _typed(value: Json, text: str, place: Origin, here: Origin) -> Iterator[Even
         yield Skipped(place.by("system"), why)
     if files is not None:
         yield Fact(place.by("system"), "brought", {"text": text[files.start() :]})
+
+
+def _without_warning(text: str) -> str:
+    opening, closing = WARNING
+    if not text.rstrip().endswith(closing):
+        return text
+    return "" if text.startswith(opening) else text.split(f"\n\n{opening}", 1)[0]
 
 
 def _pictures(value: Json, here: Origin) -> Iterator[Attachment]:

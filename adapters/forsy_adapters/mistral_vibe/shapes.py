@@ -1,6 +1,7 @@
 """What tells these logs from others, and which of the files beside one belong together."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 from forsy_retrace.sdk import later, pointer, words
@@ -85,6 +86,7 @@ class Log:
         """A text that the client knows of the session."""
         return next((words(value.get(key)) for _, _, value in self.meta()), "")
 
+    @cached_property
     def brief(self) -> str:
         """The first words in the user's role."""
         for _, _, one in self.messages():
