@@ -2,8 +2,8 @@
 
 From 2.0 on a session is a folder: the messages, what the client knows of it (`meta.json`), and in
 `agents/` a folder like it for each subagent; in 1.x all stands in `session_<time>_<id>.json`.
-Messages have no times. The journals of the harness that came with 2.26 are another form. Learnt
-from 1.3.5, 2.18.4 and 2.24.5 (interaction_logger, session_logger).
+Their messages have no times. From 2.26 on a session is a store, `unified/<id>/` with `CURRENT`.
+Learnt from 1.3.5, 2.18.4, 2.24.5 (interaction_logger, session_logger) and 3.0.2.
 """
 
 from collections.abc import Iterator
@@ -14,13 +14,14 @@ from forsy_retrace.source import Source
 
 from .messages import Reader
 from .shapes import is_message, is_session, logs
+from .unified import Store, files, is_store
 
 SHOWS = Shows(
     words="yes",
     calls="yes",
     results="yes",
     exit_status="mostly",
-    time="rarely",
+    time="sometimes",
     cwd="yes",
     reasoning="sometimes",
     edits="mostly",
@@ -29,10 +30,12 @@ SHOWS = Shows(
     stores=(
         "~/.vibe/logs/session/session_*/messages.jsonl",
         "~/.vibe/logs/session/session_*.json",
+        "~/.vibe/logs/session/unified/*/CURRENT",
     ),
     cannot=(
-        "when a call was made or words were said",
-        "an error of the API, and where the agent was stopped amid its words",
+        "when a call was made or words were said, before 2.26",
+        "an error of the API before 2.26, and where the agent was stopped amid its words",
+        "calls of tools that there are none, from 2.26 on",
         "which model answered before the last change of it",
         "which session one goes on from that repeats its messages, but for the last clients",
     ),
@@ -54,18 +57,30 @@ SHOWS = Shows(
         "web_fetch": "WebFetch",
         "websearch": "WebSearch",
         "web_search": "WebSearch",
+        "file_system.read_file": "Read",
+        "file_system.write_file": "Write",
+        "file_system.search_replace": "Edit",
+        "file_system.grep": "Grep",
+        "file_system.bash": "bash",
+        "vibe.todo": "TodoWrite",
+        "vibe.ask_user_question": "AskUserQuestion",
+        "vibe.skill": "Skill",
     },
 )
 
 
 def sniff(source: Source) -> bool:
     """A session in one document, or messages with the marks that only this client sets."""
-    return any(is_session(one.value) or is_message(one.value) for one in source.head)
+    return any(
+        is_session(one.value) or is_message(one.value) or is_store(one.value) for one in source.head
+    )
 
 
 def companions(source: Source) -> Iterator[Source]:
     """What the client knows of the session, and the folders of its subagents."""
-    if any(is_message(one.value) for one in source.head):
+    if any(is_store(one.value) for one in source.head):
+        yield from files(source)
+    elif any(is_message(one.value) for one in source.head):
         yield from source.called(["meta.json"])
         yield from source.beside("agents/*/messages.jsonl")
         yield from source.beside("agents/*/meta.json")
@@ -73,5 +88,9 @@ def companions(source: Source) -> Iterator[Source]:
 
 def read(source: Source) -> Iterator[Event]:
     """The session's messages in order; a subagent's stand behind the call that started it."""
-    main, *others = logs(source, list(companions(source)))
+    beside = list(companions(source))
+    if any(is_store(one.value) for one in source.head):
+        yield from Store(source, beside).events()
+        return
+    main, *others = logs(source, beside)
     yield from Reader(main, others).events()

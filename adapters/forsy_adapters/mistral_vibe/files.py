@@ -59,9 +59,21 @@ def meant(tool: str, sent: Any) -> Meant | None:
             if len(edits) == 1:
                 return Meant(tool, {"file_path": path, **edits[0]})
             return Meant(tool, {"file_path": path, "edits": edits}) if edits else None
+        case "search_replace", {"file_path": str(path), "content": [*listed]}:
+            edits = [
+                {"old_string": old, "new_string": new}
+                for old, new in ((_text(one, "old_str"), _text(one, "new_str")) for one in listed)
+            ]
+            return Meant(
+                tool, {"file_path": path, **(edits[0] if len(edits) == 1 else {"edits": edits})}
+            )
         case "task", {"task": str(text), **rest}:
             return Meant(tool, {"prompt": text, "subagent_type": words(rest.get("agent"))})
     return None
+
+
+def _text(one: Any, key: str) -> str:
+    return words(one.get(key)) if isinstance(one, dict) else ""
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:

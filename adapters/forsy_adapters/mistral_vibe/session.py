@@ -75,6 +75,9 @@ def _model(value: Json) -> Iterator[tuple[str, str]]:
         config = value.get(key)
         listed = config.get("models") if isinstance(config, dict) else None
         alias = words(_below(config, ("active_model",)))
+        if plain := words(_below(config, ("model_name",))):
+            yield pointer(key, "model_name"), plain
+            return
         rows: list[tuple[str | int, Any]] = []
         if isinstance(listed, list):
             rows = list(enumerate(listed))
