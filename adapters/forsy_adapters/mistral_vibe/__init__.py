@@ -12,8 +12,9 @@ from forsy_retrace.events import Event
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 
+from .._vibe import META, is_vibes
 from .messages import Reader
-from .shapes import is_message, is_session, logs
+from .shapes import logs
 from .unified import Store, files, is_store
 
 SHOWS = Shows(
@@ -35,7 +36,7 @@ SHOWS = Shows(
     cannot=(
         "when a call was made or words were said, before 2.26",
         "an error of the API before 2.26, and where the agent was stopped amid its words",
-        "calls of tools that there are none, from 2.26 on",
+        "what the user went back from, and calls that the client could not read, from 2.26 on",
         "which model answered before the last change of it",
         "which session one goes on from that repeats its messages, but for the last clients",
     ),
@@ -63,25 +64,23 @@ SHOWS = Shows(
         "file_system.grep": "Grep",
         "file_system.bash": "bash",
         "vibe.todo": "TodoWrite",
-        "vibe.ask_user_question": "AskUserQuestion",
+        "ui.ask_user_question": "AskUserQuestion",
         "vibe.skill": "Skill",
     },
 )
 
 
 def sniff(source: Source) -> bool:
-    """A session in one document, or messages with the marks that only this client sets."""
-    return any(
-        is_session(one.value) or is_message(one.value) or is_store(one.value) for one in source.head
-    )
+    """A session as this client writes it, or the pointer to one's store."""
+    return is_vibes(source) or _is_store(source)
 
 
 def companions(source: Source) -> Iterator[Source]:
-    """What the client knows of the session, and the folders of its subagents."""
-    if any(is_store(one.value) for one in source.head):
+    """What the client knows of the session, and its subagents' folders; a store's other files."""
+    if _is_store(source):
         yield from files(source)
-    elif any(is_message(one.value) for one in source.head):
-        yield from source.called(["meta.json"])
+    elif is_vibes(source):
+        yield from source.called([META])
         yield from source.beside("agents/*/messages.jsonl")
         yield from source.beside("agents/*/meta.json")
 
@@ -89,8 +88,12 @@ def companions(source: Source) -> Iterator[Source]:
 def read(source: Source) -> Iterator[Event]:
     """The session's messages in order; a subagent's stand behind the call that started it."""
     beside = list(companions(source))
-    if any(is_store(one.value) for one in source.head):
+    if _is_store(source):
         yield from Store(source, beside).events()
         return
     main, *others = logs(source, beside)
     yield from Reader(main, others).events()
+
+
+def _is_store(source: Source) -> bool:
+    return any(is_store(one.value) for one in source.head)

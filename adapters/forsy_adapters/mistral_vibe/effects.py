@@ -10,14 +10,15 @@ from forsy_retrace.events import Change, Event, Hunk, Message, Origin, Outcome
 from forsy_retrace.sdk import compact, number, packed, pointer, words
 
 from .._patches import hunks
-from .shapes import Json
+from .._vibe import Json
+from .results import UNDONE
 
 EDITED = "mistralai.vibe.sdk.search_replace"
 """Under which an edit keeps the file as it was."""
 MOST_LINES = 5000
 
 
-def verdict(state: Json, here: Origin) -> Verdict | None:
+def verdict(tool: str, state: Json, here: Origin) -> Verdict | None:
     """How a call ended; None while it runs."""
     by_status = here.below("/status").evidence.pointer
     match state:
@@ -29,6 +30,12 @@ def verdict(state: Json, here: Origin) -> Verdict | None:
         case {"status": "completed", "output": {"structured_content": {"returncode": int(code)}}}:
             basis = here.below(_inside("returncode")).evidence.pointer
             return Verdict("failed" if code else "ok", "exit-code", basis, number(code))
+        case {"status": "completed", "output": {"structured_content": dict(told)}} if (
+            tool in UNDONE and told.get(UNDONE[tool][0]) is UNDONE[tool][2]
+        ):
+            field, _, _, outcome, rule = UNDONE[tool]
+            basis = here.below(_inside(field)).evidence.pointer if rule else ""
+            return Verdict(outcome, rule, basis)
         case {"status": "completed"}:
             return Verdict("ok", "status", by_status)
         case {"status": "failed", "error": {"code": "tool_denied"}}:

@@ -23,10 +23,11 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import later, parsed, pointer, subagent, when, words
 from forsy_retrace.source import Record
 
+from .._vibe import IDENT, ROLES, Json
 from .files import changes, meant
 from .results import OUTPUT, verdict
 from .session import started
-from .shapes import IDENT, ROLES, Json, Log
+from .shapes import Log
 
 COMPACTED = "You are continuing a trajectory after a context compaction."
 WARNING = ("<vibe_warning>", "</vibe_warning>")

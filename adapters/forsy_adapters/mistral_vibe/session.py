@@ -7,7 +7,8 @@ from forsy_retrace.events import Event, Fact, Origin, SessionStart
 from forsy_retrace.sdk import counts, pointer, when, words
 from forsy_retrace.source import Record
 
-from .shapes import Json, Log
+from .._vibe import Json
+from .shapes import Log
 
 TEXTS = (
     ("branch", ("git_branch",)),

@@ -1,57 +1,13 @@
-"""What tells these logs from others, and which of the files beside one belong together."""
+"""One agent's log: its messages, and what the client knows of them."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from forsy_retrace.sdk import later, pointer, words
+from forsy_retrace.sdk import pointer, words
 from forsy_retrace.source import Record, Source
 
-Json = dict[str, Any]
-
-ROLES = ("system", "user", "assistant", "tool")
-META = "meta.json"
-FIELDS = frozenset(
-    [
-        *("role", "content", "name", "tool_calls", "tool_call_id", "tool_result", "message_id"),
-        *("injected", "images", "resources", "input_text", "user_display_content", "manual_shell"),
-        *("reasoning_content", "reasoning_state", "reasoning_signature", "reasoning_message_id"),
-        *("reasoning_payloads", "context_boundary"),
-    ]
-)
-"""What a message may hold (LLMMessage, 2.2 to 3.0)."""
-IDENT = later(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
-
-
-def is_session(value: Any) -> bool:
-    """A whole session in one document, as 1.x writes it."""
-    match value:
-        case {
-            "metadata": {"session_id": str(), "environment": dict(), "stats": dict()},
-            "messages": list(),
-        }:
-            return True
-    return False
-
-
-def is_message(value: Any) -> bool:
-    """A message of a session in a folder; from some version on (2.9, not 2.2) with a flag."""
-    match value:
-        case {"role": str(role)} if role in ROLES:
-            return FIELDS.issuperset(value) and _is_marked(value)
-    return False
-
-
-def _is_marked(value: Json) -> bool:
-    match value:
-        case {"injected": bool(), "message_id": str()} | {
-            "injected": bool(),
-            "tool_call_id": str(),
-        }:
-            return True
-        case {"message_id": str(ident), "content": str() | None}:
-            return IDENT.fullmatch(ident) is not None
-    return False
+from .._vibe import META, Json, is_session
 
 
 class Log:

@@ -25,10 +25,10 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import counts, later, named, number, pointer, when, words
 from forsy_retrace.source import Record, Source
 
+from .._vibe import META, Json
 from .effects import answers, changes, output, verdict
 from .files import meant
 from .session import facts
-from .shapes import META, Json
 
 FORMAT = "mistral.vibe.unified-session-store/"
 GENERATION = later(r"\d{1,20}")
@@ -132,6 +132,14 @@ class Store:
                     told = True
                     place = here.below(pointer("payload", "delta", index, "entry"))
                     yield from self._put(entry, place)
+                case {"op": "set_history_entries", "entries": list(listed)}:
+                    place = here.below(pointer("payload", "delta", index, "entries"))
+                    for at, entry in enumerate(listed):
+                        if isinstance(entry, dict):
+                            told = True
+                            yield from self._put(entry, place.below(pointer(at)))
+                case {"op": "remove_entry", "id": str(ident)}:
+                    yield from self._removed(ident)
         if not told:
             yield Skipped(here, "state of the harness")
 
@@ -141,6 +149,13 @@ class Store:
         if ident in self.entries:
             yield Skipped(self.entries[ident][0], "superseded by a later version")
         self.entries[ident] = (here, entry)
+
+    def _removed(self, ident: str) -> Iterator[Event]:
+        """Words that were still coming; what else is taken away was said and done."""
+        match self.entries.get(ident):
+            case (here, {"generationStatus": "in_progress", "type": "message" | "reasoning"}):
+                del self.entries[ident]
+                yield Skipped(here, "words that were not kept")
 
     def _state(self, value: Json, here: Origin) -> Iterator[Event]:
         yield Skipped(here, "state of the session")
@@ -184,8 +199,8 @@ class Store:
                 yield from self._effect(tool, sent, entry, here)
             case {"type": "checkpoint", "kind": "compaction", "generationStatus": "completed"}:
                 yield Notice(here, "compacted")
-            case {"type": str()}:
-                yield Skipped(here, f"not told{named(kind)}")
+            case {"type": "checkpoint" | "notice"}:
+                yield Skipped(here, f"{kind} of the client{named(entry.get('kind'))}")
             case _:
                 yield Skipped(here, f"unknown record type{named(kind)}")
 
@@ -203,7 +218,7 @@ class Store:
         state = entry.get("state")
         if not isinstance(state, dict):
             return
-        end = verdict(state, here.below("/state"))
+        end = verdict(tool.rpartition(".")[2], state, here.below("/state"))
         if end is None:
             return
         text, path = output(state)
@@ -220,6 +235,9 @@ def _said(parts: list[Any], here: Origin, role: Any) -> Iterator[Event]:
             case {"text": str(text)} if text.strip():
                 told = True
                 yield Message(here.below(pointer("content", index, "text")), role, text)
+            case {"resource": {"text": str(text)}} if role == "user" and told:
+                place = here.below(pointer("content", index, "resource", "text"))
+                yield Fact(place.by("system"), "brought", {"text": text})
     if not told:
         yield Skipped(here.by("system"), "empty message")
 

@@ -12,6 +12,7 @@ from forsy_retrace.events import Event
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 
+from .._vibe import is_vibes
 from . import log
 from .sessions import WHEN
 from .shapes import is_foreign, is_ours
@@ -65,7 +66,9 @@ SHOWS = Shows(
 def sniff(source: Source) -> bool:
     """Messages, replies, streams or spans of this API, and no other harness's records."""
     records = [record for record in source.head if not record.problem]
-    return not any(is_foreign(one.value) for one in records) and any(map(is_ours, records))
+    if any(is_foreign(one.value) for one in records) or is_vibes(source):
+        return False
+    return any(map(is_ours, records))
 
 
 def read(source: Source) -> Iterator[Event]:

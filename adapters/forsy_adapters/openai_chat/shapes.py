@@ -54,10 +54,6 @@ def is_foreign(value: Any) -> bool:
             return True
         case {"version": int(), "eval": {"task": str()}} | {"epoch": int(), "target": _}:
             return True  # Inspect AI's, whole or a sample
-        case {"role": str(), "injected": bool()} | {"role": str(), "message_id": str()}:
-            return True  # Mistral Vibe's
-        case {"metadata": {"session_id": str(), "environment": dict()}, "messages": list()}:
-            return True  # Mistral Vibe's, of 1.x
         case {"role": str(), "content": list(parts)}:
             return _holds(parts, (*ANTHROPIC, *FOREIGN)) or _is_injected(parts)
         case {"type": "message", "role": str(), "content": list(parts)}:
