@@ -26,12 +26,12 @@ ROWS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
         "interrupted",
     ),
     (
-        "no-response",
+        "interrupted",
         later(r"<user_cancellation>Tool execution interrupted - no response"),
         "interrupted",
     ),
-    ("skipped-by-user", later(r"<user_cancellation>"), "rejected"),
-    ("denied-by-hook", later(r"<tool_error>Tool '[^'\n]{1,200}' was denied by hook"), "blocked"),
+    ("rejected-by-user", later(r"<user_cancellation>"), "rejected"),
+    ("hook-blocked", later(r"<tool_error>Tool '[^'\n]{1,200}' was denied by hook"), "blocked"),
     (
         "denied",
         later(
@@ -41,7 +41,7 @@ ROWS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
         "blocked",
     ),
     ("timed-out", later(r"<tool_error>\w{1,80} failed: Command timed out after "), "timed_out"),
-    ("error-mark", later(r"<tool_error>"), "failed"),
+    ("error-text", later(r"<tool_error>"), "failed"),
 )
 EXIT = later(
     r"<tool_error>\w{1,80} failed: Command failed: [^\n]*\nReturn code: (-?\d{1,10})(?:\n|<|\Z)"
@@ -49,7 +49,6 @@ EXIT = later(
 """A command that failed; the client quotes it on one line."""
 CODE = later(r"\nreturncode: (-?\d{1,10})\s*\Z")
 """How the fields of a command that worked end."""
-ENDS = later(r"(?i)exit|return[ _-]?(?:code|status)")
 FIELDS = later(r"[a-z_]{1,40}: ")
 """How the fields of a result begin."""
 UNDONE: dict[str, tuple[str, str, bool, Outcome, str]] = {
@@ -67,32 +66,32 @@ def verdict(tool: str, message: Json, here: Origin) -> Verdict:
     text = words(message.get("content"))
     where = here.below("/content").evidence.pointer
     if (failed := EXIT.match(text)) is not None:
-        return _by_code(int(failed[1]), text[: failed.start(1) - len("Return code: ")], here)
+        return _by_code(int(failed[1]), here)
     for rule, pattern, outcome in ROWS:
         if pattern.match(text):
             return Verdict(outcome, rule, where)
-    result = message.get("tool_result")
-    if isinstance(result, dict) and isinstance(result.get("output"), dict):
-        return _structured(tool, result["output"], here)
+    match message.get("tool_result"):
+        case {"cancelled": True}:
+            flag = here.below("/tool_result/cancelled").evidence.pointer
+            return Verdict("interrupted", "interrupted-flag", flag)
+        case {"output": dict(output)}:
+            return _structured(tool, output, here)
     if tool in SHELLS:
         worked = CODE.search(text)
-        return (
-            Verdict() if worked is None else _by_code(int(worked[1]), text[: worked.start()], here)
-        )
+        return Verdict() if worked is None else _by_code(int(worked[1]), here)
     if not FIELDS.match(text):
         return Verdict()
     if tool in UNDONE:
         field, word, _, outcome, rule = UNDONE[tool]
         if f"\n{field}: {word}\n" in f"\n{text}\n":
             return Verdict(outcome, rule, where if rule else "")
-    return Verdict("ok", "result-fields", where)
+    return Verdict("ok", "said-done", where)
 
 
-def _by_code(code: int, before: str, here: Origin) -> Verdict:
-    """By an exit code in the text: no sure place for it where the command speaks of such codes."""
-    sure = ENDS.search(before) is None
-    where = here.below("/content") if sure else here
-    return Verdict("failed" if code else "ok", "exit-code", where.evidence.pointer, code)
+def _by_code(code: int, here: Origin) -> Verdict:
+    """By an exit code in the text, which may hold others."""
+    where = here.below("/content").evidence.pointer
+    return Verdict("failed" if code else "ok", "exit-code-in-output", where, code)
 
 
 def _structured(tool: str, output: Json, here: Origin) -> Verdict:
@@ -104,7 +103,7 @@ def _structured(tool: str, output: Json, here: Origin) -> Verdict:
         if output.get(field) is flag:
             return Verdict(outcome, rule, where.below(f"/{field}").evidence.pointer if rule else "")
     if tool not in SHELLS:
-        return Verdict("ok", "result-fields", where.evidence.pointer)
+        return Verdict("ok", "said-done", where.evidence.pointer)
     for key in ("returncode", "exit_code"):
         if (code := number(output.get(key))) is not None:
             basis = where.below(f"/{key}").evidence.pointer
