@@ -156,6 +156,30 @@ def test_an_error_of_the_api_ends_a_store() -> None:
     assert told[-1].kind == "model error"
 
 
+def test_a_subagents_store_has_a_brief_and_no_human(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "store", tmp_path / "one")
+    state = next((tmp_path / "one").glob("generations/*/projection-state.json"))
+    told = json.loads(state.read_bytes())
+    told["snapshot"]["session"]["rootSessionId"] = "another"
+    state.write_text(json.dumps(told))
+    found = list(read(tmp_path / "one" / "input.json", "mistral-vibe"))
+    assert "brief" in [one.name for one in found if isinstance(one, Fact)]
+    assert not [one for one in found if isinstance(one, Message) and one.role == "user"]
+
+
+def test_a_subagent_that_was_started_has_not_yet_worked(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "store", tmp_path / "one")
+    chunk = next((tmp_path / "one" / "chunks").iterdir())
+    entries = json.loads(chunk.read_bytes())
+    entry = next(one for one in entries if one["type"] == "effect")
+    entry["detail"] |= {"toolName": "agents.spawn", "input": {"task": "Look", "agent": "explore"}}
+    entry["state"] = {"status": "completed", "output": {"structured_content": {"id": "a"}}}
+    chunk.write_text(json.dumps(entries))
+    found = list(read(tmp_path / "one" / "input.json", "mistral-vibe"))
+    first = next(one for one in found if isinstance(one, ToolResult))
+    assert first.outcome == "launched"
+
+
 def test_words_that_the_harness_took_back_are_not_told(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "store-killed", tmp_path / "one")
     journal = next((tmp_path / "one" / "journal").iterdir())

@@ -36,7 +36,8 @@ SHOWS = Shows(
     cannot=(
         "when a call was made or words were said, before 2.26",
         "an error of the API before 2.26, and where the agent was stopped amid its words",
-        "what the user went back from, and calls that the client could not read, from 2.26 on",
+        "from 2.26 on, what the user went back from, calls that the client could not read, code by "
+        "which the agent makes calls, and the work of subagents",
         "which model answered before the last change of it",
         "which session one goes on from that repeats its messages, but for the last clients",
     ),
@@ -63,6 +64,7 @@ SHOWS = Shows(
         "file_system.search_replace": "Edit",
         "file_system.grep": "Grep",
         "file_system.bash": "bash",
+        "agents.spawn": "Task",
         "vibe.todo": "TodoWrite",
         "ui.ask_user_question": "AskUserQuestion",
         "vibe.skill": "Skill",

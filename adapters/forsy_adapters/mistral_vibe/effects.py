@@ -13,6 +13,8 @@ from .._patches import hunks
 from .._vibe import Json
 from .results import UNDONE
 
+SPAWN = "agents.spawn"
+"""Starts a subagent, whose work lies in a store of its own."""
 EDITED = "mistralai.vibe.sdk.search_replace"
 """Under which an edit keeps the file as it was."""
 MOST_LINES = 5000
@@ -20,6 +22,7 @@ MOST_LINES = 5000
 
 def verdict(tool: str, state: Json, here: Origin) -> Verdict | None:
     """How a call ended; None while it runs."""
+    plain = tool.rpartition(".")[2]
     by_status = here.below("/status").evidence.pointer
     match state:
         case {"status": "running"}:
@@ -31,11 +34,13 @@ def verdict(tool: str, state: Json, here: Origin) -> Verdict | None:
             basis = here.below(_inside("returncode")).evidence.pointer
             return Verdict("failed" if code else "ok", "exit-code", basis, number(code))
         case {"status": "completed", "output": {"structured_content": dict(told)}} if (
-            tool in UNDONE and told.get(UNDONE[tool][0]) is UNDONE[tool][2]
+            plain in UNDONE and told.get(UNDONE[plain][0]) is UNDONE[plain][2]
         ):
-            field, _, _, outcome, rule = UNDONE[tool]
+            field, _, _, outcome, rule = UNDONE[plain]
             basis = here.below(_inside(field)).evidence.pointer if rule else ""
             return Verdict(outcome, rule, basis)
+        case {"status": "completed"} if tool == SPAWN:
+            return Verdict("launched", "subagent-started", by_status)
         case {"status": "completed"}:
             return Verdict("ok", "status", by_status)
         case {"status": "failed", "error": {"code": "tool_denied"}}:

@@ -26,7 +26,7 @@ from forsy_retrace.sdk import counts, later, named, number, pointer, when, words
 from forsy_retrace.source import Record, Source
 
 from .._vibe import META, Json
-from .effects import answers, changes, output, verdict
+from .effects import SPAWN, answers, changes, output, verdict
 from .files import meant
 from .session import facts
 
@@ -88,6 +88,9 @@ class Store:
         self.until = 0
         """When the last of the calls that run at once ended."""
         self.group = ""
+        self.is_child = False
+        """Whether it is a subagent's: what the user's role says there, the agent wrote."""
+        self.is_briefed = False
 
     def events(self) -> Iterator[Event]:
         """At least one event of each record."""
@@ -162,6 +165,8 @@ class Store:
         match value:
             case {"snapshot": {"session": dict(session)}}:
                 place = here.below("/snapshot/session")
+                root = words(session.get("rootSessionId"))
+                self.is_child = bool(root) and root != session.get("id")
                 if used := counts(session.get("tokenUsage"), USAGE):
                     yield Fact(place.below("/tokenUsage"), "usage", used)
                 if words(session.get("title")):
@@ -181,7 +186,9 @@ class Store:
             case {"outcome": {"type": "discarded"}}:
                 yield Skipped(here, "words that were not kept")
             case {"type": "message", "role": "user", "content": list(parts)}:
-                if entry.get("source") in SPOKEN:
+                if self.is_child:
+                    yield from self._told(parts, here)
+                elif entry.get("source") in SPOKEN:
                     yield from _said(parts, here.by("user"), "user")
                 else:
                     yield Skipped(here, "injected: a message of the client")
@@ -204,6 +211,15 @@ class Store:
             case _:
                 yield Skipped(here, f"unknown record type{named(kind)}")
 
+    def _told(self, parts: list[Any], here: Origin) -> Iterator[Event]:
+        """What a subagent was asked, first and later."""
+        match parts:
+            case [{"text": str(text)}, *_] if not self.is_briefed:
+                self.is_briefed = True
+                yield Fact(here.below("/content/0/text"), "brief", text)
+            case _:
+                yield Skipped(here, "injected: later words to a subagent")
+
     def _effect(self, tool: str, sent: Any, entry: Json, here: Origin) -> Iterator[Event]:
         call = words(entry.get("id")) or f"{here.evidence.start}{here.evidence.pointer}"
         begun, ended = number(entry.get("createdAt")), number(entry.get("updatedAt"))
@@ -212,13 +228,13 @@ class Store:
         self.until = max(self.until, ended or 0)
         place = Origin(here.evidence, here.at, "agent", self.group)
         name = place.below("/detail/toolName").evidence.pointer
-        like = meant(tool.rpartition(".")[2], sent)
+        like = meant("task" if tool == SPAWN else tool.rpartition(".")[2], sent)
         plain = Meant(tool, like.input) if like is not None else None
         yield ToolCall(place.below("/detail/input"), call, tool, sent, name, plain)
         state = entry.get("state")
         if not isinstance(state, dict):
             return
-        end = verdict(tool.rpartition(".")[2], state, here.below("/state"))
+        end = verdict(tool, state, here.below("/state"))
         if end is None:
             return
         text, path = output(state)
