@@ -109,6 +109,23 @@ def test_what_the_client_says_behind_the_words_is_not_the_users(tmp_path: Path) 
     assert [one.text for one in told] == ["Go on."]
 
 
+def test_a_session_that_begins_with_a_summary_was_compacted(tmp_path: Path) -> None:
+    summary = said("## 1. User's Primary Goals and Intent\nA shop.")
+    told = events(tmp_path, [summary, said("Go on.")])
+    assert [one.kind for one in told if isinstance(one, Notice)] == ["compacted"]
+    assert [one.text for one in told if isinstance(one, Message)] == ["Go on."]
+    again = events(tmp_path / "later", [said("Go on."), summary])
+    assert len([one for one in again if isinstance(one, Message)]) == 2
+
+
+def test_words_on_a_plan_are_the_users(tmp_path: Path) -> None:
+    text = "switched: False\nmessage: Staying in plan mode. User feedback: Shorter.\nMuch."
+    told = events(tmp_path, [said("Plan."), called("exit_plan_mode", {}), answered(text)])
+    last = told[-1]
+    assert isinstance(last, Message)
+    assert (last.text, last.via, last.answers) == ("Shorter.\nMuch.", "rejection", "c1")
+
+
 def test_a_file_that_the_agent_reads_is_its_own_call(tmp_path: Path) -> None:
     sent = {"file_path": "/home/ana/shop/a.py"}
     own = events(tmp_path, [said("Read it."), called("read_file", sent, IDENT, content="")])

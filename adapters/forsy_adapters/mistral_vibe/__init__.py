@@ -38,6 +38,7 @@ SHOWS = Shows(
         "an error of the API before 2.26, and where the agent was stopped amid its words",
         "from 2.26 on, what the user went back from, calls that the client could not read, code by "
         "which the agent makes calls, and the work of subagents",
+        "a summary before 2.18 that lacks the headings it was asked for",
         "which model answered before the last change of it",
         "which session one goes on from that repeats its messages, but for the last clients",
     ),

@@ -37,12 +37,16 @@ SHELL = later(
     re.S,
 )
 ANSWER = later(r"'answer': '([^'\\]{1,2000})'")
+SUMMARY = ("## 1. User's Primary Goals and Intent", "\n\nLast request from user was: ")
+"""In what a session begins with that goes on from a compaction (before 2.18): asked for, set."""
+FEEDBACK = later(r"\nmessage: Staying in plan mode\. User feedback: (.+)\Z", re.S)
+"""The user's words on a plan."""
 BROUGHT = later(r"\n\n(?:file://[^\n]+\n```\n|uri: file://)")
 """Before the files that the user's words name (until 2.18)."""
 NAMED = {"read_file": "@", "skill": "/"}
 """Calls that the client itself makes for what the user's words name, and how they do (2.24)."""
-ASK = "ask_user_question"
-"""The tool whose result holds the user's words."""
+PLAN, ASK = "exit_plan_mode", "ask_user_question"
+"""The tools whose results hold the user's words."""
 
 
 class Reader:
@@ -57,6 +61,8 @@ class Reader:
         self.count = 0
         self.said = ""
         """The user's words, until the agent does something."""
+        self.has_begun = False
+        """Whether anything stood in the user's role."""
         self.brought: set[str] = set()
         """Calls by which the client brought what they name."""
 
@@ -104,7 +110,11 @@ class Reader:
         match role:
             case "user":
                 self.said = words(value.get("content"))
-                yield from _user(value, here)
+                if not self.has_begun and any(mark in self.said for mark in SUMMARY):
+                    yield Notice(here.below("/content").by("system"), "compacted")
+                else:
+                    yield from _user(value, here)
+                self.has_begun = True
             case "assistant":
                 yield from self._agent(value, here, place, log)
             case "tool":
@@ -197,6 +207,9 @@ class Reader:
         files = tuple(changes(tool, value, here)) if end.outcome == "ok" else ()
         where = here.below("/content") if told else here
         yield ToolResult(where, call, text if told else None, *end, changes=files)
+        if tool == PLAN and (found := FEEDBACK.search(words(text))) is not None:
+            place = here.below("/content").by("user")
+            yield Message(place, "user", found[1], "rejection", (), call, within=True)
         if tool == ASK:
             yield from _answers(value, call, here)
 
