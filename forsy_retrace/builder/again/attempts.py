@@ -110,6 +110,12 @@ WORD = later(r"[A-Za-z_.][\w.-]{3,}")
 LOOKS = ("search", "read")
 
 
+def looks_for_one(lookup: Attempt) -> bool:
+    """Whether a lookup is for a name or a text, and not for all that a folder holds."""
+    places = {part for path in lookup.paths for part in path.split("/")}
+    return bool(lookup.patterns) or any(t.removeprefix("/") not in places for t in lookup.terms)
+
+
 def _terms(step: Step, run: Command | None) -> frozenset[str]:
     """What a lookup looks for: the words of its pattern, without those of where it looks."""
     if step.operation not in LOOKS or step.call is None:

@@ -8,7 +8,7 @@ from forsy_retrace.trace import Step
 
 from ..checks.places import between_slashes
 from ..touched.replaced import lines_put, lines_taken, replacements, takes_back, telling
-from .attempts import LOOKS, SAYS_SO, SOON, Attempt
+from .attempts import LOOKS, SAYS_SO, SOON, Attempt, looks_for_one
 
 
 def same_file(old: Attempt, new: Attempt) -> bool:
@@ -100,7 +100,7 @@ def same_path_by_another_tool(old: Attempt, new: Attempt) -> bool:
         return False
     if new.step.operation == "search" and new.order - old.order > SOON:
         return False
-    if IS_FOLDER.search((old.step.output or "")[:SAYS_SO]) and _looks_for_more(new):
+    if IS_FOLDER.search((old.step.output or "")[:SAYS_SO]) and looks_for_one(new):
         return False
     failed = old.step.success is False
     return failed and old.step.tool != new.step.tool and bool(old.paths & new.paths)
@@ -108,12 +108,6 @@ def same_path_by_another_tool(old: Attempt, new: Attempt) -> bool:
 
 IS_FOLDER = later(r"EISDIR|(?i:is a directory)")
 """How a tool that reads files says that a path is a folder's."""
-
-
-def _looks_for_more(new: Attempt) -> bool:
-    """Whether a lookup is for something in its folders, and not for all that these hold."""
-    places = {part for path in new.paths for part in path.split("/")}
-    return bool(new.patterns) or any(term.removeprefix("/") not in places for term in new.terms)
 
 
 def looked_for_by_name(old: Attempt, new: Attempt) -> bool:

@@ -6,7 +6,17 @@ from forsy_retrace.commands import Command, Simple
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import text_of
 
-from .attempts import LOOKS, NEARLY, TELLING, WORD, Attempt, operands, searches_of, words_of
+from .attempts import (
+    LOOKS,
+    NEARLY,
+    TELLING,
+    WORD,
+    Attempt,
+    looks_for_one,
+    operands,
+    searches_of,
+    words_of,
+)
 from .commands import KEY, targets
 from .likeness import are_alike
 
@@ -145,13 +155,7 @@ def listed_otherwise(old: Attempt, new: Attempt) -> bool:
         return False
     if old.step.success is not False or old.paths != new.paths or not old.paths:
         return False
-    return not any(map(_looks_for_one, (old, new)))
-
-
-def _looks_for_one(lookup: Attempt) -> bool:
-    """Whether a lookup is for a name or a text, and not for all that a folder holds."""
-    places = {part for path in lookup.paths for part in path.split("/")}
-    return bool(lookup.patterns) or any(t.removeprefix("/") not in places for t in lookup.terms)
+    return not any(map(looks_for_one, (old, new)))
 
 
 def same_numbers(old: Attempt, new: Attempt) -> bool:
