@@ -114,7 +114,7 @@ def _offered_by_others(name: str) -> "Adapter":
         raise RetraceError(f"no adapter has that name; known: {', '.join([*bundled(), *offered])}")
     from importlib.metadata import EntryPoint
 
-    from forsy_retrace.stranger import Stranger, aside
+    from forsy_retrace.plugin_guard import Stranger, aside
 
     try:
         with aside():

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from forsy_retrace.loaded import json_lines, json_of
 from forsy_retrace.patterns import later
 from forsy_retrace.redact import OFF, leaves, mask
 from forsy_retrace.redaction import Masker
 from forsy_retrace.source import discover
+from forsy_retrace.trace_folder import json_lines, json_of
 from forsy_retrace.validate import STEP_FIELDS, Problem, is_legacy, modern
 from forsy_retrace.verify import CUT
 from forsy_retrace.writers.atomic import ARTIFACT, ARTIFACTS, FILES, is_made_by_us

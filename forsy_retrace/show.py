@@ -6,11 +6,11 @@ from typing import Any
 
 from forsy_retrace.builder.sections import sentence_of
 from forsy_retrace.errors import RetraceError, UnreadableInput
-from forsy_retrace.loaded import json_lines, json_of, load_folder, sources_of
 from forsy_retrace.printings import learn_log
 from forsy_retrace.redact import Rules, masker_of
 from forsy_retrace.sdk import resolve, text_of, text_or_json
 from forsy_retrace.trace import FIELDS, counted
+from forsy_retrace.trace_folder import json_lines, json_of, load_folder, sources_of
 from forsy_retrace.validate import Problem, problems
 from forsy_retrace.verify import Logs, places
 

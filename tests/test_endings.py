@@ -5,7 +5,7 @@ from pathlib import Path
 
 from forsy_retrace.builder.sections import SECTIONS
 from forsy_retrace.endings import ENDINGS
-from forsy_retrace.verify.recheck import BY_PLACE, FAILED, WORKED
+from forsy_retrace.verify.evidence_rules import BY_PLACE, FAILED, WORKED
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 OF_THE_BUILDER = {

@@ -26,7 +26,7 @@ from asked import run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forsy_retrace.batch.near import Near
+from forsy_retrace.batch.neighbours import Near
 from forsy_retrace.batch.work import File
 from forsy_retrace.builder.checks.tasks import Tasks
 from forsy_retrace.builder.judging.goal import accepts

@@ -13,7 +13,7 @@ ADAPTERS = ROOT / "adapters" / "forsy_adapters"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("endings", "patterns", "tables", "version"),
-    ("kept", "errors", "evidence", "memory", "terminal", "times"),
+    ("rule_cache", "errors", "evidence", "memory", "terminal", "times"),
     ("frames",),
     ("events",),
     ("source",),
@@ -21,11 +21,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("calls", "dialects"),
     ("data",),  # the template of an adapter imports what an adapter may
     ("commands",),
-    ("adapter", "choose", "stranger", "trace"),
+    ("adapter", "choose", "plugin_guard", "trace"),
     ("tokens",),
     ("builder", "registry"),
     ("document", "redaction"),
-    ("loaded", "logs", "printings", "validate"),
+    ("trace_folder", "logs", "printings", "validate"),
     ("redact",),
     ("writers",),
     ("verify",),

@@ -6,9 +6,9 @@ from sys import getrefcount
 
 import pytest
 
-from forsy_retrace.builder.causes.given import Given, Named
+from forsy_retrace.builder.causes.named_by_user import Given, Named
+from forsy_retrace.builder.causes.needles import Parts
 from forsy_retrace.builder.causes.passages import Passages
-from forsy_retrace.builder.causes.wanted import Parts
 from forsy_retrace.choose import Choice, Chosen
 from forsy_retrace.convert import retrace
 from forsy_retrace.document import draft

@@ -13,8 +13,8 @@ from test_adapters import CASES
 from test_cli import LOG
 
 from forsy_retrace.convert import Options, convert
-from forsy_retrace.loaded import load_folder, sources_of
 from forsy_retrace.show import explained
+from forsy_retrace.trace_folder import load_folder, sources_of
 from forsy_retrace.verify import Logs, held, verify
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -17,7 +17,7 @@ import msgspec
 
 from forsy_retrace.errors import DiskTrouble, Locked, RetraceError
 
-from .near import Near
+from .neighbours import Near
 from .work import Done, File
 
 ENCODE = msgspec.json.Encoder().encode

@@ -31,7 +31,7 @@ from forsy_retrace.tokens import method
 
 from .engine import Engine, Lost, Progress
 from .ledger import Known, Ledger
-from .near import Near
+from .neighbours import Near
 from .work import File, Log, Look, Seen, look
 
 USED = later(r"([\w.-]+)[^;]*(?:;\s*extra == ['\"](?:recordings|tokens|paranoid)['\"])?")

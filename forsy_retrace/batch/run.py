@@ -22,6 +22,7 @@ from forsy_retrace.source import file_system, is_remote, on_disk
 from forsy_retrace.writers.atomic import check_kind, is_made_by_us, is_ours, locked
 from forsy_retrace.writers.place import Place, is_shelf, place_of
 
+from .cleanup import drop, settled, tidied
 from .dataset import CARD, delete_dataset, files_of, write_dataset
 from .engine import Engine, Lost, Progress, Silence
 from .ledger import Kept, Ledger
@@ -29,7 +30,6 @@ from .listing import listed_elsewhere, rows_of, suffix_of, write_listing
 from .parquet import arrow
 from .plan import Plan, files_below, fingerprint, planned, stores
 from .pool import Pool
-from .settle import drop, settled, tidied
 from .work import Done, Job, Log, Look, content_of, convert_one
 
 

@@ -16,14 +16,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Artifact, Touch, Trace, steps_named
 
 from .checks.unchecked import is_log, is_plan
-from .touched.changes import lines_read
-from .touched.paths import shown
-from .touched.programs import programs_in
-from .touched.replaced import only_takes_out, whole
-from .touched.replayed import CHANGES, replay, shown_otherwise, tells_before
-from .touched.rewriters import Doubts
-from .touched.scratch import GONE, scratch
-from .touched.told import (
+from .touched.beside_edits import (
     committed,
     first_listed,
     gone_with_a_folder,
@@ -33,6 +26,13 @@ from .touched.told import (
     said_to_be_made,
     there_again,
 )
+from .touched.changes import lines_read
+from .touched.paths import shown
+from .touched.programs import programs_in
+from .touched.replaced import only_takes_out, whole
+from .touched.replayed import CHANGES, replay, shown_otherwise, tells_before
+from .touched.rewriters import Doubts
+from .touched.scratch import GONE, scratch
 from .touched.wholes import Held, shown_whole
 
 FOLDERS = ("folder", "folder removed")

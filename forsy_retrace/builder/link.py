@@ -17,13 +17,13 @@ from forsy_retrace.trace import Step, Touch, Trace, put
 from .again.retries import Again
 from .causes.corrected import Work
 from .causes.flow import Flow
-from .causes.given import Beside, Given, Named, brought_values, values_given
 from .causes.lanes import Lane, Line, in_progress
+from .causes.named_by_user import Beside, Given, Named, brought_values, values_given
+from .causes.needles import Wanted
 from .causes.notes import attempts, came_from, checks, under_plan
 from .causes.position import POSITION, Position, asked, received
 from .causes.source import Source
-from .causes.wanted import Wanted
-from .judging.meant import meant
+from .judging.intended import meant
 from .outcome import never_ran
 from .pair import issued_together
 from .rule import SURE, Rule

@@ -5,8 +5,8 @@ from typing import NamedTuple
 from forsy_retrace.endings import ENDINGS
 
 from .again.attempts import WINDOW
+from .again.histories import UNTOLD
 from .again.rules import RULES as AGAIN
-from .again.untold import UNTOLD
 from .alternatives import ROWS as OPTIONS
 from .causes.flow import RULES as FLOW
 from .causes.position import BEHIND_WORDS

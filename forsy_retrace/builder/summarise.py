@@ -13,11 +13,11 @@ from forsy_retrace.trace import Trace
 from .judging.ending import ending
 from .summary.card import description_of, tags_of, title_of
 from .summary.config import config_of, skills_of, tools_of
+from .summary.facts import Told, objects, times, told_in, values
 from .summary.final import final_output
 from .summary.identity import id_of, trace_id
 from .summary.lesson import lesson_of
 from .summary.task import task_of
-from .summary.told import Told, objects, times, told_in, values
 
 
 def summarise(trace: Trace, shows: Shows) -> Trace:

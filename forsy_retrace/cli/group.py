@@ -97,9 +97,9 @@ class Commands(click.Group):
 
     def invoke(self, context: click.Context) -> Any:
         """Runs the command that was named."""
-        from forsy_retrace import kept
+        from forsy_retrace import rule_cache
 
-        with _to_a_reader(), kept.between_runs():
+        with _to_a_reader(), rule_cache.between_runs():
             return super().invoke(context)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:

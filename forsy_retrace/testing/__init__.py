@@ -18,6 +18,10 @@ from pathlib import Path
 from forsy_retrace.adapter import Adapter
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.testing.case import BrokenLaw, Case, cases
+from forsy_retrace.testing.faithful import (
+    says_what_its_records_say,
+    tells_each_thing_once_and_in_order,
+)
 from forsy_retrace.testing.goldens import (
     digest,
     matches_golden_events,
@@ -31,10 +35,6 @@ from forsy_retrace.testing.laws import (
     every_value_has_a_ground_that_the_source_bears_out,
     is_claimed_by_one_adapter,
     reads_the_same_twice,
-)
-from forsy_retrace.testing.said import (
-    says_what_its_records_say,
-    tells_each_thing_once_and_in_order,
 )
 
 __all__ = [

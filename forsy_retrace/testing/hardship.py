@@ -13,7 +13,7 @@ from forsy_retrace.adapter import Adapter
 from forsy_retrace.sdk import compact, pointer
 from forsy_retrace.source import Line, Record
 from forsy_retrace.testing.account import lost, miscounted
-from forsy_retrace.testing.borne_out import is_borne_out
+from forsy_retrace.testing.against_log import is_borne_out
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.goldens import folder_of
 from forsy_retrace.testing.reading import named

@@ -19,7 +19,7 @@ from forsy_retrace.registry import identify
 from forsy_retrace.sdk import resolve
 from forsy_retrace.source import Source
 from forsy_retrace.testing.account import lost, miscounted, untold
-from forsy_retrace.testing.borne_out import is_borne_out
+from forsy_retrace.testing.against_log import is_borne_out
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.goldens import folder, folder_of
 from forsy_retrace.testing.reading import care, named, read, reading, record_of

@@ -15,9 +15,9 @@ from forsy_retrace.builder import build
 from forsy_retrace.errors import StrangersFault, Terminated
 from forsy_retrace.events import Event, ToolResult, sessions
 from forsy_retrace.evidence import Evidence
+from forsy_retrace.plugin_guard import odd
 from forsy_retrace.registry import load
 from forsy_retrace.source import Source, reread
-from forsy_retrace.stranger import odd
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.trace import Trace
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from forsy_retrace.errors import RetraceError
-from forsy_retrace.loaded import json_of, load_folder, sources_of
+from forsy_retrace.trace_folder import json_of, load_folder, sources_of
 
-from .afresh import NotRetraced, Told, differences
 from .borne_out import CUT, Finding, held, places, whole
+from .retraced import NotRetraced, Told, differences
 from .sources import Logs
 
 __all__ = ["CUT", "Finding", "Logs", "Verdict", "held", "judged", "places", "verify"]

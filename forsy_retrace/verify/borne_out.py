@@ -12,7 +12,7 @@ from forsy_retrace.dialects import content_text
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import compact, parsed, resolve, text_of, text_or_json
 
-from .recheck import decides, in_order
+from .evidence_rules import decides, in_order
 from .sources import Logs
 
 Json = Mapping[str, Any]

@@ -12,8 +12,8 @@ from forsy_retrace.evidence import Evidence
 from forsy_retrace.logs import named
 from forsy_retrace.source import Source, discover, reread
 
-from .afresh import NotRetraced
-from .recheck import PLACEHOLDER
+from .evidence_rules import PLACEHOLDER
+from .retraced import NotRetraced
 
 Json = Mapping[str, Any]
 

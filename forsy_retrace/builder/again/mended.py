@@ -10,13 +10,13 @@ from forsy_retrace.patterns import later
 from forsy_retrace.sdk import text_of
 from forsy_retrace.trace import Step
 
-from ..causes.wanted import last_part
+from ..causes.needles import last_part
 from ..outputs.begun import NO_PROGRAM
 from .attempts import LOOKS, NEARLY, SAYS_SO, Attempt, acts, operands
 from .commands import family, things, unsaid
 from .files import called, since
+from .histories import is_mended
 from .likeness import are_alike
-from .untold import is_mended
 
 DIGITS = later(r"\d+")
 NUMBERED = later(r"[\w#-]+")

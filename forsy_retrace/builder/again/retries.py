@@ -21,8 +21,8 @@ from ..touched.replaced import lines_put, replacements
 from .attempts import LOOKS, SOON, TELLING, WINDOW, Attempt, attempt
 from .commands import are_elsewhere
 from .files import is_moot
+from .histories import Likely, untold
 from .rules import Rule, rules_for
-from .untold import Likely, untold
 
 MOST_VOTES = 12
 """How many votes are kept for one step."""

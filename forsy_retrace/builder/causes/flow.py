@@ -23,14 +23,10 @@ from ..touched.listings import entries, folder_of, placed
 from ..touched.paths import absolute, base_of, shown
 from ..words.cited import lines_named
 from .distinctive import SHORTEST, values
-from .given import Brought, Given
 from .hits import BLAMED_THERE, HOLDS_A_HIT, Hits, Shown, lines_alone, lines_hit
 from .imports import imported
-from .passages import COPIED, Passages
-from .source import Source, surest
-from .texts import SHOWED, Texts, unnumbered
-from .used import Used
-from .wanted import (
+from .named_by_user import Brought, Given
+from .needles import (
     MAX_TEXT,
     MODULE,
     Asked,
@@ -39,6 +35,10 @@ from .wanted import (
     last_part,
     ways_to_show,
 )
+from .passages import COPIED, Passages
+from .source import Source, surest
+from .texts import SHOWED, Texts, unnumbered
+from .used_values import Used
 
 LISTED = Rule(
     "listed-entry",

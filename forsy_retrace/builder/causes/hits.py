@@ -11,8 +11,8 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch
 
 from ..rule import Rule
+from .needles import Asked, files_edited, last_part, lines_edited
 from .source import Source
-from .wanted import Asked, files_edited, last_part, lines_edited
 
 HOLDS_A_HIT = Rule(
     "range-holds-a-hit",

@@ -13,8 +13,8 @@ from forsy_retrace.trace import Step, Touch
 from ..outputs.gaps import only_reads
 from ..rule import Rule
 from .distinctive import SHORTEST
+from .needles import Replaced, Wanted
 from .source import Source
-from .wanted import Replaced, Wanted
 
 NUMBERED = later(r"\n[ \t]*\d+(?:→|\t)")
 """The number that a reading tool prints before a line, with the end of the line above it."""

@@ -5,7 +5,7 @@ from forsy_retrace.trace import Check, Trace
 from ..touched.fixers import around_its_check
 from .admits import said, speaks_of_failure
 from .close import Close, Edit, Goal, GoalRule
-from .meant import meant
+from .intended import meant
 
 UNCHECKED = GoalRule(
     "unchecked",

@@ -14,9 +14,9 @@ from ..touched.scratch import scratch
 from ..variants import beside, left, thumbs
 from ..words.claims import said_to_pass
 from ..words.messages import finds_fault
+from .behind_answers import Heard, over, tells
 from .goal import accepts
-from .heard import Heard, over, tells
-from .meant import meant
+from .intended import meant
 from .named import cited, pages, reported
 from .plans import plans_written
 from .repeated import answers, commits

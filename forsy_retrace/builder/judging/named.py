@@ -5,7 +5,7 @@ from forsy_retrace.trace import Touch, Trace
 
 from ..classify import reports
 from ..words.cited import lines_named
-from .heard import Heard, over, tells
+from .behind_answers import Heard, over, tells
 
 MOST_READS = 20
 """Reads of files of one name among which a line is looked for, the latest first."""

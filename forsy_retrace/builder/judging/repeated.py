@@ -7,7 +7,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Tokens, Trace
 
 from ..causes.distinctive import is_camel
-from .heard import Heard, in_time, over, tells
+from .behind_answers import Heard, in_time, over, tells
 
 
 def answers(trace: Trace, heard: Heard) -> dict[int, int]:

@@ -8,7 +8,7 @@ from forsy_retrace.events import Event, Fact, Message, Session, Thinking, ToolCa
 from forsy_retrace.sdk import Shows, number, strings, words
 from forsy_retrace.trace import Trace
 
-from .told import Told, values
+from .facts import Told, values
 
 ONE_VALUE = {
     "version": "harness_version",

@@ -6,7 +6,7 @@ from forsy_retrace.trace import Step, Trace
 
 from ..finishes import closing_words
 from ..judging.ending import LENGTHS
-from .told import Told, values
+from .facts import Told, values
 
 
 def final_output(trace: Trace, told: Told) -> str:

@@ -22,8 +22,8 @@ from .paths import absolute, base_of, shown
 from .ranges import read_in_parts
 from .replaced import leaves_as_it_is
 from .repository import committed, pushed, told_by_git, torn
-from .said import said
 from .scratch import EDITS
+from .tool_lines import said
 from .touches import NO_FILE
 
 

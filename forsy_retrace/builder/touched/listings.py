@@ -6,7 +6,7 @@ from forsy_retrace.events import SHELL
 from forsy_retrace.frames import shown_of
 from forsy_retrace.trace import Step
 
-from ..causes.wanted import last_part
+from ..causes.needles import last_part
 from ..tools import path_of
 from .paths import absolute, base_of, shown
 

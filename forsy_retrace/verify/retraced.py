@@ -25,7 +25,7 @@ from forsy_retrace.version import MADE_BY
 from forsy_retrace.writers.card import card
 from forsy_retrace.writers.folder import tokens_of
 
-from .recheck import PLACEHOLDER, in_order
+from .evidence_rules import PLACEHOLDER, in_order
 
 Json = Mapping[str, Any]
 

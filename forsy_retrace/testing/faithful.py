@@ -23,7 +23,7 @@ from forsy_retrace.sdk import compact, order, resolve
 from forsy_retrace.source import Source
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.reading import reading, record_of
-from forsy_retrace.verify.recheck import codes
+from forsy_retrace.verify.evidence_rules import codes
 
 OF_ITS_OWN = frozenset(["began", "beside", "ended", "flag", "harness", "operator", "shows"])
 """Facts in an adapter's words, or computed; every other text is the log's."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from test_layers import ADAPTERS, CORE, nodes
 
-from forsy_retrace import kept, patterns, tables
+from forsy_retrace import patterns, rule_cache, tables
 
 ROOT = CORE.parent
 LOG = ROOT / "fixtures" / "claude-code" / "push-pull-push" / "input.jsonl"
@@ -49,16 +49,16 @@ def test_a_pattern_from_its_code_is_the_pattern() -> None:
     found = ours()
     assert len(found) > 300
     for one in found:
-        made = kept._pattern(one.pattern, kept._code(one.pattern, one.flags))
+        made = rule_cache._pattern(one.pattern, rule_cache._code(one.pattern, one.flags))
         assert made == re.compile(one.pattern, one.flags)
         assert made.groupindex == re.compile(one.pattern, one.flags).groupindex
 
 
 def test_the_next_run_compiles_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with kept.between_runs():
+    with rule_cache.between_runs():
         assert patterns.later(r"(?P<word>b+)\d").search("abb1")
-    monkeypatch.setattr(kept, "_code", refuse)
-    with kept.between_runs():
+    monkeypatch.setattr(rule_cache, "_code", refuse)
+    with rule_cache.between_runs():
         found = patterns.later(r"(?P<word>b+)\d").search("abb1")
         with pytest.raises(AssertionError, match="anew"):
             patterns.later(r"(?P<word>c+)\d").search("")
@@ -68,7 +68,7 @@ def test_the_next_run_compiles_nothing(cache: Path, monkeypatch: pytest.MonkeyPa
 
 def test_text_and_bytes_and_flags_are_kept_apart(cache: Path) -> None:
     for _ in range(2):
-        with kept.between_runs():
+        with rule_cache.between_runs():
             assert patterns.later("[\ud800é]+", re.I).findall("É\ud800") == ["É\ud800"]
             assert patterns.later("é").findall("É") == []
             assert patterns.later("é".encode()).findall("é".encode()) == ["é".encode()]
@@ -83,31 +83,31 @@ TABLES = [path.relative_to(CORE).as_posix() for path in sorted(CORE.rglob("*.tom
 def test_a_table_that_was_kept_says_the_same(
     name: str, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with kept.between_runs():
+    with rule_cache.between_runs():
         parsed = tables.table(name)
     monkeypatch.setattr(tables, "_parsed", refuse)
-    with kept.between_runs():
+    with rule_cache.between_runs():
         assert tables.table(name) == parsed
 
 
 def test_what_was_made_of_other_bytes_is_made_anew(cache: Path) -> None:
     for text in (b"1", b"2", b"2"):
-        store = kept._Store(cache)
+        store = rule_cache._Store(cache)
         assert store.made("some", text, lambda of: [of, {"one": of.decode()}])[0] == text
         store.save()
     assert not store.has_news
-    assert len(kept._read(cache).tables) == 1
+    assert len(rule_cache._read(cache).tables) == 1
 
 
 def not_ours(data: bytes) -> bytes:
-    return kept._digest(b"x") + b"x"
+    return rule_cache._digest(b"x") + b"x"
 
 
 def other_python(data: bytes) -> bytes:
-    ours = kept._made_by().encode()
-    changed = data[kept.DIGEST :].replace(ours, ours[:-1] + b"?")
-    assert changed != data[kept.DIGEST :]
-    return kept._digest(changed) + changed
+    ours = rule_cache._made_by().encode()
+    changed = data[rule_cache.DIGEST :].replace(ours, ours[:-1] + b"?")
+    assert changed != data[rule_cache.DIGEST :]
+    return rule_cache._digest(changed) + changed
 
 
 SPOILT: dict[str, Callable[[bytes], bytes]] = {
@@ -121,11 +121,11 @@ SPOILT: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("how", SPOILT)
 def test_a_spoilt_file_is_not_taken(how: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with kept.between_runs():
+    with rule_cache.between_runs():
         patterns.later("abc").search("")
     whole = cache.read_bytes()
     cache.write_bytes(SPOILT[how](whole))
-    with kept.between_runs():
+    with rule_cache.between_runs():
         assert patterns.later("abc").search("xabc")
     assert cache.read_bytes() == whole
 
@@ -157,22 +157,22 @@ def of_another(cache: Path) -> None:
 def test_what_others_could_have_put_there_is_not_taken(
     put: Callable[[Path], None], cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with kept.between_runs():
+    with rule_cache.between_runs():
         patterns.later("abc").search("")
     if put is of_another and os.getuid():
         pytest.skip("only root gives a file away")
     put(cache)
-    monkeypatch.setattr(kept, "_code", refuse)
-    with kept.between_runs(), pytest.raises(AssertionError, match="anew"):
+    monkeypatch.setattr(rule_cache, "_code", refuse)
+    with rule_cache.between_runs(), pytest.raises(AssertionError, match="anew"):
         patterns.later("abc").search("")
 
 
 def test_a_file_in_reach_of_others_is_put_right(cache: Path) -> None:
     for _ in range(2):
-        with kept.between_runs():
+        with rule_cache.between_runs():
             patterns.later("abc").search("")
         cache.chmod(0o666)
-    with kept.between_runs():
+    with rule_cache.between_runs():
         patterns.later("abc").search("")
     assert cache.stat().st_mode & 0o777 == 0o600
     assert os.listdir(cache.parent) == [cache.name]
@@ -184,13 +184,13 @@ def test_a_cache_is_no_folder_below_the_one_where_a_run_is(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", "cache")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    with kept.between_runs():
+    with rule_cache.between_runs():
         patterns.later("abc").search("")
     assert os.listdir(tmp_path) == ["home"]
 
 
 def test_code_that_the_machine_refuses_is_compiled_anew(cache: Path) -> None:
-    store = kept._Store(cache)
+    store = rule_cache._Store(cache)
     store.kept.codes[b"text 0 abc"] = (32, b"\xff\xff\xff\xff", {}, 1)
     assert store.compiled("abc", 0).search("xabc")
 
@@ -200,20 +200,20 @@ def test_a_compiler_of_another_kind_does_it_by_itself(
 ) -> None:
     monkeypatch.delattr(importlib.import_module("re._compiler"), "_code")
     monkeypatch.setattr(re, "compile", lambda pattern, flags: (pattern, flags))
-    assert kept._Store(cache).compiled("abc", 2) == ("abc", 2)
+    assert rule_cache._Store(cache).compiled("abc", 2) == ("abc", 2)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
 def test_a_folder_that_cannot_be_written_has_none(cache: Path) -> None:
     cache.parent.parent.chmod(0o500)
-    with kept.between_runs():
+    with rule_cache.between_runs():
         assert patterns.later("abc").search("abc")
     assert not cache.exists()
 
 
 def test_a_file_in_the_folder_s_place_is_left(cache: Path) -> None:
     cache.parent.write_text("mine")
-    with kept.between_runs():
+    with rule_cache.between_runs():
         assert patterns.later("abc").search("abc")
     assert cache.parent.read_text() == "mine"
 
@@ -228,7 +228,7 @@ def test_a_conversion_leaves_its_patterns_and_no_text_of_the_log(
     for number in range(2):
         command = [sys.executable, "-m", "forsy_retrace", "claude-code", str(log), "-q"]
         subprocess.run([*command, "-o", str(tmp_path / f"trace-{number}")], check=True)
-    assert len(kept._read(cache).codes) > 100
+    assert len(rule_cache._read(cache).codes) > 100
     assert b"zebra" not in cache.read_bytes()
     first, second = (tmp_path / f"trace-{number}" for number in range(2))
     assert all((second / one.name).read_bytes() == one.read_bytes() for one in first.glob("*.*"))

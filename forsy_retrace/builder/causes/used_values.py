@@ -7,7 +7,7 @@ from forsy_retrace.trace import Step, Touch
 
 from ..touched.paths import folders_above
 from .distinctive import held_in
-from .wanted import Asked, Wanted, last_part, texts
+from .needles import Asked, Wanted, last_part, texts
 
 
 class Used:

@@ -9,7 +9,7 @@ from forsy_retrace.patterns import later
 
 from ..touched.paths import absolute, folders_above
 from .distinctive import values
-from .wanted import MAX_TEXT
+from .needles import MAX_TEXT
 
 NAME = later(r"(?<![\w/-])(?:[\w.@-]{0,80}/){0,20}[\w-]{1,80}\.\w{1,8}\b")
 """A file's name, with the folders that it is named with."""
