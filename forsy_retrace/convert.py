@@ -23,7 +23,7 @@ from forsy_retrace.errors import (
     Unreachable,
     UnreadableInput,
 )
-from forsy_retrace.events import Event, Session, sessions
+from forsy_retrace.events import Event, Session
 from forsy_retrace.evidence import Evidence
 from forsy_retrace.logs import adapter_for, named, opened
 from forsy_retrace.memory import give_back
@@ -32,7 +32,6 @@ from forsy_retrace.redact import Redacted, Rules, leaves, redact
 from forsy_retrace.registry import load
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import A_TRACE, Source, Unread, below, repaired, reread
-from forsy_retrace.trace import Trace
 from forsy_retrace.writers.atomic import Data, check_target
 from forsy_retrace.writers.folder import MAX_OUTPUT, Written, contents, put_folder
 from forsy_retrace.writers.media import Medium, media
@@ -138,12 +137,6 @@ def read(path: Path, adapter: str = "auto") -> Iterator[Event]:
     """The events of one log."""
     source, name = opened(path, adapter)
     return load(name).read(source)
-
-
-def retrace(source: Source, adapter: str) -> list[Trace]:
-    """The traces of one log, before redaction: for tests and for other tools in this process."""
-    module = load(adapter)
-    return [build(one, adapter, module.SHOWS) for one in sessions(module.read(source))]
 
 
 def _chosen(source: Source, name: str, options: Options, seen: set[Timed] | None = None) -> Chosen:

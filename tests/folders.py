@@ -5,9 +5,13 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from forsy_retrace import build, sessions
 from forsy_retrace.convert import Refused, convert
+from forsy_retrace.registry import load
 from forsy_retrace.release import unfit
 from forsy_retrace.show import found_problems
+from forsy_retrace.source import Source
+from forsy_retrace.trace import Trace
 from forsy_retrace.verify import verify
 from forsy_retrace.writers import Written
 
@@ -29,6 +33,12 @@ def call_ids(folder: Path) -> list[str]:
     """The calls of a trace, as its evidence names them."""
     rows = [json.loads(line) for line in (folder / "evidence.jsonl").read_bytes().splitlines()]
     return [row["ids"]["call"] for row in rows if "call" in row.get("ids", {})]
+
+
+def retraced(source: Source, adapter: str) -> list[Trace]:
+    """The traces of one log, before redaction."""
+    module = load(adapter)
+    return [build(one, adapter, module.SHOWS) for one in sessions(module.read(source))]
 
 
 def check(one: Written, log: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import folders
 import pytest
+from folders import retraced
 
-from forsy_retrace.convert import retrace
 from forsy_retrace.document import draft
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.redact import Redacted, Rules, leaves, redact
@@ -40,7 +40,7 @@ def in_the_manifest(trace: dict[str, Any], evidence: list[Any], manifest: dict[s
 
 
 def made(said: str = f"DB_PASSWORD={LEARNT}", log: Path = LOG) -> Redacted:
-    (trace,) = retrace(Source(log), "claude-code")
+    (trace,) = retraced(Source(log), "claude-code")
     return redact(draft(trace), also=[(said, "")])
 
 
@@ -104,7 +104,7 @@ def test_a_secret_that_is_a_word_of_the_format_stops_no_trace(word: str) -> None
 
 @pytest.mark.parametrize("term", ["claude", "forsy", "record", "json", "sha256", "CREDENTIAL"])
 def test_a_term_that_is_a_word_of_the_format_stops_no_trace(term: str) -> None:
-    (trace,) = retrace(Source(LOG), "claude-code")
+    (trace,) = retraced(Source(LOG), "claude-code")
     redacted = redact(draft(trace), Rules(terms=(term,)))
     assert "trace.json" in written(redacted)
 

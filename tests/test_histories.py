@@ -4,11 +4,12 @@ import time
 from pathlib import Path
 
 import pytest
+from folders import retraced
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from forsy_retrace.choose import Choice
-from forsy_retrace.convert import LeftOut, Options, Refused, convert, retrace
+from forsy_retrace.convert import LeftOut, Options, Refused, convert
 from forsy_retrace.errors import RetraceError
 from forsy_retrace.events import Skipped, ToolCall, sessions
 from forsy_retrace.logs import opened
@@ -310,7 +311,7 @@ def test_an_id_is_of_the_log_and_not_of_its_name_or_folder(tmp_path: Path) -> No
     def id_of(said: str, name: str = "") -> str:
         path = tmp_path / "history"
         path.write_text(said)
-        (trace,) = retrace(Source(path, name), "bash-history")
+        (trace,) = retraced(Source(path, name), "bash-history")
         return trace.trace_id
 
     said = "ls\ncd src\nmake\nmake test\ngit diff\n"

@@ -5,12 +5,12 @@ from pathlib import Path
 from sys import getrefcount
 
 import pytest
+from folders import retraced
 
 from forsy_retrace.builder.causes.named_by_user import Given, Named
 from forsy_retrace.builder.causes.needles import Parts
 from forsy_retrace.builder.causes.passages import Passages
 from forsy_retrace.choose import Choice, Chosen
-from forsy_retrace.convert import retrace
 from forsy_retrace.document import draft
 from forsy_retrace.events import LONG, Event, Message, Origin, SessionStart, ToolResult, sessions
 from forsy_retrace.evidence import Evidence
@@ -32,7 +32,7 @@ def test_what_was_read_has_left_the_list() -> None:
 
 
 def test_equal_entries_of_evidence_are_kept_once() -> None:
-    (trace,) = retrace(Source(LOG), "claude-code")
+    (trace,) = retraced(Source(LOG), "claude-code")
     rows = draft(trace).evidence
     entries = [entry for row in rows for entry in row["fields"].values()]
     assert len({id(entry) for entry in entries}) == len({json.dumps(entry) for entry in entries})
@@ -70,7 +70,7 @@ def test_a_session_of_more_tokens_than_are_kept_gives_the_same_trace(
     logs = [*map(Source, sorted(LOG.parents[1].glob("*/input.jsonl"))[:12])]
 
     def told() -> list[tuple[Step, ...]]:
-        return [trace.steps for log in logs for trace in retrace(log, "claude-code")]
+        return [trace.steps for log in logs for trace in retraced(log, "claude-code")]
 
     known = told()
     monkeypatch.setattr(Tokens, "MOST", 20)
