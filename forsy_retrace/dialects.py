@@ -115,6 +115,12 @@ def media(part: Any) -> Media | None:
             return _linked(value, "/video_url", "video/unknown")
         case {"type": "audio_url", "audio_url": value}:
             return _linked(value, "/audio_url", "audio/unknown")
+        case {"type": "image_url" | "imageUrl", "imageUrl": value}:
+            return _linked(value, "/imageUrl", "image/unknown")
+        case {"type": "video_url", "videoUrl": value}:
+            return _linked(value, "/videoUrl", "video/unknown")
+        case {"type": "audio_url", "audioUrl": value}:
+            return _linked(value, "/audioUrl", "audio/unknown")
         case {"type": "input_audio", "input_audio": {"data": str(data), **rest}}:
             sound = AUDIO.get(str(rest.get("format")), "audio/unknown")
             return Media(sound, payload_size(data), "/input_audio/data")

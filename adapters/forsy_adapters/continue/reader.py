@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from forsy_retrace.calls import Calls
-from forsy_retrace.dialects import content_text
+from forsy_retrace.dialects import attachments, content_text
 from forsy_retrace.events import (
-    Attachment,
     Event,
     Fact,
     Message,
@@ -19,7 +20,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import base64_size, counts, later, named, opened, pointer, when, words
+from forsy_retrace.sdk import counts, later, named, opened, pointer, when, words
 from forsy_retrace.source import Record
 
 from .results import STATUS, Json, changes, meant, verdict
@@ -86,9 +87,15 @@ class Reader:
 
     def _user(self, message: Any, item: Json, index: int) -> Iterator[Event]:
         content, base = message.get("content"), ("history", index, "message", "content")
+        parts = list(_texts(content))
+        places = [self.at(*base, *keys, actor="user", message=f"item-{index}") for keys, _ in parts]
         here = self.at(*base, actor="user", message=f"item-{index}")
-        pictures = tuple(_pictures(content, pointer(*base)))
-        text = content_text(_texts(content))
+        if len(parts) == 1:
+            here = places[0]
+        elif parts:
+            here = replace(here, pieces=tuple(one.evidence for one in places))
+        pictures = attachments(content, pointer(*base))
+        text = "\n".join(text for _, text in parts)
         if text.strip() or pictures:
             yield Message(here, "user", text, "typed", pictures)
         brought = item.get("contextItems")
@@ -209,20 +216,14 @@ class Reader:
         return ToolResult(here, call, message["content"])
 
 
-def _texts(content: Any) -> Any:
-    """A content without its pictures, which stand beside the words."""
-    if not isinstance(content, list):
-        return content
-    return [one for one in content if isinstance(one, dict) and one.get("type") == "text"]
-
-
-def _pictures(content: Any, base: str) -> Iterator[Attachment]:
+def _texts(content: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The texts of a content, and where they stand below it."""
+    if isinstance(content, str):
+        yield (), content
     for at, one in enumerate(content if isinstance(content, list) else ()):
         match one:
-            case {"type": "imageUrl", "imageUrl": {"url": str(link)}}:
-                head, _, data = link.partition(";base64,")
-                media = head.removeprefix("data:") if data else "image"
-                yield Attachment(media, base64_size(data), base + pointer(at, "imageUrl", "url"))
+            case {"type": "text", "text": str(text)} if text.strip():
+                yield (at, "text"), text
 
 
 def _states(item: Json) -> Iterator[tuple[tuple[str | int, ...], Json]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.calls import Calls, Verdict
+from forsy_retrace.dialects import attachments
 from forsy_retrace.events import (
     Delegation,
     Event,
@@ -23,7 +24,7 @@ from forsy_retrace.source import Record
 from .records import LEFT_OUT, LOOP, STATE, Json, Line
 from .results import changes, meant, output, said, verdict
 from .survey import Survey
-from .users import appended, is_typed, media, prompt, texts
+from .users import appended, is_typed, prompt, texts
 
 USAGE = {
     "inputOther": "input_tokens",
@@ -227,7 +228,7 @@ class Agent:
         text, path = output(value)
         end = verdict(tool, value, base) if isinstance(held, dict) else Verdict()
         files = changes(tool, sent, value, base) if end.outcome == "ok" else ()
-        pictures = tuple(media(value.get("output"), base + "/output"))
+        pictures = attachments(value.get("output"), base + "/output")
         yield ToolResult(line.own(base + path), call, text, *end, files, pictures)
         for words_, came in said(tool, text or ""):
             via: Via = "answer" if came == "answer" else "rejection"

@@ -6,16 +6,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from forsy_retrace import dialects
-from forsy_retrace.events import Attachment, Event, Fact, Message, Notice, Skipped, Via
+from forsy_retrace.dialects import attachments
+from forsy_retrace.events import Event, Fact, Message, Notice, Skipped, Via
 from forsy_retrace.sdk import later, mark_of, named, pointer, words
 
 from .records import Json, Line, origin_of
 
 SHELL = later(r"<([a-z-]{1,40})>\n?(.*?)\n?</\1>\s*\Z", re.S)
 TASK_ENDED = "notice: background task ended"
-MEDIA = {"imageUrl": "image_url", "audioUrl": "audio_url", "videoUrl": "video_url"}
-"""Where a part has what it shows, and where OpenAI's has it."""
 TYPED = "user-slash"
 """How a command of the user's own, or a skill, was called: by the user."""
 
@@ -64,7 +62,7 @@ def is_typed(line: Line) -> bool:
 
 
 def _words(line: Line, content: Any, base: str, message: str, via: Via) -> Iterator[Event]:
-    pictures = tuple(media(content, base))
+    pictures = attachments(content, base)
     parts = [(path, text) for path, text in texts(content) if text.strip()]
     text = "\n".join(part for _, part in parts)
     here = line.here(base + (parts[0][0] if len(parts) == 1 else ""), "user", message)
@@ -92,18 +90,6 @@ def _shell(line: Line, content: Any) -> Iterator[Event]:
         said = found[2] if found else text
         where = line.here("/message/content" + path, "user")
         yield Message(where, "user", said, "shell line", within=said != text)
-
-
-def media(content: Any, base: str) -> Iterator[Attachment]:
-    """The pictures, sounds and films of a content."""
-    for index, part in enumerate(content if isinstance(content, list) else ()):
-        for own, name in MEDIA.items():
-            match part:
-                case {"type": str(kind)} if own in part:
-                    found = dialects.media({"type": kind, name: part[own]})
-                    if found is not None:
-                        path = base + pointer(index, own) + found.path.removeprefix(f"/{name}")
-                        yield Attachment(found.type, found.size, path)
 
 
 def texts(content: Any) -> Iterator[tuple[str, str]]:
