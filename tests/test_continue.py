@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import run
 
 from forsy_retrace import Message, ToolCall, ToolResult, read
 
@@ -57,3 +58,11 @@ def test_a_line_of_the_users_is_no_call_of_the_agents(tmp_path: Path) -> None:
     events = list(read(log, "continue"))
     assert [one.text for one in events if isinstance(one, Message)] == ["!make"]
     assert not [one for one in events if isinstance(one, ToolCall)]
+
+
+def test_words_in_several_parts_hold_against_the_log(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": "Make it."}, {"type": "text", "text": "Then stop."}]
+    log = session(tmp_path / "s.json", {"message": {"role": "user", "content": parts}})
+    assert run("continue", log, "-o", tmp_path / "out", "-q").exit_code == 0
+    assert run("verify", tmp_path / "out", "--source", log).exit_code == 0
+    assert "Make it.\\nThen stop." in (tmp_path / "out" / "trace.json").read_text()

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import run
 
 from forsy_retrace import (
     Delegation,
@@ -156,3 +157,14 @@ def test_a_log_cut_to_its_status_is_still_no_others(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(json.dumps(wire("StatusUpdate", context_usage=0.1)) + "\n")
     assert identify(Source(log)) == ["kimi-cli"]
+
+
+def test_arguments_that_only_a_later_part_holds_are_proven_by_it(tmp_path: Path) -> None:
+    bare = wire("ToolCall", id="Shell:0", function={"name": "Shell", "arguments": None})
+    part = wire("ToolCallPart", arguments_part='{"command": "make"}')
+    turn = [wire("TurnBegin", user_input="Build it."), wire("StepBegin", n=1), bare, part]
+    [asked] = [one for one in events(tmp_path, *turn) if isinstance(one, ToolCall)]
+    assert asked.input == {"command": "make"}
+    assert run("auto", tmp_path / "wire.jsonl", "-o", tmp_path / "out", "-q").exit_code == 0
+    checked = run("verify", tmp_path / "out", "--source", tmp_path / "wire.jsonl")
+    assert checked.exit_code == 0

@@ -108,3 +108,27 @@ def test_a_request_that_the_client_handed_on_is_told_once(tmp_path: Path) -> Non
         ],
     )
     assert said(events)[2:] == [("Fix it.", 4, ""), ("Which?", 4, "")]
+
+
+@pytest.mark.parametrize(
+    ("children", "outputs"),
+    [([], []), ("text", []), ([{"text": ""}], [""]), ([{"text": "a"}, {"text": ""}], ["a"])],
+)
+def test_a_result_without_a_text_holds_against_the_log(
+    children: Any, outputs: list[str], tmp_path: Path
+) -> None:
+    shown = {"content": [{"value": {"node": {"children": children}}}]}
+    part = {"kind": "toolInvocationSerialized", "toolCallId": "c1", "toolId": "copilot_readFile"}
+    call = {"id": "c1", "name": "read_file", "arguments": "{}"}
+    held = {"toolCallRounds": [{"toolCalls": [call]}], "toolCallResults": {"c1": shown}}
+    log = tmp_path / "log.jsonl"
+    events = told(
+        log,
+        [
+            {"kind": 2, "k": ["requests", 0, "response"], "v": [part]},
+            {"kind": 1, "k": ["requests", 0, "result"], "v": {"metadata": held}},
+        ],
+    )
+    assert [one.output for one in events if isinstance(one, ToolResult)] == outputs
+    assert run("vscode-chat", log, "-o", tmp_path / "out", "-q").exit_code == 0
+    assert run("verify", tmp_path / "out", "--source", log).exit_code == 0

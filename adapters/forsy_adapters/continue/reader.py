@@ -97,7 +97,8 @@ class Reader:
         pictures = attachments(content, pointer(*base))
         text = "\n".join(text for _, text in parts)
         if text.strip() or pictures:
-            yield Message(here, "user", text, "typed", pictures)
+            within = len(parts) > 1 and not pictures
+            yield Message(here, "user", text, "typed", pictures, within=within)
         brought = item.get("contextItems")
         for at, one in enumerate(brought if isinstance(brought, list) else ()):
             match one:

@@ -117,7 +117,7 @@ class Lane:
         self.open[logged] = Asked(call, tool, sent)
         path = "/function/arguments" if sent is not None else "/function"
         here = unit.here(path, self.actor, self.message)
-        if len(places) > 1:
+        if places:
             here = replace(here, pieces=places)
         name = unit.here("/function/name").evidence.pointer
         return ToolCall(here, call, tool, sent, name, meant(tool, sent))

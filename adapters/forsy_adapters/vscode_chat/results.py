@@ -80,7 +80,7 @@ def _given(content: list[Node]) -> Output:
                 places.append(one.get("value").here)
             case {"value": {"node": dict(tree)}}:
                 said, at = _rendered(tree, one.get("value", "node").here)
-                texts.append(said)
+                texts += [said] if at else []
                 places.extend(at)
             case {"mimeType": str(media), "data": data}:
                 where = one.get("data").here
@@ -90,19 +90,22 @@ def _given(content: list[Node]) -> Output:
 
 
 def _rendered(tree: Any, here: Evidence) -> tuple[str, list[Evidence]]:
-    """What a tree of prompt-tsx says: its texts, some of which begin a line of their own."""
-    places: list[Evidence] = []
+    """What a tree of prompt-tsx says: its texts, some of which begin a line of their own.
+
+    A tree without a text has no places.
+    """
     pieces: list[str] = []
     ends_line = True
-    for path, leaf in _leaves(tree):
+    leaves = list(_leaves(tree))
+    for _, leaf in leaves:
         said = leaf["text"]
         if leaf.get("lineBreakBefore") is True and not ends_line:
             pieces.append("\n")
         if said:
             pieces.append(said)
             ends_line = said.endswith("\n")
-            places.append(here.at(here.pointer + path))
-    return "".join(pieces).strip(), places
+    telling = [path for path, leaf in leaves if leaf["text"]] or [path for path, _ in leaves[:1]]
+    return "".join(pieces).strip(), [here.at(here.pointer + path) for path in telling]
 
 
 def _leaves(tree: Any) -> Iterator[tuple[str, dict[str, Any]]]:
