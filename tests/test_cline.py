@@ -62,6 +62,15 @@ def test_a_call_ends_as_what_came_of_each_thing_says(
     assert (found.outcome, found.exit_code) == (outcome, code)
 
 
+@pytest.mark.parametrize(
+    ("flag", "rule"),
+    [(True, "success-flag"), (None, "no-error-flag"), ("true", "no-error-flag")],
+)
+def test_only_a_flag_that_is_set_tells_an_end(flag: Any, rule: str, tmp_path: Path) -> None:
+    content = [{"query": "make", "result": "a", "success": flag}]
+    assert result(tmp_path, *call("run_commands", {"commands": ["make"]}, content)).rule == rule
+
+
 def test_a_call_that_the_user_turned_down_never_ran(tmp_path: Path) -> None:
     told = json.dumps({"error": "This tool call was rejected by the user and not executed."})
     found = result(tmp_path, *call("editor", {"path": "a"}, told, is_error=True))

@@ -93,3 +93,17 @@ def test_a_subagents_kind_is_masked_where_the_user_asks_for_it(tmp_path: Path) -
     told = b"".join(path.read_bytes() for path in (tmp_path / "t").iterdir() if path.is_file())
     assert b"subagent:[TERM_1]_1" in told
     assert b"stock" not in told
+
+
+def test_calls_without_arguments_are_proven_by_themselves(tmp_path: Path) -> None:
+    value = json.loads((FIXTURES / "spans" / "input.json").read_bytes())
+    models = [one for one in value["samples"][0]["events"] if one["event"] == "model"]
+    messages = [choice["message"] for one in models for choice in one["output"]["choices"]]
+    calls = [call for one in messages for call in one.get("tool_calls") or ()]
+    assert len(calls) > 1
+    for one in calls:
+        del one["arguments"]
+    path, out = tmp_path / "log.json", tmp_path / "out"
+    path.write_text(json.dumps(value))
+    assert run("auto", path, "-o", out, "-q").exit_code == 0
+    assert run("verify", out, "--source", path).exit_code == 0

@@ -32,9 +32,13 @@ def parts(block: Json) -> list[tuple[str, Json]]:
     match content:
         case {"success": bool()} as one:
             return [("/content", one)]
-        case [*some] if some and all(isinstance(one, dict) and "success" in one for one in some):
+        case [*some] if some and all(map(_tells, some)):
             return [(f"/content/{at}", one) for at, one in enumerate(some)]
     return []
+
+
+def _tells(one: Any) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("success"), bool)
 
 
 def shown(block: Json) -> tuple[str | None, str]:

@@ -313,9 +313,8 @@ class Sample:
                 case {"function": str(tool), **rest}:
                     name = str(self.calls.issue(words(rest.get("id")), where.evidence.pointer))
                     named = where.evidence.pointer + "/function"
-                    yield ToolCall(
-                        where.below("/arguments"), name, tool, rest.get("arguments"), named
-                    )
+                    sent = where.below("/arguments") if "arguments" in rest else where
+                    yield ToolCall(sent, name, tool, rest.get("arguments"), named)
                 case _:
                     yield Skipped(where, "a call that names no tool")
 
