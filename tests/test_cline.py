@@ -71,6 +71,11 @@ def test_only_a_flag_that_is_set_tells_an_end(flag: Any, rule: str, tmp_path: Pa
     assert result(tmp_path, *call("run_commands", {"commands": ["make"]}, content)).rule == rule
 
 
+def test_an_error_flag_that_is_none_tells_nothing(tmp_path: Path) -> None:
+    messages = call("run_commands", {"commands": ["make"]}, "a", is_error="perhaps")
+    assert result(tmp_path, *messages).outcome == "unknown"
+
+
 def test_a_call_that_the_user_turned_down_never_ran(tmp_path: Path) -> None:
     told = json.dumps({"error": "This tool call was rejected by the user and not executed."})
     found = result(tmp_path, *call("editor", {"path": "a"}, told, is_error=True))

@@ -191,6 +191,7 @@ KINDS: dict[str, Callable[[Any], Any]] = {
     "missing": lambda _: DROP,
     "null": lambda _: None,
     "a number": lambda _: -7,
+    "a flag": lambda _: True,
     "a text": lambda _: "stranger",
     "an empty text": lambda _: "",
     "a list": lambda _: ["stranger"],

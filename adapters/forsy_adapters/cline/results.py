@@ -70,13 +70,16 @@ def verdict(block: Json, base: str) -> Verdict:
             return _failed(one, base + path)
     if found:
         return Verdict("ok", "success-flag", f"{base}{found[0][0]}/success")
-    if block.get("is_error") is True:
-        text, path = shown(block)
-        for rule, pattern, outcome in ENDS:
-            if pattern.match(text or ""):
-                return Verdict(outcome, rule, base + path)
-        return Verdict("failed", "error-flag", f"{base}/is_error")
-    return Verdict("ok", "no-error-flag", base)
+    match block.get("is_error"):
+        case True:
+            text, path = shown(block)
+            for rule, pattern, outcome in ENDS:
+                if pattern.match(text or ""):
+                    return Verdict(outcome, rule, base + path)
+            return Verdict("failed", "error-flag", f"{base}/is_error")
+        case None | False:
+            return Verdict("ok", "no-error-flag", base)
+    return Verdict()
 
 
 def _failed(one: Json, base: str) -> Verdict:

@@ -448,7 +448,8 @@ def _key(message: Json) -> object:
     if name := words(message.get("id")):
         return name
     calls = message.get("tool_calls")
-    ids = [str(one.get("id")) for one in calls or () if isinstance(one, dict)] if calls else []
+    listed = calls if isinstance(calls, list) else []
+    ids = [str(one.get("id")) for one in listed if isinstance(one, dict)]
     named = words(message.get("tool_call_id"))
     return (str(message.get("role")), content_text(message.get("content")), *ids, named)
 

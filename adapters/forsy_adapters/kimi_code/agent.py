@@ -135,7 +135,8 @@ class Agent:
                 yield Fact(line.here("/model", "system", self.step), "model", value["model"])
             case "llm.tools_snapshot":
                 tools = value.get("tools")
-                offered = [one.get("name") for one in tools or () if isinstance(one, dict)]
+                listed = tools if isinstance(tools, list) else []
+                offered = [one.get("name") for one in listed if isinstance(one, dict)]
                 if names := list(strings(offered)):
                     yield Fact(line.here("/tools"), "tools", names)
             case "tools.set_active_tools" if not self.found.requests:
