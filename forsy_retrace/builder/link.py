@@ -243,7 +243,8 @@ class _Linker:
 
     def _call(self, step: Step) -> Step:
         lane = self._lane(step)
-        beside = next((one for one in lane.batch if issued_together(one, step)), None)
+        issued = (*lane.batch, lane.latest)
+        beside = next((one for one in issued if one and issued_together(one, step)), None)
         first = self.steps[beside.step] if beside is not None else None
         if first is None:
             lane.see()

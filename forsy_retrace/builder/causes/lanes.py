@@ -27,6 +27,8 @@ class Lane:
         """Of its last calls those that still run."""
         self.issued: list[Step] = []
         """Calls whose outputs come into sight with the next message."""
+        self.latest: Step | None = None
+        """The call that it issued last: a report may come between the calls of one message."""
         self.items: dict[str, int] = {}
         """The plan items in progress, in their own words, with the step that put each in progress;
         until the user asks for other work."""
@@ -65,6 +67,7 @@ class Lane:
         """A call of the message."""
         self._add(step)
         self.issued.append(step)
+        self.latest = step
         self.started = True
 
     def _add(self, step: Step) -> None:

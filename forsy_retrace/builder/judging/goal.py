@@ -33,7 +33,9 @@ STOPPED = GoalRule(
 )
 ABANDONED = GoalRule("unanswered", False, "the last message has no answer.")
 APPROVED = GoalRule(
-    "user-approved", True, "the user approved the result after the last edit and any correction."
+    "user-approved",
+    True,
+    "the user approved the result after the last edit and any correction, and no later turn ended on a call that failed.",
 )
 DISLIKED = GoalRule("thumb-down", False, "the user gave an answer that stands a thumbs down.")
 WENT_ON = GoalRule(
@@ -123,7 +125,7 @@ def _by_approval(close: Close) -> Goal | None:
         or _asks_for_more(approval, close)
         or (edit is not None and approval.step <= edit.step)
         or (correction is not None and approval.step <= correction.step)
-        or _fails_after(approval, close.closing)
+        or _fails_after(approval, close)
     ):
         return None
     return APPROVED.gives(f"The user accepted the result in step {approval.step}.")
@@ -140,8 +142,12 @@ def _asks_for_more(approval: Step, close: Close) -> bool:
     )
 
 
-def _fails_after(approval: Step, closing: Step | None) -> bool:
-    """Whether the closing words, behind an approval, speak of a failure."""
+def _fails_after(approval: Step, close: Close) -> bool:
+    """Whether the closing words behind an approval speak of a failure, or a turn's last call failed."""
+    last = {s.turn: s for s in close.steps if s.step > approval.step and s.call is not None}
+    if any(s.success is False for s in last.values()):
+        return True
+    closing = close.closing
     return closing is not None and closing.step > approval.step and speaks_of_failure(said(closing))
 
 
