@@ -26,7 +26,7 @@ CHOICE = "gen_ai.choice"
 def given(span: Span) -> list[Part]:
     """All that a model was given, the history too."""
     held = span.attributes
-    for name in ("gen_ai.input.messages", "ai.prompt.messages"):
+    for name in ("gen_ai.input.messages", "ai.prompt.messages", "pydantic_ai.all_messages"):
         if name in held:
             return list(messages(held[name], "user"))
     for prefix in ("llm.input_messages.", "gen_ai.prompt."):

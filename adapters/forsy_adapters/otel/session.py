@@ -96,6 +96,8 @@ class Session:
                 yield from self._runs(node)
             case "tool", False:
                 yield from self._ran(node)
+            case "agent", _ if not any(_tells(model.span) for model in node.models):
+                yield from self._witnessed(node, begins)
             case kind, True:
                 client = "telemetry of a client" if is_clients(span) else "a span around others"
                 yield Skipped(span.at(span.base, "system"), "an agent's run" if kind else client)
@@ -123,6 +125,11 @@ class Session:
             if part.kind == "result" and self._open(part.id) in mind.held:
                 yield from self._given_back(part, span.at(part.pointer, actor, "began"), mind)
         yield from self._let_go(mind)
+        yield from self._history(span, actor, parts, last)
+
+    def _history(self, span: Span, actor: str, parts: list[Part], last: int) -> Iterator[Event]:
+        """What is new of a conversation: what stands behind the part `last` is new to the span."""
+        mind = self._mind(actor)
         messages: dict[str, int] = {}
         for group in self._new(parts, mind):
             index, part = group[0]
@@ -130,6 +137,30 @@ class Session:
             message = f"{span.id}:{number}" if part.role == "assistant" else ""
             here = span.at(part.pointer, actor, "began" if index > last else "", message)
             yield from self._told([part for _, part in group], here, mind)
+
+    def _witnessed(self, node: Node, begins: bool) -> Iterator[Event]:
+        """An agent's run, and what its own span tells of words that no model's in it does."""
+        span, parts = node.span, given(node.span)
+        actor = self.tree.actor_in(node) if parts or said(span) else ""
+        first = next((i for i, part in enumerate(parts) if part.role == "assistant"), len(parts))
+        if begins:
+            yield Skipped(span.at(span.base, "system"), "an agent's run")
+        if begins and actor:
+            yield from self._delegated(node, actor)
+            yield from self._history(span, actor, parts[:first], -1)
+        elif actor:
+            yield from self._history(span, actor, parts, len(parts))
+            if not parts or parts[-1].role != "assistant":
+                yield from self._answer_of(node, actor)
+        if not begins:
+            yield from self._broke(node)
+
+    def _answer_of(self, node: Node, actor: str) -> Iterator[Event]:
+        """What was said at the end of a span, in its order."""
+        span, mind = node.span, self._mind(actor)
+        for part in said(span):
+            mind.told[key_of(part)] += 1
+            yield from self._spoken(part, span.at(part.pointer, actor, "ended", span.id), mind)
 
     @staticmethod
     def _new(parts: list[Part], mind: Mind) -> Iterator[list[tuple[int, Part]]]:
@@ -193,14 +224,9 @@ class Session:
     def _answered(self, node: Node) -> Iterator[Event]:
         """What a model said, what that took, and how it ended."""
         span, actor = node.span, self.tree.actor(node)
-        mind = self._mind(actor)
-        mind.answer = span.id
-        parts = said(span)
-        for part in parts:
-            mind.told[key_of(part)] += 1
-            here = span.at(part.pointer, actor, "ended", span.id)
-            yield from self._spoken(part, here, mind)
-        if not any(part.value is not None or part.kind == "call" for part in parts):
+        self._mind(actor).answer = span.id
+        yield from self._answer_of(node, actor)
+        if not any(part.value is not None or part.kind == "call" for part in said(span)):
             yield Skipped(span.at(span.base, "system"), "a model's answer without its words")
         here = span.at(span.base + "/attributes", actor, "ended", span.id)
         if used := usage(span):
@@ -245,13 +271,20 @@ class Session:
         if call is None:
             call = str(self.calls.issue(run.call, node.span.record.here.line, node.span.base))
             here = node.span.at(run.sent_at, actor, "began", mind.answer)
-            yield ToolCall(here, call, run.tool, run.sent, run.named)
+            maker = self._maker(node)
+            yield ToolCall(here, call, run.tool, run.sent, run.named, made_by=maker)
             self.tools[call] = run.tool
             if run.call:
                 mind.told["call", run.call, run.tool] += 1
         else:
             yield Skipped(node.span.at(node.span.base, "system"), "the run of a call")
         self.run_by[id(node)] = call
+
+    def _maker(self, node: Node) -> str:
+        """The call of the tool in which another runs with no model between: its code made this."""
+        around = node.around
+        is_within = around is not None and around.kind == "tool" and not around.asks
+        return self.run_by.get(id(around), "") if is_within else ""
 
     def _ran(self, node: Node) -> Iterator[Event]:
         run, actor = run_of(node.span), self.tree.actor(node)

@@ -20,8 +20,8 @@ class Node:
         self.kind: Kind = kind_of(span)
         self.above: Node | None = None
         self.below: list[Node] = []
-        self.asks = False
-        """Whether a model is asked within it, and within no agent or tool inside of it."""
+        self.models: list[Node] = []
+        """The models asked within it, and within no agent or tool inside of it."""
         self.actor = ""
         self.told_below = False
         """Whether a span within it failed, which tells why this one did."""
@@ -32,10 +32,21 @@ class Node:
         """The nearest model, agent or tool around it."""
 
     @property
+    def asks(self) -> bool:
+        """Whether a model is asked within it."""
+        return bool(self.models)
+
+    @property
     def repeats(self) -> bool:
         """Whether the span around it tells the same: a library's below a framework's."""
         around = self.around
-        return around is not None and around.kind == self.kind and self.kind in ("model", "tool")
+        if around is None or around.kind != self.kind or around.asks:
+            return False
+        return self.kind == "model" or (self.kind == "tool" and self.tool == around.tool)
+
+    @property
+    def tool(self) -> str:
+        return self.span.text(TOOL)
 
     def place(self) -> None:
         """Takes over what the span around it knows, which was placed before it."""
@@ -81,7 +92,7 @@ class Tree:
                 node.above.told_below = True
         for node in self.nodes:
             if node.kind == "model" and (scope := node.scope) is not None:
-                scope.asks = True
+                scope.models.append(node)
         self.agents = 0
 
     def _unwind(self) -> None:
@@ -128,6 +139,10 @@ class Tree:
             scope = scope.scope
         if scope is None:
             return MAIN
+        return self.actor_in(scope)
+
+    def actor_in(self, scope: Node) -> str:
+        """Who acts in an agent's span, or in a tool's that asks a model."""
         if not scope.actor and not _is_below_another(scope):
             scope.actor = MAIN
         elif not scope.actor:
