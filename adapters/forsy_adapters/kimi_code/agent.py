@@ -22,7 +22,7 @@ from forsy_retrace.sdk import counts, named, strings, words
 from forsy_retrace.source import Record
 
 from .records import LEFT_OUT, LOOP, STATE, Json, Line
-from .results import changes, meant, output, said, verdict
+from .results import changes, meant, output, said, task_in, verdict
 from .survey import Survey
 from .users import appended, is_typed, prompt, texts
 
@@ -52,13 +52,18 @@ class Agent:
         """The call that this agent was started by, where it brought no report."""
         self.why_cut = ""
         self.step: str | None = None
-        """The step under way: one message of the model."""
+        """The step under way, or the last: one message of the model."""
+        self.tells_ends = self.is_working = False
+        """Whether the client tells ends of steps; whether a step is known to be under way."""
         self.briefed = False
 
     def events(self) -> Iterator[Event]:
         """At least one event of each record."""
         for number, record in enumerate(self.found.source.records()):
             yield from self._record(number, record)
+            last = record
+        if self.is_main and self.is_working:  # only then is there a last record
+            yield Notice(Origin(last.here, None, "system"), "cut")
 
     def _record(self, number: int, record: Record) -> Iterator[Event]:
         value = record.value
@@ -176,9 +181,10 @@ class Agent:
             case {"type": "tool.result"}:
                 yield from self._result(line, event)
             case {"type": "step.begin"}:
-                self.step = message
+                self.step, self.is_working = message, self.tells_ends
                 yield Skipped(line.here(), "a step began")
             case {"type": "step.end"}:
+                self.tells_ends, self.is_working = True, False
                 yield Skipped(line.here(), "a step ended")
             case {"type": kind}:
                 yield Skipped(line.here(), f"unknown event{named(kind)}")
@@ -230,7 +236,9 @@ class Agent:
         end = verdict(tool, value, base) if isinstance(held, dict) else Verdict()
         files = changes(tool, sent, value, base) if end.outcome == "ok" else ()
         pictures = attachments(value.get("output"), base + "/output")
-        yield ToolResult(line.own(base + path), call, text, *end, files, pictures)
+        task = task_in(text or "") if end.outcome == "launched" else ""
+        later = self.found.tasks.get(task)
+        yield ToolResult(line.own(base + path), call, text, *end, files, pictures, end=later)
         for words_, came in said(tool, text or ""):
             via: Via = "answer" if came == "answer" else "rejection"
             own = line.here(base + path, "user")
@@ -238,7 +246,7 @@ class Agent:
 
     def _ended(self, line: Line) -> Event:
         """The end of a turn: done, cancelled, or an error of the model or the client."""
-        why, self.why_cut = self.why_cut, ""
+        why, self.why_cut, self.is_working = self.why_cut, "", False
         self.open.clear()
         if not self.is_main:
             return Skipped(line.here(), "a subagent's turn ended")

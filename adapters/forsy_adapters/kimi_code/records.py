@@ -32,6 +32,7 @@ LEFT_OUT = {
     "subagent.completed": "repeated: the end of a subagent",
     "subagent.failed": "repeated: the end of a subagent",
     "subagent.cancelled": "repeated: the end of a subagent",
+    "task.terminated": "notice: background task ended",
     "context.undone": "repeated: what the user took back",
     "agent.switched": "repeated: what the user took back",
     "file_history.tracked": "a copy of a file, kept apart",
@@ -46,7 +47,7 @@ STATE = frozenset(
         *("swarm_mode.exit", "tower_mode.enter", "tower_mode.exit", "tower.inbox.sent"),
         *("plan_mode.enter", "plan_mode.cancel", "plan_mode.exit", "tools.update_store"),
         *("tools.register_user_tool", "tools.unregister_user_tool", "tools.reset_active_tools"),
-        *("task.started", "task.terminated", "task.notified", "hook.result"),
+        *("task.started", "task.notified", "hook.result"),
         *("goal.create", "goal.update", "goal.clear", "goal.account_usage", "goal.continuation"),
         *("cron.add", "cron.cursor", "cron.delete", "cron.fired"),
     ]

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import content_text
-from forsy_retrace.events import Change, Meant, Outcome
+from forsy_retrace.events import Change, Meant, Outcome, ToolResult
 from forsy_retrace.sdk import later, number, parsed, words
 
 from .._kimi.shown import shown
-from .records import Json
+from .records import Json, Line
 
 EXIT = later(r"(?:\A|\n)Command failed with exit code: (-?\d{1,10})\.?\s*\Z")
 REASON = later(
@@ -55,7 +55,7 @@ ENDS = (
     Row("timed-out", TIMED_OUT, "timed_out"),
     Row("aborted-by-user", later(r"(?:\A|\n)Interrupted by user\.?\s*\Z"), "interrupted"),
 )
-RUNS_ON = later(r"task_id: \S+\n(?:\w+: [^\n]*\n){0,8}?automatic_notification: true")
+RUNS_ON = later(r"task_id: (\S+)\n(?:\w+: [^\n]*\n){0,8}?automatic_notification: true")
 BACKGROUND = (Row("launched-in-background", RUNS_ON, "launched"),)
 OTHERS = {
     # What calls without the flag came to.
@@ -86,6 +86,28 @@ def verdict(tool: str, value: Json, base: str) -> Verdict:
             ok = ("no-error-flag", base) if flag is None else ("error-flag", base + "/isError")
             return told or Verdict("ok", *ok)
     return Verdict()
+
+
+def end_of(line: Line) -> dict[str, ToolResult]:
+    """How a command in the background that nobody stopped ended, by the name of its task."""
+    told = line.value.get("info")
+    match told:
+        case {"taskId": str(task), "kind": "process", "status": "completed" | "failed"}:
+            code = number(told.get("exitCode"))
+        case _:
+            return {}
+    if code is None:
+        return {}
+    here, shown = line.own("/info/exitCode"), words(line.value.get("outputTail")) or None
+    outcome: Outcome = "failed" if code else "ok"
+    rule, basis = "background-exit-code", here.evidence.pointer
+    return {task: ToolResult(here, "", shown, outcome, rule, basis, code)}
+
+
+def task_in(text: str) -> str:
+    """The task in the background that a call's result says it began; empty where it says none."""
+    found = RUNS_ON.match(text)
+    return found[1] if found else ""
 
 
 def output(value: Json) -> tuple[str | None, str]:

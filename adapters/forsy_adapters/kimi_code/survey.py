@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from forsy_retrace.events import ToolResult
 from forsy_retrace.sdk import later, number, words
 from forsy_retrace.source import Source
 
 from .records import LOOP, Json, Line
+from .results import end_of
 from .users import is_typed
 
 AGENT = later(r"(?m)^agent_id: ([\w-]{1,64})$")
@@ -42,6 +44,8 @@ class Survey:
         self.kinds: dict[str, str] = {}
         """Subagents to their kinds."""
         self.background: set[str] = set()
+        self.tasks: dict[str, ToolResult] = {}
+        """Commands in the background, and how they ended."""
         self.last = -1
         """The record of the last words, if nothing was called behind them."""
         self.begun: list[Line] = []
@@ -78,6 +82,8 @@ class Survey:
                 self.copied = line.number
             case "subagent.spawned":
                 self._spawned(value)
+            case "task.terminated":
+                self.tasks |= end_of(line)
             case _ if line.kind == LOOP and isinstance(value.get("event"), dict):
                 self._loop(line, value["event"])
 
