@@ -77,7 +77,7 @@ def _changed(path: str, value: Json, base: str, whole: str | None) -> Iterator[C
     where = base + "/display"
     match found:
         case [{"old_text": "", "new_text": str()}] if whole is not None:
-            yield Change(path, "created", after=whole, pointer=where)
+            return  # a new file is shown as an empty one is that was filled
         case _ if any(block.get("is_summary") is True for block in found):
             yield Change(path, "modified", after=whole, pointer=where)
         case _:

@@ -20,7 +20,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import counts, named, parsed, words
 
 from .files import changes, meant
-from .results import RETURNED, held, output, said, verdict
+from .results import RETURNED, held, output, said, task_in, verdict
 from .survey import Survey
 from .units import Unit
 
@@ -133,7 +133,8 @@ class Lane:
         files = tuple(changes(asked.tool, asked.sent, value, base)) if end.outcome == "ok" else ()
         pictures = attachments(value.get("output"), base + "/output")
         here = unit.here(RETURNED + path, self.actor)
-        yield ToolResult(here, asked.call, shown, *end, files, pictures)
+        later = self.found.tasks.get(task_in(value)) if end.outcome == "launched" else None
+        yield ToolResult(here, asked.call, shown, *end, files, pictures, end=later)
         for text, place, came in said(asked.tool, value):
             via: Via = "answer" if came == "answer" else "rejection"
             own = unit.here(RETURNED + place, "user")
@@ -142,6 +143,7 @@ class Lane:
 
 REASONS = {
     "StepRetry": "transport retry",
+    "Notification": "a notice of the client",
     "ToolCallRequest": "a call, sent on to the client",
     "ApprovalRequest": "asked for permission",
     "ApprovalResponse": "answer to a request for permission",

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import content_text
-from forsy_retrace.events import Outcome
-from forsy_retrace.sdk import later, parsed, words
+from forsy_retrace.events import Outcome, ToolResult
+from forsy_retrace.sdk import later, number, parsed, words
 
-from .units import Json
+from .units import Json, Unit
 
 RETURNED = "/return_value"
 EXIT = later(r"Command failed with exit code: (-?\d{1,10})\.?\s*\Z")
@@ -123,7 +123,29 @@ def agent_in(value: Json) -> str:
     return found[1] if found else ""
 
 
+def task_in(value: Json) -> str:
+    """The task in the background that a call's result names."""
+    found = TASK.match(words(value.get("output")))
+    return found[1] if found else ""
+
+
+def end_of(unit: Unit) -> dict[str, ToolResult]:
+    """How a command in the background that nobody stopped ended, by the name of its task."""
+    match unit.body.get("payload"):
+        case {"task_id": str(task), "task_kind": "bash", "terminal_reason": reason, **told}:
+            code = number(told.get("exit_code")) if reason in ("completed", "failed") else None
+        case _:
+            code = None
+    if code is None:
+        return {}
+    here = unit.here("/payload/exit_code", "agent")
+    outcome: Outcome = "failed" if code else "ok"
+    rule, basis = "background-exit-code", here.evidence.pointer
+    return {task: ToolResult(here, "", None, outcome, rule, basis, code)}
+
+
 AGENT = later(r"(?m)^agent_id: (\w{1,64})$")
+TASK = later(r"task_id: (\S{1,64})\n")
 
 
 def held(body: Json) -> Json:

@@ -79,6 +79,9 @@ class Session:
                 yield SessionStart(Origin(record.here, None, "system"), "")
                 yield from others
             yield from self._record(number, record)
+            last = record
+        if self.main.is_unfinished:  # only then is there a last record
+            yield Notice(Origin(last.here, None, "system"), "cut")
 
     def _record(self, number: int, record: Record) -> Iterator[Event]:
         unit = unit_of(number, record)

@@ -1,9 +1,10 @@
 """What a file shows as a whole: the parts of calls, which subagents it tells of, its last words."""
 
+from forsy_retrace.events import ToolResult
 from forsy_retrace.sdk import words
 from forsy_retrace.source import Evidence, Source
 
-from .results import agent_in, held
+from .results import agent_in, end_of, held
 from .units import Unit, unit_of
 
 Pieces = list[tuple[str, Evidence]]
@@ -21,6 +22,8 @@ class Survey:
         """Subagents whose messages stand in this file."""
         self.launched: dict[str, str] = {}
         """Subagents to the call whose result names them first."""
+        self.tasks: dict[str, ToolResult] = {}
+        """Commands in the background, and how they ended."""
         self.last: set[int] = set()
         """The last words, if nothing was called behind them."""
         calls: dict[str, int] = {}
@@ -44,6 +47,8 @@ class Survey:
             case "ToolResult", {"tool_call_id": str(call)}:
                 if agent := agent_in(held(unit.body)):
                     self.launched.setdefault(agent, call)
+            case "Notification", _:
+                self.tasks |= end_of(unit)
             case "StepBegin" | "StepInterrupted", _:
                 calls.pop(unit.task, None)
 

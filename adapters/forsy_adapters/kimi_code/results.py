@@ -90,12 +90,11 @@ def verdict(tool: str, value: Json, base: str) -> Verdict:
 
 def end_of(line: Line) -> dict[str, ToolResult]:
     """How a command in the background that nobody stopped ended, by the name of its task."""
-    told = line.value.get("info")
-    match told:
-        case {"taskId": str(task), "kind": "process", "status": "completed" | "failed"}:
+    match line.value.get("info"):
+        case {"taskId": str(task), "kind": "process", "status": "completed" | "failed", **told}:
             code = number(told.get("exitCode"))
         case _:
-            return {}
+            code = None
     if code is None:
         return {}
     here, shown = line.own("/info/exitCode"), words(line.value.get("outputTail")) or None
