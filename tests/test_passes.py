@@ -139,7 +139,8 @@ def _events(given: Mapping[str, Any], here: Origin, name: str) -> Iterator[Event
             yield _result(given, here, call)
         case _:
             call, (tool, sent) = given.get("call", name), _sent(given)
-            yield ToolCall(here, call, tool, sent, named=given.get("named", ""))
+            named, maker = given.get("named", ""), given.get("made_by", "")
+            yield ToolCall(here, call, tool, sent, named, made_by=maker)
             if {"output", "outcome", "exit_code", "shows"} & set(given):
                 evidence = msgspec.structs.replace(here.evidence, start=here.evidence.end - 50)
                 yield _result(given, msgspec.structs.replace(here, evidence=evidence), call)
