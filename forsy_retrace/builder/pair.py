@@ -106,10 +106,15 @@ def ends_behind(call: Step, step: Step) -> bool:
         return False
     if call.ended_at and step.started_at and order(call.ended_at) < order(step.started_at):
         return False
-    end, here = call.result.origin.evidence, step.origin.evidence
-    if end.file != here.file:
+    end, here = call.result.origin, step.origin.evidence
+    return all(_is_later(place, here) for place in end.pieces or (end.evidence,))
+
+
+def _is_later(one: Evidence, other: Evidence) -> bool:
+    """Whether a place stands behind another of the same file."""
+    if one.file != other.file:
         return False
-    return end.start > here.start if end.start != here.start else _is_behind(end, here)
+    return one.start > other.start if one.start != other.start else _is_behind(one, other)
 
 
 def _is_behind(one: Evidence, other: Evidence) -> bool:
