@@ -130,7 +130,7 @@ def _change(path: str, kind: str, moved: str, lines: list[str], pointer: str) ->
 
 
 def hunks(lines: list[str]) -> Iterator[Hunk]:
-    """The pieces of a patch, or of a unified diff; its file headers are no part of them."""
+    """The pieces of a patch, or of a unified diff below the names of its files."""
     start, held = (0, 0), list[str]()
     for line in [*lines, "@@"]:
         if line.startswith("@@"):

@@ -59,7 +59,11 @@ CANCELED: tuple[tuple[str, Any, Outcome], ...] = (
 )
 STATUS: dict[str, Outcome] = {"done": "ok", "errored": "failed", "canceled": "interrupted"}
 CREATED = "Successfully created file: "
-DIFF = later(r"Successfully (?:edited|wrote to file:) [^\n]*\nDiff:\n")
+DIFF = later(
+    r"Successfully (?:edited|wrote to file:) [^\n]*\nDiff:\n"
+    r"(?:Index: [^\n]*\n=+\n)?(?:--- [^\n]*\n\+\+\+ [^\n]*\n)?"
+)
+"""What stands before the pieces of a diff: the names of its file, too."""
 READ = later(r"Content of ([^\n]*):\n")
 
 
@@ -99,6 +103,8 @@ def meant(tool: str, given: Any) -> Meant | None:
             return Meant("LS", {"path": path})
         case {"query": str(query)} if TOOLS.get(tool) == "Grep":
             return Meant("Grep", {"pattern": query})
+        case dict() if tool in TOOLS and sent is not given:
+            return Meant(TOOLS[tool], sent)
     return None
 
 
@@ -109,10 +115,15 @@ def changes(tool: str, state: Json, text: str, here: Origin) -> Iterator[Change]
     path, where = words(given.get("filepath"), given.get("file_path")), here.evidence.pointer
     if not path:
         return
-    if tool == "Write" and text.startswith(CREATED) and isinstance(given.get("content"), str):
-        yield Change(path, "created", after=given["content"], pointer=where)
+    written = given.get("content") if tool == "Write" else None
+    whole = written if isinstance(written, str) else None
+    if text.startswith(CREATED) and whole is not None:
+        yield Change(path, "created", after=whole, pointer=where)
     elif tool in ("Write", "Edit", "MultiEdit") and (head := DIFF.match(text)):
-        if made := tuple(hunks(text[head.end() :].split("\n"))):
-            yield Change(path, "modified", made, pointer=where)
+        made = tuple(hunks(text[head.end() :].split("\n")))
+        if made:
+            yield Change(path, "modified", made, after=whole, pointer=where)
+        elif whole is not None:  # it held this before
+            yield Change(path, "modified", before=packed(whole), after=whole, pointer=where)
     elif tool == "Read" and (head := READ.match(text)):
-        yield Change(path, "shown", shown=packed(text[head.end() :]), pointer=where)
+        yield Change(path, "shown", shown=packed(text[head.end() :].removesuffix("\n")), pointer=where)
