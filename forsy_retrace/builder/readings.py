@@ -103,6 +103,10 @@ ROWS = (
         without="sources",
     ),
     Reading(
+        "without-a-mark",
+        "What the client shows, without the word of its own that it sets behind what the user has to allow.",
+    ),
+    Reading(
         "learnt-prompt", "What stands behind a prompt of a shape that returns in the recording.", 0.7
     ),
 )  # fmt: skip

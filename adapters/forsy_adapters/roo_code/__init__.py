@@ -12,7 +12,7 @@ from forsy_retrace.events import Event, Fact, Origin, Skipped
 from forsy_retrace.sdk import Shows, pointer
 from forsy_retrace.source import Source
 
-from .reader import Reader, is_item
+from .reader import PLACE, Reader, is_item
 from .results import TOOLS
 
 SHOWS = Shows(
@@ -21,7 +21,7 @@ SHOWS = Shows(
     results="mostly",
     exit_status="mostly",
     time="yes",
-    cwd="no",
+    cwd="sometimes",
     reasoning="sometimes",
     edits="mostly",
     subagents="no",
@@ -34,7 +34,7 @@ SHOWS = Shows(
     ),
     cannot=(
         "the arguments of calls as the agent sent them: the log has what the client shows",
-        "where the agent worked",
+        PLACE,
         "the tools on offer",
     ),
     tools=TOOLS,

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from forsy_retrace.calls import Verdict
 from forsy_retrace.events import (
     Attachment,
@@ -19,7 +21,17 @@ from forsy_retrace.events import (
     ToolResult,
     Via,
 )
-from forsy_retrace.sdk import base64_size, counts, named, number, parsed, pointer, when, words
+from forsy_retrace.sdk import (
+    base64_size,
+    counts,
+    later,
+    named,
+    number,
+    parsed,
+    pointer,
+    when,
+    words,
+)
 from forsy_retrace.source import Evidence, Record
 
 from .results import ASKED_FOR, RESULT, Json, answers, meaning, verdict_of
@@ -33,6 +45,10 @@ USAGE = {
 }
 APPROVAL = "REQ_APP"
 """What the client sets behind a command that the user has to allow."""
+WITHOUT_A_MARK = "without-a-mark"
+STATE = "<environment_details>"
+FOLDER = later(r"\n# Current (?:Working|Workspace) Directory \(([^\n]{1,4000})\) Files\n")
+PLACE = "where the agent worked"
 LEFT_OUT = {
     "api_req_finished": "a call of the model",
     "api_req_retried": "a call of the model",
@@ -91,6 +107,9 @@ class Reader:
         self.asked = ""
         """The call that waits for the user's word."""
         self.model = ""
+        self.folder = ""
+        self.failure = ""
+        """The error that a request to the model keeps of its last try."""
         self.began = False
 
     def item(self, place: int, record: Record) -> Iterator[Event]:
@@ -168,10 +187,11 @@ class Reader:
         written = number(value.get("conversationHistoryIndex"))
         name: str | None = f"/{value['type']}"
         tool, where, meant = kind, agent, None
-        sent = text or None
+        sent, line = text or None, text.removesuffix(APPROVAL)
         match kind, inner:
             case "command", _:
-                meant = Meant("bash", {"command": text.removesuffix(APPROVAL)})
+                sent, meant = line, Meant("bash", {"command": line})
+                where = agent if line == text else replace(agent, reading=WITHOUT_A_MARK)
             case "tool", {"tool": str(known)}:
                 tool, name = known, "/text/tool"
                 key = ASKED_FOR.get(known, "")
@@ -187,7 +207,7 @@ class Reader:
         if value.get("partial") is True:
             sent, meant = None, None  # the client stopped to show it before it was whole
         about = words(inner.get("regex"), inner.get("question"), inner.get("path"))
-        about = text.removesuffix(APPROVAL) if kind == "command" else about
+        about = line if kind == "command" else about
         opened = Open(call, tool, written, [], about)
         if tool in FOUND and isinstance(inner.get("content"), str):
             opened.printed.append((agent.below("/content").evidence, inner["content"]))
@@ -200,6 +220,7 @@ class Reader:
         sent = parsed(text)
         inner = sent if isinstance(sent, dict) else {}
         request = words(inner.get("request"))
+        yield from self._place(request, here)
         waiting, self.open = self.open, []
         for one in waiting:
             yield from self._ended(one, request if len(waiting) == 1 else "", here)
@@ -209,9 +230,18 @@ class Reader:
             case {"cancelReason": "user_cancelled"}:
                 yield Notice(here.below("/cancelReason"), "interrupted")
             case {"streamingFailedMessage": str(error)} if error:
+                self.failure = error
                 yield Notice(here.below("/streamingFailedMessage"), "model error", error)
             case _:
                 yield Skipped(here, "a call of the model")
+
+    def _place(self, request: str, here: Origin) -> Iterator[Event]:
+        """The folder that the client names at the end of what it sends."""
+        found = FOLDER.search(request, max(request.rfind(STATE), 0)) if STATE in request else None
+        if found is not None and found[1] != self.folder:
+            self.folder = found[1]
+            yield Fact(here.below("/request"), "shows", PLACE)
+            yield Fact(here.below("/request"), "cwd", self.folder)
 
     def _ended(self, one: Open, request: str, here: Origin) -> Iterator[Event]:
         """What came back of a call; nothing where neither request nor output tells of it."""
@@ -244,7 +274,10 @@ class Reader:
         return None
 
     def _error(self, text: str, here: Origin) -> Iterator[Event]:
-        """An error of the API; each try is one."""
+        """An error of the API; each try is one, the request's own is told with it."""
         match parsed(text):
+            case {"errorMessage": str(error)} if error and error == self.failure:
+                self.failure = ""
+                yield Skipped(here, "repeated: an error of the API")
             case {"errorMessage": str(error)} if error:
                 yield Notice(here.below("/errorMessage"), "model error", error)
