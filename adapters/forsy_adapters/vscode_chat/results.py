@@ -200,7 +200,16 @@ def meant(tool: str, sent: Any, part: Node) -> Meant | None:
             inside = words(rest.get("includePattern"))
             like = "Grep" if tool == "grep_search" else "Glob"
             return Meant(like, {"pattern": query, **({"glob": inside} if inside else {})})
+        case {"todoList": list(todos)}:
+            return Meant("TodoWrite", {"todos": [_todo(one) for one in todos]})
     return Meant("bash", {"command": line}) if tool in SHELLS and line else None
+
+
+def _todo(item: Any) -> Any:
+    match item:
+        case {"title": str(title), "status": str(status)}:
+            return {"content": title, "status": status.replace("-", "_")}
+    return item
 
 
 def _range(sent: Any) -> dict[str, int]:
