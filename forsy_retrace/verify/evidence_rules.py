@@ -214,7 +214,9 @@ def _says_words(value: Any, content: Any) -> bool:
 
 
 def _is_thumb(value: Any, rating: Any) -> bool:
-    way = next((way for way in ("up", "down") if str(rating).casefold().endswith(way)), None)
+    """A rating in words that end in its way, or as a number: 1 is up, 0 or less is down."""
+    told = ("down", "up")[rating > 0] if isinstance(rating, int) else str(rating).casefold()
+    way = next((way for way in ("up", "down") if told.endswith(way)), None)
     if isinstance(value, int):
         return {"up": 1, "down": -1}.get(str(way)) == value
     return f"thumbs {way}" in str(value)

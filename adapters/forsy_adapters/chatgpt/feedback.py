@@ -68,4 +68,4 @@ def _thumb(row: dict[str, Any]) -> dict[str, Any]:
 def _origin(record: Record, message: str) -> Origin:
     row = record.value
     at = when(row.get("create_time")) or when(row.get("update_time"))
-    return Origin(record.here.at("/content"), at, "user", message)
+    return Origin(record.here.at("/rating"), at, "user", message)

@@ -63,6 +63,8 @@ KINDS = {
     CALL: "repeated: a call that Copilot kept",
 }
 """Parts of a response that tell no step, and why they are left out."""
+THUMBS = {0: "down", 1: "up"}
+"""What the user thought of an answer (ChatAgentVoteDirection)."""
 DEEPEST = 5
 """How deep a part of a response stands below its record at most."""
 
@@ -115,6 +117,8 @@ class Request:
         self.results = self.node.get("result", "metadata", "toolCallResults")
         self.state = self.node.get("modelState", "value")
         self.was_stopped = False
+        self.last = ""
+        """The agent's last message."""
         self.agents: dict[str, str] = {}
         """Subagents by the calls that started them."""
 
@@ -192,6 +196,7 @@ class Request:
 
     def _round(self, one: Round) -> Iterator[Event]:
         """One message of the model: what it thought and said, its calls, what came back."""
+        self.last = one.ident or ""
         model = one.node.get("modelId")
         if model.text:
             yield Fact(self.at(model, message=one.ident), "model", model.text)
@@ -340,9 +345,16 @@ class Request:
         used = self.node.get("completionTokens")
         if used.number:
             yield Fact(self.at(used, actor="system"), "usage", {"output_tokens": used.number})
+        yield from self._voted()
+
+    def _voted(self) -> Iterator[Event]:
+        """The thumb that the user gave, for the last message of the agent."""
         vote = self.node.get("vote")
-        if vote.number is not None:
-            yield Skipped(self.at(vote, actor="system"), "a thumb that the user gave")
+        if vote.number in THUMBS and self.last:
+            here = self.at(vote, actor="user", message=self.last)
+            yield Fact(here, "thumb", {"rating": THUMBS[vote.number]})
+        elif vote is not NOTHING:
+            yield Skipped(self.at(vote, actor="system"), "a thumb on nothing that was said")
 
 
 def _heads(origin: Origin) -> Iterator[Head]:

@@ -62,7 +62,7 @@ def _thumb(step: Step, later: Hindsight, rating: str, steps: tuple[int, ...]) ->
         return None
     words = fact.value.get("text")
     said = f"The user gave it a thumbs {rating}" + (f': "{words}"' if words else ".")
-    return Told(said, steps, (fact.origin.evidence.at("/rating"),))
+    return Told(said, steps, (fact.origin.evidence,))
 
 
 def _instead(step: Step, later: Hindsight) -> tuple[int, ...]:

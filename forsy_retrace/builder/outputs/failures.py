@@ -12,7 +12,7 @@ from .runners import read_summary
 TELLS = later(
     r"(?i)^(?:\S+: )?(?:fatal|panic|exception)\b|\w(?:Error|Exception)\b:|\[rejected\]"
     r"|(?<!\b0 )(?<!\bno )(?<![-\w])errors?\b(?!-)|no such file|not found|no matches found|denied|cannot |can't |could not|(?<!\b0 )failed|invalid|unknown|\*\*\* |nothing to commit"
-    r"|timed out|missing|not allowed|already exists|does not contain|undefined"
+    r"|timed out|missing|not allowed|already exists|does not (?:contain|match)|undefined"
 )
 """What a line that names an error looks like."""
 
@@ -43,10 +43,11 @@ FINE = later(
     r"|ok\b|hint:|Auto-merging |Error Trace:|(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
     r"|throw \w+;|\[[\w:.-]{1,40}\] ERROR task failed$|Your proposed edit has introduced |Failed with error\. Fix the error and try again"
     r"|InputValidationError: \w{1,80} failed due to the following issues?:$"
+    r"|The tool execution failed with the following error:$"
 )
 """A line that names no error: of what is only warned, of what passed, of where Node stopped, of the
-code that a linter or compiler shows, and where mise, SWE-agent's editor, ChatGPT's canvas and Claude Code only
-announce one."""
+code that a linter or compiler shows, and where mise, SWE-agent's editor, ChatGPT's canvas, Claude Code and
+Cline only announce one."""
 ALSO_FINE = later(r"(?i)\.\.\. ok$|\tpass(?:ed)?\t|\bno fixes applied\b")
 """What such a line may hold further on."""
 FEW = 3
@@ -55,6 +56,8 @@ FRAME = later(
     r"(?i)\A\s*(?:<tool_use_error>)?"
     r"(?:(?:exit|return)[ _-]?(?:code|status):? ?-?\d{1,10}(?: \(execution \w{1,20}\))?\s*\n)?"
     r"(?:code output: ?)?"
+    r"(?:(?:Error executing tool \w{1,80}: |Bash command failed: )?Error \(exit code \d{1,10}\): )?"
+    r"(?:Command failed with exit code \d{1,10}\.\s*\nOutput:\n)?"
 )
 """What a harness writes above what was printed."""
 WORD = later(r"[A-Za-z]")
