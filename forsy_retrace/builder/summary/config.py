@@ -1,10 +1,11 @@
 """How the session was set up and run: harness, models, tools, tokens, prompts."""
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
-from forsy_retrace.events import Event, Fact, Message, Session, Thinking, ToolCall
+from forsy_retrace.events import Event, Fact, Message, Origin, Session, Thinking, ToolCall
 from forsy_retrace.sdk import Shows, number, strings, words
 from forsy_retrace.trace import Trace
 
@@ -82,20 +83,33 @@ def _is_act(event: Event) -> bool:
 
 def _models(trace: Trace, told: Told) -> tuple[dict[str, int], dict[str, int]]:
     """Steps by the model that issued them: all, and those of no subagent."""
-    by_message = {
-        fact.origin.message: fact.value
-        for fact in told.get("model", ())
-        if isinstance(fact.value, str)
-    }
-    counts = dict.fromkeys(by_message.values(), 0)
+    facts = [fact for fact in told.get("model", ()) if isinstance(fact.value, str)]
+    by_message = {fact.origin.message: fact.value for fact in facts if fact.origin.message}
+    since = _models_since(trace.session, facts)
+    counts = dict.fromkeys((fact.value for fact in facts), 0)
     own = dict(counts)
     for step in trace.steps:
-        if step.actor == "system" or step.origin is None or step.origin.message not in by_message:
+        if step.actor in ("user", "system") or step.origin is None:
             continue
-        name = by_message[step.origin.message]
+        message = step.origin.message
+        name = by_message.get(message) if message else since.get(step.origin)
+        if name is None:
+            continue
         counts[name] += 1
         own[name] += not step.actor.startswith("subagent")
     return counts, own
+
+
+def _models_since(session: Session, facts: Sequence[Fact]) -> dict[Origin, str]:
+    """The model at each event, by the last fact of no message; before all of them by the first."""
+    named = [fact for fact in facts if not fact.origin.message]
+    at = next((fact.value for fact in named), None)
+    found: dict[Origin, str] = {}
+    for event in session.events if at else ():
+        if isinstance(event, Fact) and event.name == "model" and not event.origin.message:
+            at = event.value if isinstance(event.value, str) else at
+        found[event.origin] = at
+    return found
 
 
 def _usage(told: Told) -> dict[str, int]:
