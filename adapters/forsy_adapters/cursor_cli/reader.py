@@ -39,6 +39,9 @@ class Reader:
     def __init__(self) -> None:
         self.session = ""
         self.facts: dict[str, str] = {}
+        self.model: Fact | None = None
+        """The model that the head of the run names."""
+        self.messages: set[str] = set()
         self.calls = Calls()
         self.thought: list[tuple[str, Origin]] = []
         self.words: list[tuple[str, Origin]] = []
@@ -48,7 +51,9 @@ class Reader:
     def read(self, record: Record) -> Iterator[Event]:
         """The events of a record, at the latest with those of a later one."""
         value = record.value if isinstance(record.value, dict) else {}
-        here = Origin(record.here, when(value.get("timestamp_ms")), "system")
+        message = words(value.get("model_call_id")) or None
+        here = Origin(record.here, when(value.get("timestamp_ms")), "system", message)
+        yield from self._by(message)
         if record.problem:
             yield from self.end()
             yield Skipped(here, record.problem)
@@ -86,6 +91,12 @@ class Reader:
             case _:
                 yield Skipped(here, "not a record of a run")
 
+    def _by(self, message: str | None) -> Iterator[Event]:
+        """The run's model, for a message that begins."""
+        if message and self.model is not None and message not in self.messages:
+            self.messages.add(message)
+            yield replace(self.model, origin=replace(self.model.origin, message=message))
+
     def end(self) -> Iterator[Event]:
         """What is still in pieces."""
         yield from self._thought()
@@ -93,13 +104,15 @@ class Reader:
 
     def _begin(self, session: str, value: Json, here: Origin) -> Iterator[Event]:
         if session != self.session:
-            self.session = session
+            self.session, self.facts, self.model = session, {}, None
             yield SessionStart(here.below("/session_id"), session)
         for key, name in FACTS:
             text = words(value.get(key))
             if text and self.facts.get(key) != text:
                 self.facts[key] = text
-                yield Fact(here.below(pointer(key)), name, text)
+                fact = Fact(here.below(pointer(key)), name, text)
+                self.model = fact if name == "model" else self.model
+                yield fact
         yield Skipped(here, "head of a run")
 
     def _thought(self) -> Iterator[Event]:

@@ -39,6 +39,8 @@ ENDS: dict[str, tuple[Outcome, str]] = {
     "rejected": ("rejected", "rejected-by-user"),
 }
 """What the key of a result says of the call."""
+TODO = "TODO_STATUS_"
+"""What stands before the state of an item."""
 NOBODY = later(r"(?i)headless|unavailable|not allowed|policy|sandbox")
 """Why a call was turned down, where no person did."""
 SAYS = ("error", "message", "errorMessage", "reason")
@@ -52,7 +54,18 @@ def meant(body: Body) -> Meant | None:
             return Meant("Write", {"file_path": path, "content": text})
         case {"providerIdentifier": str(server), "toolName": str(name), "args": dict(sent)}:
             return Meant(f"mcp__{server}__{name}", sent)
+        case {"todos": list(todos)} if body.key == "updateTodosToolCall":
+            return Meant("TodoWrite", {"todos": [_todo(one) for one in todos]})
+        case dict() if body.key == "getMcpToolsToolCall":
+            return Meant("ToolSearch", body.sent)
     return None
+
+
+def _todo(item: Any) -> Any:
+    match item:
+        case {"content": str(text), "status": str(status)}:
+            return {"content": text, "status": status.removeprefix(TODO).casefold()}
+    return item
 
 
 def result(body: Body, call: str, here: Origin) -> ToolResult:
@@ -62,7 +75,7 @@ def result(body: Body, call: str, here: Origin) -> ToolResult:
     pieces = [(text, base + path) for text, path in _texts(body, end, told)]
     shown = [one for one in pieces if one[0].strip()] or pieces[:1]
     marks = [here.below(path) for _, path in shown] or [here.below(base)]
-    verdict = _verdict(end, told)
+    verdict = _verdict(end, told, body.result)
     where = here.below(base + verdict.basis).evidence.pointer if verdict.rule else ""
     places = tuple(mark.evidence for mark in marks) if len(marks) > 1 else ()
     return ToolResult(
@@ -83,9 +96,9 @@ def _end(told: Any) -> tuple[str, Any]:
     return next(((key, held[key]) for key in ENDS if key in held), ("", told))
 
 
-def _verdict(end: str, told: Any) -> Verdict:
+def _verdict(end: str, told: Any, whole: Any) -> Verdict:
     held = told if isinstance(told, dict) else {}
-    if held.get("isBackground") is True:
+    if any(isinstance(one, dict) and one.get("isBackground") is True for one in (told, whole)):
         return Verdict("launched", "said-done")
     code = number(held.get("exitCode"))
     if code is not None:
@@ -105,6 +118,8 @@ def _texts(body: Body, end: str, told: Any) -> Iterator[tuple[str, str]]:
         case {"stdout": str(out), "stderr": str(err)}:
             yield out, "/stdout"
             yield err, "/stderr"
+        case {"interleavedOutput": str(text)}:
+            yield text, "/interleavedOutput"
         case {"content": str(text)}:
             yield text, "/content"
         case {"path": str(), "message": str(text)}:
@@ -151,6 +166,12 @@ def _changes(body: Body, end: str, told: Any, where: str) -> Iterator[Change]:
                 after=after if isinstance(after, str) else None,
                 pointer=where,
             )
+        case "readToolCall", {
+            "path": str(path),
+            "content": str(text),
+            "readRange": {"startLine": int(first), "endLine": int(last)},
+        } if last - first == text.count("\n"):
+            yield Change(path, "shown", shown=packed(text), start=first, pointer=where)
         case "deleteToolCall", {"path": str(path), **rest}:
             gone = rest.get("prevContent")
             held = packed(gone) if isinstance(gone, str) else None
