@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from forsy_retrace.events import Change, Hunk
+from forsy_retrace.events import Change, Hunk, Meant
 from forsy_retrace.sdk import later, lines_of, words
 
 BEGIN, END = "*** Begin Patch", "*** End Patch"
@@ -41,6 +41,12 @@ class Patch(NamedTuple):
     def took(self, output: str) -> bool:
         """Whether a call that ended well with this output applied them."""
         return not self.fed or output.count(APPLIED) == len(self.texts)
+
+
+def deletes(path: str) -> Meant:
+    """A call that deletes a file, as a patch that does."""
+    patch = f"{BEGIN}\n*** Delete File: {path}\n{END}"
+    return Meant("apply_patch", {"path": path, "input": patch})
 
 
 def patch_in(tool: str, sent: Any) -> Patch | None:

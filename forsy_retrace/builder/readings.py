@@ -104,7 +104,7 @@ ROWS = (
     ),
     Reading(
         "without-a-mark",
-        "What the client shows, without the word of its own that it sets behind what the user has to allow.",
+        "A text without the client's mark behind it: of what the user has to allow, of thoughts left out.",
     ),
     Reading(
         "learnt-prompt", "What stands behind a prompt of a shape that returns in the recording.", 0.7

@@ -82,7 +82,7 @@ class Lines:
             below = pointer("message", "content", index)
             match block:
                 case {"type": "text", "text": str(text)}:
-                    yield _said(text, here.below(f"{below}/text"))
+                    yield from _said(text, here.below(f"{below}/text"))
                 case {"type": "tool_use", "name": str(tool), **rest}:
                     place = here.below(f"{below}/input" if "input" in rest else below)
                     ident = words(rest.get("id"))
@@ -140,10 +140,17 @@ def _brief(source: Source) -> str:
     return ""
 
 
-def _said(text: str, here: Origin) -> Event:
-    if text.strip() in ("", HIDDEN):
-        return Skipped(here, "hidden reasoning" if text.strip() else "empty message")
-    return Message(here, "agent", text)
+def _said(text: str, here: Origin) -> Iterator[Event]:
+    """Words, and the mark of thoughts that the client left out behind them."""
+    hides = text.rstrip().endswith(HIDDEN)
+    said = text.rstrip().removesuffix(HIDDEN).rstrip() if hides else text
+    if said.strip():
+        place = replace(here, reading="without-a-mark") if hides else here
+        yield Message(place, "agent", said)
+    elif not hides:
+        yield Skipped(here, "empty message")
+    if hides:
+        yield Skipped(here, "hidden reasoning")
 
 
 def _asked(blocks: list[Any], here: Origin, actor: str) -> Iterator[Event]:

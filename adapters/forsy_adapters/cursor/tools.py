@@ -4,6 +4,8 @@ from typing import Any
 
 from forsy_retrace.events import Meant
 
+from .._patches import deletes
+
 
 def meant(tool: str, sent: Any) -> Meant | None:
     """The call that rules take a call for; None for one that they know as it is."""
@@ -14,6 +16,8 @@ def meant(tool: str, sent: Any) -> Meant | None:
             return Meant(
                 "Edit", {"file_path": path, "old_string": rest.get("old_string"), "new_string": new}
             )
+        case "Delete", {"path": str(path)} if "\n" not in path:
+            return deletes(path)
         case "CallMcpTool", {"server": str(server), "toolName": str(name), **rest}:
             return Meant(f"mcp__{server}__{name}", rest.get("arguments"))
     return None

@@ -7,7 +7,7 @@ from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Change, Meant, Origin, Outcome, ToolResult
 from forsy_retrace.sdk import later, lines_of, number, packed, pointer, text_of, words
 
-from .._patches import hunks
+from .._patches import deletes, hunks
 
 Json = dict[str, Any]
 
@@ -56,6 +56,8 @@ def meant(body: Body) -> Meant | None:
             return Meant(f"mcp__{server}__{name}", sent)
         case {"todos": list(todos)} if body.key == "updateTodosToolCall":
             return Meant("TodoWrite", {"todos": [_todo(one) for one in todos]})
+        case {"path": str(path)} if body.key == "deleteToolCall" and "\n" not in path:
+            return deletes(path)
         case dict() if body.key == "getMcpToolsToolCall":
             return Meant("ToolSearch", body.sent)
     return None
@@ -170,8 +172,10 @@ def _changes(body: Body, end: str, told: Any, where: str) -> Iterator[Change]:
             "path": str(path),
             "content": str(text),
             "readRange": {"startLine": int(first), "endLine": int(last)},
+            **rest,
         } if last - first == text.count("\n"):
-            yield Change(path, "shown", shown=packed(text), start=first, pointer=where)
+            total, shown = number(rest.get("totalLines")), packed(text)
+            yield Change(path, "shown", shown=shown, start=first, total=total, pointer=where)
         case "deleteToolCall", {"path": str(path), **rest}:
             gone = rest.get("prevContent")
             held = packed(gone) if isinstance(gone, str) else None

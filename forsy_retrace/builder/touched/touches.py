@@ -10,6 +10,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.sdk import lines_of
 from forsy_retrace.trace import Step, Touch, Trace
 
+from ..classify import patched_files
 from ..outcome import never_ran
 from ..outputs.begun import NO_SYNTAX
 from ..outputs.gaps import lost
@@ -105,8 +106,10 @@ def _of_call(step: Step) -> Iterator[Touch]:
         yield from _recorded(step, change)
     for path, kind in _put(step, code_of(tool, sent)):
         yield _touch(step, absolute(path, step.cwd), kind)
+    patched = [] if recorded else [*_patched(step)]
+    yield from patched
     named = path_of(sent)
-    if recorded or named is None:
+    if recorded or patched or named is None:
         return
     path = absolute(named, step.cwd)
     if tool in READERS:
@@ -253,6 +256,17 @@ def _written(simple: Simple, path: str) -> str:
 
 def _touch(step: Step, path: str, kind: str, **more: object) -> Touch:
     return Touch(step=step.step, actor=step.actor, path=path, kind=kind, **more)  # type: ignore[arg-type]  # names checked by the struct
+
+
+def _patched(step: Step) -> Iterator[Touch]:
+    """The files of a patch that only its text tells of; which piece is whose, where it has one."""
+    files = patched_files(step)
+    for name, does in files.items():
+        path = absolute(name, step.cwd)
+        if does == "Update" and len(files) == 1:
+            yield from _asked(step, path)
+        else:
+            yield _touch(step, path, {"Add": "write", "Delete": "delete"}.get(does, "edit"))
 
 
 def _asked(step: Step, path: str) -> Iterator[Touch]:
