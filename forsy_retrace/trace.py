@@ -270,6 +270,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def shortened(text: str, most: int, mark: str = "…") -> str:
+    """The beginning of a long text, up to a blank, else a slash: nobody masks half a secret."""
+    if len(text) <= most:
+        return text
+    blank = max(text.rfind(sign, 0, most + 1) for sign in (" ", "\t", "\n"))
+    end = blank if blank > 0 else text.rfind("/", 0, most) + 1
+    return text[:end].rstrip() + mark
+
+
 def steps_named(numbers: Iterable[int]) -> str:
     """Steps in words: `step 3`, `steps 3, 4 and 7`."""
     listed = [str(number) for number in sorted(set(numbers))]

@@ -31,6 +31,7 @@ from forsy_retrace.redaction.scan import rules
 from forsy_retrace.redaction.spread import Spread
 from forsy_retrace.redaction.views import views
 from forsy_retrace.sdk import subagent
+from forsy_retrace.trace import shortened
 
 BENCH = Path(__file__).resolve().parents[2] / "shared" / "secrets"
 ALNUM = string.ascii_letters + string.digits
@@ -3062,3 +3063,11 @@ def test_a_subagents_kind_is_masked_and_its_number_stays() -> None:
         "subagent:agent_7",
         "subagent:explore_7",
     ]
+
+
+def test_what_is_cut_short_ends_in_a_whole_word() -> None:
+    said = "error: no login for jo.carter@acme.dev by sk-live-Zk3v9 at https://acme.dev/in/x"
+    words = said.replace("/", "/ ").split()
+    for most in range(len(said)):
+        kept = shortened(said, most, "").replace("/", "/ ").split()
+        assert kept == words[: len(kept)]

@@ -13,7 +13,7 @@ import msgspec
 from forsy_retrace.commands import MOVES
 from forsy_retrace.events import Hunk
 from forsy_retrace.patterns import later
-from forsy_retrace.trace import Artifact, Touch, Trace, steps_named
+from forsy_retrace.trace import Artifact, Touch, Trace, shortened, steps_named
 
 from .checks.unchecked import is_log, is_plan
 from .touched.beside_edits import (
@@ -266,7 +266,8 @@ def _diff(changes: list[Touch]) -> str | None:
             parts.append("\n".join([f"# step {touch.step}", *lines]))
     text = "\n".join(parts)
     if len(text) > MAX_DIFF:
-        text = text[:MAX_DIFF] + f"\n# {len(text) - MAX_DIFF} more characters left out"
+        kept = shortened(text, MAX_DIFF, "")
+        text = f"{kept}\n# {len(text) - len(kept)} more characters left out"
     return text or None
 
 

@@ -126,4 +126,5 @@ def changes(tool: str, state: Json, text: str, here: Origin) -> Iterator[Change]
         elif whole is not None:  # it held this before
             yield Change(path, "modified", before=packed(whole), after=whole, pointer=where)
     elif tool == "Read" and (head := READ.match(text)):
-        yield Change(path, "shown", shown=packed(text[head.end() :].removesuffix("\n")), pointer=where)
+        held = packed(text[head.end() :].removesuffix("\n"))
+        yield Change(path, "shown", shown=held, pointer=where)

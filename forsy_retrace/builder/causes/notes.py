@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from forsy_retrace.events import SHELL
 from forsy_retrace.patterns import later
-from forsy_retrace.trace import Check, Step, edits_named, steps_named
+from forsy_retrace.trace import Check, Step, edits_named, shortened, steps_named
 
 from ..outputs.begun import no_test_ran
 from .source import Source
@@ -32,7 +32,7 @@ def _quoted(value: str, step: Step) -> str:
             first -= 1
         if not said[first - 1 : first].isalnum():  # else the end of a longer path
             value = HERE.sub("", said[first:at]) + value
-    return f"`{value}`" if len(value) <= LONGEST else f"`{value[:LONGEST]}…`"
+    return f"`{shortened(value, LONGEST)}`"
 
 
 def attempts(step: Step, before: Step) -> str:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from forsy_retrace.events import SHELL
 from forsy_retrace.patterns import later
-from forsy_retrace.trace import Step
+from forsy_retrace.trace import Step, shortened
 
 from .printed import bare_output, error_within
 from .runners import read_summary
@@ -100,7 +100,7 @@ def first_error(step: Step) -> str:
     said = telling or next((line for line in lines if not line.isascii() or WORD.search(line)), "")
     if not telling and code and (not said or (run is not None and len(lines) > few)):
         return f"exit code {code}"
-    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1].rstrip()}…"
+    return shortened(said, LONGEST)
 
 
 def _tells(line: str, programs: frozenset[str]) -> bool:

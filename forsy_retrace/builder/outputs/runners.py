@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from forsy_retrace.patterns import later
+from forsy_retrace.trace import shortened
 
 
 class Verdict(NamedTuple):
@@ -441,5 +442,6 @@ def _line(words: re.Pattern[str], text: str) -> str:
         told = found.lastindex or 0
         first = text.rfind("\n", 0, found.end(told) - len(found[told].lstrip())) + 1
         end = text.find("\n", first)
-        lines.append(text[first : end if end >= 0 else len(text)].strip()[:200])
+        line = text[first : end if end >= 0 else len(text)].strip()
+        lines.append(shortened(line, 200, ""))
     return next(filter(COUNTS.search, lines), lines[0] if lines else "")

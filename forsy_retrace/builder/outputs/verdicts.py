@@ -8,6 +8,7 @@ from forsy_retrace.commands import MOVES, REMOVES, Command, Simple
 from forsy_retrace.frames import below_header
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import parsed
+from forsy_retrace.trace import shortened
 
 from ..rule import Rule
 from ..shells import RUNS_CODE
@@ -71,6 +72,8 @@ OPENS_WITH_ERROR: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     ),
 )
 """Tools that flag no error, and how an answer of theirs begins that is nothing but one."""
+MOST = 200
+"""Characters of a failure's words that a trace repeats."""
 PROMPTED = later(r"(?m)^(?:>>>|In \[\d+\]:|\(Pdb\)|ipdb>) \S")
 """A line behind Python's prompt: an error is of what was typed there, and Python goes on."""
 
@@ -82,7 +85,7 @@ def failed_by_its_own_words(
     for of, opening in OPENS_WITH_ERROR:
         if of.match(tool) and (found := opening.match(text)):
             error = text[found.end() :].split("\n", 1)[0].strip()
-            return Verdict(False, OPENS.name, OPENS.confidence, error[:200])
+            return Verdict(False, OPENS.name, OPENS.confidence, shortened(error, MOST, ""))
     bare = below_header(text)
     if not (untold or (run is not None and run.masked)) or not bare.strip():
         return None
@@ -93,7 +96,7 @@ def failed_by_its_own_words(
         return summary
     for row in COMPLAINTS:
         if words := row.test(bare, run):
-            return Verdict(False, row.rule, row.confidence, words[:200])
+            return Verdict(False, row.rule, row.confidence, shortened(words, MOST, ""))
     return None
 
 
@@ -180,7 +183,9 @@ def _refused(text: str) -> str:
     """What a server's refusal says, where that is the whole output; empty for any other."""
     match parsed(text) if text.lstrip()[:1] == "{" and len(text) < TAIL else None:
         case {"message": str(said), "status": str() | int() as status}:
-            return f"{said[:160]} ({status})" if REFUSED.fullmatch(str(status)) else ""
+            return (
+                f"{shortened(said, MOST, '')} ({status})" if REFUSED.fullmatch(str(status)) else ""
+            )
     return ""
 
 

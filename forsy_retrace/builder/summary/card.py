@@ -2,7 +2,7 @@
 
 from forsy_retrace.events import SHELL
 from forsy_retrace.sdk import Shows, a_log_of
-from forsy_retrace.trace import Trace, counted
+from forsy_retrace.trace import Trace, counted, shortened
 
 SHORTEST = 8
 """Characters of a first line that say by themselves what a task is."""
@@ -14,7 +14,7 @@ def title_of(trace: Trace) -> str:
     line, below = lines[0], lines[1].lstrip("#-*> ") if len(lines) > 1 else ""
     if (line.endswith(":") or len(line) < SHORTEST) and below[:1].isalnum():
         line = f"{line} {below}"
-    return line if len(line) <= 80 else line[:79].rstrip() + "…"
+    return shortened(line, 80)
 
 
 def description_of(trace: Trace, shows: Shows) -> str:

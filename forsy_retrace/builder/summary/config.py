@@ -103,7 +103,7 @@ def _models(trace: Trace, told: Told) -> tuple[dict[str, int], dict[str, int]]:
 def _models_since(session: Session, facts: Sequence[Fact]) -> dict[Origin, str]:
     """The model at each event, by the last fact of no message; before all of them by the first."""
     named = [fact for fact in facts if not fact.origin.message]
-    at = next((fact.value for fact in named), None)
+    at: Any = next((fact.value for fact in named), None)
     found: dict[Origin, str] = {}
     for event in session.events if at else ():
         if isinstance(event, Fact) and event.name == "model" and not event.origin.message:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from forsy_retrace.evidence import Vote
 from forsy_retrace.patterns import later
-from forsy_retrace.trace import Step
+from forsy_retrace.trace import Step, shortened
 
 from .cues import LOG, OPENERS, SENTENCE, cues_of
 from .message_rules import (
@@ -127,9 +127,10 @@ def _passage(text: str, kind: str, cues: Cues) -> str | None:
         return sentences[1]
     if kind == "correction" and len(sentences) > MANY:
         return None
+    first = shortened(stripped, 200, "")
     if kind == "correction":
-        return next(filter(WANTS.search, sentences), sentences[0] if sentences else stripped[:200])
-    return sentences[0] if sentences else stripped[:200]
+        return next(filter(WANTS.search, sentences), sentences[0] if sentences else first)
+    return sentences[0] if sentences else first
 
 
 A_LABEL = later(r"(?i)\W*(?:option )?(?:[a-h]|\d{1,2})\W*")
