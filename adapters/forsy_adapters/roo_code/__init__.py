@@ -70,12 +70,15 @@ def read(source: Source) -> Iterator[Event]:
 
 
 def _state(source: Source) -> Iterator[Event]:
-    """The version of the client, as it was when it was last noted."""
+    """The version of the client, as it was when it was last noted; where the task began."""
     for record in (record for one in source.called(STATE) for record in one.records()):
         here = Origin(record.here, None, "system")
         match record.value:
             case {"environment_history": [*_, {"cline_version": str(version)}] as noted}:
                 where = here.below(pointer("environment_history", len(noted) - 1, "cline_version"))
                 yield Fact(where, "version", version)
+            case {"workspace": str(folder)} if folder:
+                yield Fact(here.below("/workspace"), "shows", PLACE)
+                yield Fact(here.below("/workspace"), "cwd", folder)
             case _:
                 yield Skipped(here, record.problem or "state of the task")

@@ -46,6 +46,7 @@ USAGE = {
 APPROVAL = "REQ_APP"
 """What the client sets behind a command that the user has to allow."""
 WITHOUT_A_MARK = "without-a-mark"
+LEAVE = "The user approved this operation"
 STATE = "<environment_details>"
 FOLDER = later(r"\n# Current (?:Working|Workspace) Directory \(([^\n]{1,4000})\) Files\n")
 PLACE = "where the agent worked"
@@ -102,6 +103,8 @@ class Reader:
 
     def __init__(self, history: list[Record]) -> None:
         self.history = history
+        self.leave = "\n".join(text for text in _texts(history) if LEAVE in text)
+        """What the model was told of calls that the user allowed with words of their own."""
         self.used: set[tuple[str, int, int]] = set()
         self.open: list[Open] = []
         self.asked = ""
@@ -120,11 +123,12 @@ class Reader:
             yield Skipped(here, record.problem or "not an item of a task")
             return
         here = Origin(record.here, when(value["ts"]), "system")
-        if not self.began:
-            self.began = True
+        opens, self.began = not self.began, True
+        if opens:
             yield SessionStart(here.below("/ts"), "")
         yield from self._model(value, here)
-        kind = value[value["type"]]
+        # Roo Code says the user's words with which a task begins as it says the agent's.
+        kind = "task" if opens and value.get("say") == "text" else value[value["type"]]
         told = list(self._told(place, kind, value, here))
         yield from told or [Skipped(here, LEFT_OUT.get(kind, f"unknown item{named(kind)}"))]
         if kind not in ("command_output", "info", "task_progress", "checkpoint_created"):
@@ -168,7 +172,7 @@ class Reader:
     def _user(self, kind: str, text: str, value: Json, here: Origin) -> Iterator[Event]:
         via: Via = "typed"
         answers = None
-        if kind == "user_feedback" and self.asked and self.open:
+        if kind == "user_feedback" and self.asked and self.open and not self._permits(text):
             via = "answer" if self.open[-1].tool == "followup" else "rejection"
             answers = self.asked
         pictures = []
@@ -179,6 +183,10 @@ class Reader:
                 pictures.append(Attachment(media, base64_size(data), pointer("images", at)))
         if text.strip() or pictures:
             yield Message(here.by("user"), "user", text, via, tuple(pictures), answers)
+
+    def _permits(self, text: str) -> bool:
+        """Whether the model was told that these words came with leave to go on."""
+        return bool(text.strip()) and text.strip() in self.leave
 
     def _call(self, place: int, kind: str, text: str, value: Json, here: Origin) -> Event:
         told = parsed(text) if kind != "command" else None
@@ -281,3 +289,15 @@ class Reader:
                 yield Skipped(here, "repeated: an error of the API")
             case {"errorMessage": str(error)} if error:
                 yield Notice(here.below("/errorMessage"), "model error", error)
+
+
+def _texts(history: list[Record]) -> Iterator[str]:
+    """The texts of what the model was sent."""
+    for record in history:
+        match record.value:
+            case {"content": [*blocks]}:
+                yield from (
+                    block["text"]
+                    for block in blocks
+                    if isinstance(block, dict) and isinstance(block.get("text"), str)
+                )
