@@ -198,7 +198,7 @@ class Reader:
         opening = PLAN.match(text)
         said = text[opening.end() :] if opening else text
         via = self._came(said, data)
-        where = here.below("/data/content")
+        where = here.below("/data/content") if "content" in data else here
         yield Message(where, "user", said, via, shown, within=said != text)
         for index, brought in results.texts(data.get("attachments")):
             place = here.below(pointer("data", "attachments", index))
