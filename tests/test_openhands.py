@@ -217,6 +217,25 @@ def test_a_command_ends_as_its_exit_code_says(
 
 
 @pytest.mark.parametrize(
+    ("printed", "code", "suffix", "output"),
+    [
+        ("a\n", -1, f"{LATE} You may wait longer.]", f"a\n{LATE} You may wait longer.]"),
+        ("", -1, f"{LATE}]", f"{LATE}]"),
+        ("a\n", 0, "\n[The command completed with exit code 0.]", "a\n"),
+    ],
+)
+def test_what_stands_behind_the_output_of_a_command_without_an_end_is_shown(
+    printed: str, code: int, suffix: str, output: str, tmp_path: Path
+) -> None:
+    held = {"content": [{"type": "text", "text": printed}], "metadata": {"suffix": suffix}}
+    found = told(
+        tmp_path, PROMPT, call("terminal", command="make"), came(1, **held, exit_code=code)
+    )
+    (result,) = (one for one in found if isinstance(one, ToolResult))
+    assert result.output == output
+
+
+@pytest.mark.parametrize(
     ("reason", "source", "outcome", "words"),
     [
         ("User rejected the action", "user", "rejected", []),

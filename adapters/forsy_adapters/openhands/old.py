@@ -33,6 +33,7 @@ from .files import Item
 from .old_results import changes, ended, shown
 from .old_sent import MESSAGE, RESPONSE, at_place, call_id, of_response, response, sent
 from .old_survey import Survey
+from .results import with_suffix
 from .shapes import OFFERED, Json, is_bare, is_old_event
 
 INJECTED = later(
@@ -223,8 +224,10 @@ class OldReader:
             told = ended(value, here.evidence.pointer)
             made = tuple(changes(asked, value, here.evidence.pointer))
             end = self.found.ends.get(-1 if cause is None else cause)
+            place = Origin(here.below(path).evidence, None, here.actor)
+            text, place = with_suffix(text, place, held, here.below("/extras"), told)
             yield ToolResult(
-                Origin(here.below(path).evidence, None, here.actor),
+                place,
                 name,
                 text,
                 *told,

@@ -65,7 +65,7 @@ def _ran(extras: Json, base: str) -> Verdict:
     if code is None:
         return Verdict()
     if code == results.NO_CODE:
-        return results.of_suffix(extras, f"{base}/extras/metadata/suffix")
+        return results.of_suffix(extras, f"{base}/extras{results.SUFFIX}")
     return Verdict("failed" if code else "ok", "exit-code", base + where, code)
 
 

@@ -220,7 +220,8 @@ class Reader:
         told = results.verdict(observation, base)
         end = self.surveys[lane].ends.get(words(value.get("action_id")))
         shown = results.pictures(observation.get("content"), f"{base}/content")
-        result = self._result(value, here.below(path), text, told)
+        text, place = results.with_suffix(text, here.below(path), observation, where, told)
+        result = self._result(value, place, text, told)
         if isinstance(result, ToolResult):
             name = result.call
             made = results.changes(observation, base)

@@ -5,14 +5,17 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import content_text, media_type, payload_size
-from forsy_retrace.events import Attachment, Change, Hunk, Outcome
+from forsy_retrace.events import Attachment, Change, Hunk, Origin, Outcome
 from forsy_retrace.sdk import later, number, packed, pointer, words
 
 from .._patches import hunks
 from .shapes import Json
 
+SUFFIX = "/metadata/suffix"
 NO_CODE = -1
 """In the place of an exit code: the command runs on, or its end was not seen."""
 SUFFIXES: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
@@ -25,6 +28,8 @@ ERRORS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ("interrupted", later(r"Tool call cancelled by interrupt"), "interrupted"),
     ("interrupted", later(r"Tool call interrupted before completion"), "interrupted"),
     ("interrupted", later(r"A restart occurred while this tool was in progress"), "interrupted"),
+    ("no-such-tool", later(r"Tool '[^'\n]{1,200}' not found\. Available: "), "blocked"),
+    ("input-refused", later(r"Error validating (?:tool '|args )"), "blocked"),
 )
 OWN_REASONS = (
     "User rejected the action",
@@ -76,18 +81,36 @@ def verdict(observation: Json, base: str) -> Verdict:
     if failed is True:
         return Verdict("failed", "error-flag", f"{base}/is_error")
     if code == NO_CODE:
-        return of_suffix(observation, f"{base}/metadata/suffix")
+        return of_suffix(observation, base + SUFFIX)
     return Verdict("ok", "error-flag", f"{base}/is_error") if failed is False else Verdict()
 
 
 def of_suffix(held: Json, place: str) -> Verdict:
     """How a command without an exit code stands, by what the client says behind its output."""
-    inner = held.get("metadata")
-    suffix = words(inner.get("suffix") if isinstance(inner, dict) else "")
     for rule, pattern, outcome in SUFFIXES:
-        if pattern.match(suffix):
+        if pattern.match(_suffix(held)):
             return Verdict(outcome, rule, place)
     return Verdict()
+
+
+def _suffix(held: Json) -> str:
+    inner = held.get("metadata")
+    return words(inner.get("suffix") if isinstance(inner, dict) else "")
+
+
+def with_suffix(
+    text: str | None, place: Origin, held: Json, below: Origin, told: Verdict
+) -> tuple[str | None, Origin]:
+    """What an agent is shown of a command that the client left or stopped: why stands behind it.
+
+    `below` is the origin of what holds the suffix.
+    """
+    behind = below.below(SUFFIX)
+    if told.basis != behind.evidence.pointer:
+        return text, place
+    if not text:
+        return _suffix(held), behind
+    return text + _suffix(held), replace(place, pieces=(place.evidence, behind.evidence))
 
 
 def exit_code(observation: Json) -> tuple[int | None, str]:
