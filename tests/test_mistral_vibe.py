@@ -77,6 +77,11 @@ def test_messages_of_the_first_folders_have_no_flag(tmp_path: Path) -> None:
             "blocked",
             None,
         ),
+        ("nosuch", "<tool_error>nosuch: Unknown tool 'nosuch'</tool_error>", "blocked", None),
+        ("bash", "<tool_error>bash: Invalid arguments: no command</tool_error>", "blocked", None),
+        ("bash", "<tool_error>bash failed: x: Unknown tool 'y'</tool_error>", "failed", None),
+        ("task", "<tool_error>task failed: Unknown agent: x</tool_error>", "blocked", None),
+        ("task", "<tool_error>task failed: The model is away</tool_error>", "failed", None),
         ("bash", "The words of another client.", "unknown", None),
         ("edit", "I would rather not.", "unknown", None),
         ("task", "response: x\nturns_used: 1\ncompleted: False", "unknown", None),
@@ -184,17 +189,27 @@ def test_a_subagents_store_has_a_brief_and_no_human(tmp_path: Path) -> None:
     assert not [one for one in found if isinstance(one, Message) and one.role == "user"]
 
 
-def test_a_subagent_that_was_started_has_not_yet_worked(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("state", "outcome"),
+    [
+        ({"status": "completed", "output": {"structured_content": {"id": "a"}}}, "launched"),
+        ({"status": "failed", "error": {"code": "subagent_type_not_found"}}, "blocked"),
+        ({"status": "failed", "error": {"code": "subagent_interrupted"}}, "failed"),
+    ],
+)
+def test_a_subagent_that_was_started_has_not_yet_worked(
+    state: dict[str, Any], outcome: str, tmp_path: Path
+) -> None:
     shutil.copytree(FIXTURES / "store", tmp_path / "one")
     chunk = next((tmp_path / "one" / "chunks").iterdir())
     entries = json.loads(chunk.read_bytes())
     entry = next(one for one in entries if one["type"] == "effect")
     entry["detail"] |= {"toolName": "agents.spawn", "input": {"task": "Look", "agent": "explore"}}
-    entry["state"] = {"status": "completed", "output": {"structured_content": {"id": "a"}}}
+    entry["state"] = state
     chunk.write_text(json.dumps(entries))
     found = list(read(tmp_path / "one" / "input.json", "mistral-vibe"))
     first = next(one for one in found if isinstance(one, ToolResult))
-    assert first.outcome == "launched"
+    assert first.outcome == outcome
 
 
 def test_words_that_the_harness_took_back_are_not_told(tmp_path: Path) -> None:

@@ -18,6 +18,11 @@ SPAWN = "agents.spawn"
 EDITED = "mistralai.vibe.sdk.search_replace"
 """Under which an edit keeps the file as it was."""
 MOST_LINES = 5000
+UNSTARTED = (
+    *("subagent_type_not_found", "subagent_name_conflict", "subagent_name_limit"),
+    *("subagent_child_limit", "subagent_concurrency_limit"),
+)
+"""Codes of errors that leave a subagent unstarted."""
 
 
 def verdict(tool: str, state: Json, here: Origin) -> Verdict | None:
@@ -46,6 +51,8 @@ def verdict(tool: str, state: Json, here: Origin) -> Verdict | None:
         case {"status": "failed", "error": {"code": "tool_denied"}}:
             refused: Outcome = "rejected" if state.get("approvalSource") == "user" else "blocked"
             return Verdict(refused, "denied", here.below("/error/code").evidence.pointer)
+        case {"status": "failed", "error": {"code": str(code)}} if code in UNSTARTED:
+            return Verdict("blocked", "never-started", here.below("/error/code").evidence.pointer)
         case {"status": "cancelled", "reason": "client interrupt"}:
             basis = here.below("/reason").evidence.pointer
             return Verdict("interrupted", "interrupted-by-user", basis)

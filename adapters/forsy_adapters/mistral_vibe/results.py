@@ -40,6 +40,13 @@ ROWS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
         ),
         "blocked",
     ),
+    ("no-such-tool", later(r"<tool_error>[^\s:]{1,200}: Unknown tool '"), "blocked"),
+    ("input-refused", later(r"<tool_error>[^\s:]{1,200}: Invalid arguments: "), "blocked"),
+    (
+        "never-started",
+        later(r"<tool_error>task failed: (?:Unknown agent: |Agent (?:'|depth limit ))"),
+        "blocked",
+    ),
     ("timed-out", later(r"<tool_error>\w{1,80} failed: Command timed out after "), "timed_out"),
     ("error-text", later(r"<tool_error>"), "failed"),
 )
@@ -54,7 +61,7 @@ FIELDS = later(r"[a-z_]{1,40}: ")
 UNDONE: dict[str, tuple[str, str, bool, Outcome, str]] = {
     # By tool: the field of its result that says it came to nothing, and how the client writes it.
     "exit_plan_mode": ("switched", "False", False, "rejected", "stayed-in-plan-mode"),
-    "ask_user_question": ("cancelled", "True", True, "rejected", "nobody-answered"),
+    "ask_user_question": ("cancelled", "True", True, "rejected", "rejected-by-user"),
     "task": ("completed", "False", False, "unknown", ""),
 }
 SHELLS = ("bash", "git_bash", "windows_shell")
