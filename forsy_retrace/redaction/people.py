@@ -230,6 +230,7 @@ def _name_of_mail(scan: Scan, begin: int, end: int) -> None:
     if (
         match
         and not match[1].startswith((b"By ", b"From ", b"To "))
+        and not _is_agent(match[1])
         and HEADER_BEFORE.search(scan.low, max(0, match.start(1) - 60), match.start(1))
     ):
         scan.add(match.start(1), match.end(1), "mail-name", PERSON)
@@ -308,9 +309,15 @@ def is_person(name: bytes) -> bool:
     low = name.lower()
     return (
         not low.endswith((b"-bot", b"_bot"))
+        and not _is_agent(name)
         and low not in rules.words("people", "nobody")
         and not any(part in rules.words("people", "roles") for part in low.split())
     )
+
+
+def _is_agent(name: bytes) -> bool:
+    """Whether a program is called so that signs its work as a person does."""
+    return name.lower() in rules.words("people", "agents")
 
 
 def _is_quoted(data: bytes, match: re.Match[bytes]) -> bool:
