@@ -8,7 +8,7 @@ import msgspec
 from forsy_retrace.events import Skipped
 from forsy_retrace.sdk import Shows, strings
 from forsy_retrace.times import order
-from forsy_retrace.trace import Trace
+from forsy_retrace.trace import Step, Trace
 
 from .judging.ending import ending
 from .summary.card import description_of, tags_of, title_of
@@ -25,8 +25,8 @@ def summarise(trace: Trace, shows: Shows) -> Trace:
     end = ending(trace)
     told = told_in(trace)
     moments = [t for s in trace.steps for t in (s.started_at, s.ended_at) if t is not None]
-    began = min(moments or times(told, "began"), default=None, key=order)
-    ended = max(moments or times(told, "ended"), default=None, key=order)
+    began = min(moments + _where_untimed(trace.steps[:1], told, "began"), default=None, key=order)
+    ended = max(moments + _where_untimed(trace.steps[-1:], told, "ended"), default=None, key=order)
     if began is not None and ended is not None and order(ended) < order(began):
         ended = None  # a clock that ran backwards says nothing of the end
     trace = msgspec.structs.replace(
@@ -49,6 +49,12 @@ def summarise(trace: Trace, shows: Shows) -> Trace:
     return msgspec.structs.replace(
         trace, title=title_of(trace), description=description_of(trace, shows), tags=tags_of(trace)
     )
+
+
+def _where_untimed(at_the_end: list[Step], told: Told, name: str) -> list[str]:
+    """When the session began or ended by the log's own word, where the step there has no time."""
+    is_timed = any(step.started_at or step.ended_at for step in at_the_end)
+    return [] if is_timed else times(told, name)
 
 
 def _prior(trace: Trace) -> str | None:

@@ -25,7 +25,7 @@ def values(told: Told, name: str) -> list[Any]:
 
 
 def times(told: Told, name: str) -> list[str]:
-    """When the log says that the whole began or ended, for where no step has a time."""
+    """When the log says that the whole began or ended, for where the step there has no time."""
     return [at for value in values(told, name) if (at := when(value)) is not None]
 
 
