@@ -7,7 +7,7 @@ from forsy_retrace.trace import Step, Trace
 
 from ..finishes import finishes, gives_up
 from ..outputs.failures import LATE
-from ..words.messages import wants_no_more
+from ..words.messages import asks_nothing
 from .admits import BLOCKED
 from .close import Close, Goal, GoalRule
 from .goal import RULES as OF_GOALS
@@ -42,8 +42,8 @@ def _reason(steps: list[Step], done: bool) -> str:
     if not steps:
         return "other"
     main = [s for s in steps if not s.actor.startswith("subagent")]
-    if _says_goodbye(main[-1] if main else steps[-1]):
-        while main and _says_goodbye(main[-1]):
+    if asks_nothing(main[-1] if main else steps[-1]):
+        while main and asks_nothing(main[-1]):
             main.pop()
         if not main:
             return "other"
@@ -77,10 +77,6 @@ LENGTHS = ("max_tokens", "length", "max_output_tokens", "model_length")
 """A harness's words for the length that one answer may have."""
 CUTS = (*LENGTHS, "content_filter")
 """A harness's words for what stops one answer, and not the work."""
-
-
-def _says_goodbye(step: Step) -> bool:
-    return step.action == "user_message" and wants_no_more(step)
 
 
 def _by_error(last: Step) -> str:

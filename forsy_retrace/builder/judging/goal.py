@@ -9,6 +9,7 @@ from forsy_retrace.trace import Step
 from ..finishes import finishes, gives_up
 from ..variants import thumbs
 from ..words.message_rules import GREETS, PERMITTED
+from ..words.messages import asks_nothing
 from .admits import BLOCKED, said, speaks_of_failure
 from .checked import RULES as OF_CHECKS
 from .checked import UNANSWERED, by_checks
@@ -102,7 +103,8 @@ def _by_reason(close: Close) -> Goal | None:
         return None
     last = close.steps[-1]
     if close.reason == "user_abandoned":
-        return ABANDONED.gives(f"The last message (step {last.step}) has no answer.")
+        asked = next((s for s in reversed(close.humans) if not asks_nothing(s)), last)
+        return ABANDONED.gives(f"The last message (step {asked.step}) has no answer.")
     how = _blocked(last) if close.reason == "agent_blocked" else STOPS.get(close.reason)
     return STOPPED.gives(f"{how} (step {last.step}).") if how else None
 

@@ -86,6 +86,11 @@ def wants_no_more(step: Step) -> bool:
     return role is not None and role.rule in (*NO_MORE, YES_ALONE)
 
 
+def asks_nothing(step: Step) -> bool:
+    """Whether a message only ends the talk, or is a shell line that its author ran."""
+    return step.action == "user_message" and (step.via == "shell line" or wants_no_more(step))
+
+
 def finds_fault(step: Step) -> bool:
     """Whether a message says that something done is wrong, or shows by what was printed that it fails."""
     role = step.grounds.get("message_role")
