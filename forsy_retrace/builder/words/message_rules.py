@@ -220,7 +220,7 @@ IDLE = later(
 """How words begin that tell of their author, or want to be told something: they set nothing."""
 STEPS_IN = later(
     r"(?i)(?:\s+(?:a|one)?\s*(?:bit|sec|second|moment|minute))?[\s,.:;!–-]*"
-    r"(?:i['’]?ll|i will|let me (?!see|know)|i['’]?m going to|i (?:just |already )?(?:fixed|did|changed|solved|found))\b"
+    r"(?:i['’]?ll|i will|let me (?!see|know)|i['’]?m going to|i (?:just |already )?(?:fixed|did(?! not\b)|changed|solved|found))\b"
 )
 """How words go on that stop the agent since their author does something."""
 OTHER_CAUSE = later(
