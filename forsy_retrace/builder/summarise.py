@@ -1,6 +1,7 @@
 """What does the whole come to? The trace's own fields, from its steps and the session's facts."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -51,7 +52,7 @@ def summarise(trace: Trace, shows: Shows) -> Trace:
     )
 
 
-def _where_untimed(at_the_end: list[Step], told: Told, name: str) -> list[str]:
+def _where_untimed(at_the_end: Sequence[Step], told: Told, name: str) -> list[str]:
     """When the session began or ended by the log's own word, where the step there has no time."""
     is_timed = any(step.started_at or step.ended_at for step in at_the_end)
     return [] if is_timed else times(told, name)

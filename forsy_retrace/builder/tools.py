@@ -175,6 +175,15 @@ TOOLS: dict[str, Kind] = {
         f"web_browser_{name}": Kind("read", "browser")
         for name in ("go", "click", "scroll", "forward", "back", "refresh")
     },
+    **{
+        f"browser_{name}": Kind("read", "browser")
+        for name in (
+            *("navigate", "click", "scroll", "go_back", "get_state", "get_content", "get_storage"),
+            *("list_tabs", "switch_tab", "close_tab"),
+        )
+    },
+    "browser_type": Kind("execute", "browser"),
+    "browser_set_storage": Kind("execute", "browser"),
     "web_browser_type": Kind("execute", "browser"),
     "web_browser_type_submit": Kind("execute", "browser"),
     "container.open_image": Kind("read", "file"),

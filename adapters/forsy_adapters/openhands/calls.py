@@ -28,10 +28,17 @@ def meant(tool: str, sent: Any, shows_folder: bool) -> Meant | None:
             return Meant("Task", sent)
         case {"command": str(command)} if tool in EDITORS and command in COMMANDS:
             return Meant("LS" if shows_folder else COMMANDS[command], sent)
+        case {"offset": int(skipped)} if tool == "read_file":
+            return Meant("Read", {**sent, "offset": skipped + 1})
         case {"command": str(line), "is_input": is_input} if tool in SHELLS:
             if is_input is True or is_input == "true":
                 return Meant("write_stdin", {"chars": line})
     return None
+
+
+def served(tool: str, sent: Any) -> Meant:
+    """A call of a tool of an MCP server, which the log does not name."""
+    return Meant(f"mcp____{tool}", sent)
 
 
 def closing(tool: str, sent: Any, args: dict[str, Any]) -> Meant | None:

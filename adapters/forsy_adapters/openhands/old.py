@@ -28,7 +28,7 @@ from forsy_retrace.sdk import (
     words,
 )
 
-from .calls import closing, meant
+from .calls import closing, meant, served
 from .files import Item
 from .old_results import changes, ended, shown
 from .old_sent import MESSAGE, RESPONSE, at_place, call_id, of_response, response, sent
@@ -164,6 +164,8 @@ class OldReader:
         tool, place, asked, path = sent(action, args, value)
         name = str(self.calls.issue(call_id(value), ident, here.evidence.pointer))
         like = meant(tool, asked, ident in self.found.folders) or closing(tool, asked, args)
+        if action == "call_tool_mcp":
+            like = served(words(args.get("name"), tool), asked)
         named_at = here.below(place).evidence.pointer
         yield ToolCall(here.below(path), name, tool, asked, named_at, like)
         self.open[ident] = name, asked, value

@@ -19,7 +19,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import named, parsed, pointer, strings, subagent, words
 
 from . import results
-from .calls import meant
+from .calls import meant, served
 from .conversation import Folder, Part, briefs
 from .files import Item
 from .said import INJECTED, brought, listed, own, prompt, text_in, texts, thought
@@ -186,6 +186,9 @@ class Reader:
         self._waits(name, value["id"], ident)
         sent, path = _arguments(value)
         like = meant(tool, sent, value["id"] in self.surveys[lane].folders)
+        match value.get("action"):
+            case {"kind": "MCPToolAction"}:
+                like = served(tool, sent)
         where = here.below("/tool_name").evidence.pointer
         yield ToolCall(here.below(path), name, tool, sent, where, like)
         ran = self.surveys[lane].ran.get(value["id"], "ObservationEvent") == "ObservationEvent"
