@@ -24,13 +24,18 @@ UNANSWERED = GoalRule(
 TROUBLE = GoalRule(
     "trouble-told", False, "the checks passed, but the closing words speak of a failure."
 )
+CORRECTED = GoalRule(
+    "corrected-since",
+    False,
+    "the checks passed, but behind them the user found fault with the work.",
+)
 PASSED = GoalRule(
     "checks-passed",
     True,
     "the last check after the last edit passed, and the closing words speak of no failure.",
 )
 
-RULES = (UNCHECKED, FAILED, PENDING, UNANSWERED, TROUBLE, PASSED)
+RULES = (UNCHECKED, FAILED, PENDING, UNANSWERED, TROUBLE, CORRECTED, PASSED)
 
 
 def by_checks(close: Close) -> Goal | None:
@@ -58,6 +63,12 @@ def by_checks(close: Close) -> Goal | None:
     if speaks_of_failure(said(closing)):
         return TROUBLE.gives(f"The closing message (step {closing.step}) speaks of a failure.")
     passed = [c for c in known if c.passed]
+    late = close.correction
+    if late is not None and late.step > passed[-1].step and late.via != "rejection":
+        last = (
+            f"The user found fault in step {late.step}, after the check in step {passed[-1].step}"
+        )
+        return CORRECTED.gives(f"{last} passed.")
     own = [c for c in passed if _follows_its_edit(trace, c, last_edit)]
     if not own and not any(c.over for c in passed):
         bare = f"none is known to have passed over the {last_edit.called}."
