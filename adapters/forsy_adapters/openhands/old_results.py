@@ -16,6 +16,8 @@ NOT_DONE = "ERROR:\n"
 """How what the editor tells begins where it did nothing."""
 SAID = "formatted_output_and_error"
 """What the editor said, where the content is the patch."""
+TOLD_ONLY_IF_FAILED = ("edit", "read", "write", "think", "task_tracking")
+"""Observations in whose place an error stands where the call failed."""
 CHANGING = ("str_replace", "insert", "undo_edit")
 ERRORS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ("interrupted-by-user", later(r"Stop button pressed\."), "interrupted"),
@@ -41,6 +43,8 @@ def ended(value: Json, base: str) -> Verdict:
             return Verdict("rejected", "rejected-by-user", f"{base}/observation")
         case "edit" | "read" | "write" if text.startswith(NOT_DONE):
             return Verdict("failed", "editor-error", base + place)
+        case kind if kind in TOLD_ONLY_IF_FAILED:
+            return Verdict("ok", "no-error-text", f"{base}/observation")
         case "browse":
             if isinstance(held.get("error"), bool):
                 return _flagged(held["error"], f"{base}/extras/error")
