@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,18 @@ def test_a_file_that_the_agent_reads_is_its_own_call(tmp_path: Path) -> None:
     named = events(tmp_path, [said("Read @a.py"), called("read_file", sent, IDENT, content="")])
     assert any(isinstance(one, ToolCall) for one in own)
     assert not any(isinstance(one, ToolCall) for one in named)
+
+
+@pytest.mark.slow
+def test_very_many_subagents_that_the_client_names_take_linear_time(tmp_path: Path) -> None:
+    names = [f"c{number}" for number in range(4000)]
+    known = {"session_id": IDENT, "environment": {}, "stats": {}}
+    children = [{"tool_call_id": name, "session_id": f"s-{name}"} for name in names]
+    (tmp_path / "meta.json").write_text(json.dumps({**known, "child_sessions": children}))
+    began = time.process_time()
+    told = events(tmp_path, [said("Go."), *(called("task", {}, name) for name in names)])
+    assert time.process_time() - began < 2
+    assert sum(isinstance(one, ToolCall) for one in told) == 4000
 
 
 def test_two_subagents_of_one_brief_are_told_of_no_call(tmp_path: Path) -> None:

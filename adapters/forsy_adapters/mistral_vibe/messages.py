@@ -55,6 +55,8 @@ class Reader:
     def __init__(self, main: Log, others: Sequence[Log]) -> None:
         self.main = main
         self.waiting = list(others)
+        self.linked = dict(_links(main))
+        """The session that the client says a call started, by the call's id in the log."""
         self.calls = Calls()
         self.open: dict[str, tuple[str, Any]] = {}
         """Tool and arguments of each call, by its own id."""
@@ -176,20 +178,12 @@ class Reader:
         yield from self._log(log, actor)
 
     def _started(self, logged: str, sent: Any) -> Log | None:
-        linked = {
-            one["session_id"]
-            for _, _, meta in self.main.meta()
-            for one in _list(meta.get("child_sessions"))
-            if isinstance(one, dict)
-            and isinstance(one.get("session_id"), str)
-            and one.get("tool_call_id") == logged
-        }
+        linked = self.linked.get(logged)
+        if linked is not None:
+            return next((log for log in self.waiting if log.told("session_id") == linked), None)
         brief = words(sent.get("task")) if isinstance(sent, dict) else ""
-        for log in self.waiting:
-            if log.told("session_id") in linked:
-                return log
         fitting = [log for log in self.waiting if brief and log.brief.endswith(brief)]
-        return fitting[0] if len(fitting) == 1 and not linked else None
+        return fitting[0] if len(fitting) == 1 else None
 
     def _result(self, value: Json, here: Origin) -> Iterator[Event]:
         if words(value.get("tool_call_id")) in self.brought:
@@ -212,6 +206,15 @@ class Reader:
             yield Message(place, "user", found[1], "rejection", (), call, within=True)
         if tool == ASK:
             yield from _answers(value, call, here)
+
+
+def _links(log: Log) -> Iterator[tuple[str, str]]:
+    """Calls by their ids in the log, and the sessions that they started."""
+    for _, _, meta in log.meta():
+        for one in _list(meta.get("child_sessions")):
+            match one:
+                case {"tool_call_id": str(call), "session_id": str(session)}:
+                    yield call, session
 
 
 def _user(value: Json, here: Origin) -> Iterator[Event]:
