@@ -1,5 +1,6 @@
 """Calls: an id of its own for each, and how it ended."""
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 from forsy_retrace.events import Outcome
@@ -19,7 +20,9 @@ class Calls:
     """Gives each call an id of its own: the harness's, unless the log uses that twice or not."""
 
     def __init__(self) -> None:
-        self.issued: dict[str, list[tuple[str, int]]] = {}
+        self.issued: dict[str, set[int]] = {}
+        """What was issued of each id, by its content."""
+        self.counts: Counter[str] = Counter()
         self.open: dict[str, list[str]] = {}
         self.closed: set[str] = set()
 
@@ -28,12 +31,14 @@ class Calls:
 
         The content is what makes it this call: its tool and input, or the id of its record.
         """
-        held = self.issued.setdefault(ident, [])
+        held = self.issued.setdefault(ident, set())
         print_ = hash(compact(content))
-        if ident and any(print_ == other for _, other in held):
+        if ident and print_ in held:
             return None
-        name = ident if ident and not held else f"{ident or 'unnamed'}#{len(held) + 1}"
-        held.append((name, print_))
+        held.add(print_)
+        self.counts[ident] += 1
+        count = self.counts[ident]
+        name = ident if ident and count == 1 else f"{ident or 'unnamed'}#{count}"
         self.open.setdefault(ident, []).append(name)
         return name
 

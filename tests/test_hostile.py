@@ -33,6 +33,7 @@ from forsy_retrace.builder.judging.goal import accepts
 from forsy_retrace.builder.touched.edits import Standing
 from forsy_retrace.builder.touched.rewriters import Rewriter, Rewriters
 from forsy_retrace.builder.words.cues import SENTENCE
+from forsy_retrace.calls import Calls
 from forsy_retrace.commands import Simple, classify
 from forsy_retrace.commands.lexer import split
 from forsy_retrace.show import found_problems
@@ -759,6 +760,13 @@ def test_very_many_corrections_take_linear_time(tmp_path: Path) -> None:
         return log.bytes()
 
     assert is_linear(log, "claude-code", tmp_path, 1000)
+
+
+@pytest.mark.slow
+def test_very_many_calls_of_one_id_take_linear_time() -> None:
+    calls = Calls()
+    names = quickly(1, lambda: [calls.issue("c", number) for number in range(10_000)])
+    assert (names[0], names[-1]) == ("c", "c#10000")
 
 
 @pytest.mark.slow
