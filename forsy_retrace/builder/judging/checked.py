@@ -63,17 +63,22 @@ def by_checks(close: Close) -> Goal | None:
     if speaks_of_failure(said(closing)):
         return TROUBLE.gives(f"The closing message (step {closing.step}) speaks of a failure.")
     passed = [c for c in known if c.passed]
-    late = close.correction
-    if late is not None and late.step > passed[-1].step and late.via != "rejection":
-        last = (
-            f"The user found fault in step {late.step}, after the check in step {passed[-1].step}"
-        )
-        return CORRECTED.gives(f"{last} passed.")
+    if (fault := _fault_behind(close, passed[-1])) is not None:
+        return fault
     own = [c for c in passed if _follows_its_edit(trace, c, last_edit)]
     if not own and not any(c.over for c in passed):
         bare = f"none is known to have passed over the {last_edit.called}."
         return UNCHECKED.gives(f"The check in step {passed[-1].step} passed; {bare}")
     return PASSED.gives(_success(passed, own, last_edit))
+
+
+def _fault_behind(close: Close, check: Check) -> Goal | None:
+    """What the user found wrong behind a check; words with a rejection speak of that call."""
+    late = close.correction
+    if late is None or late.step <= check.step or late.via == "rejection":
+        return None
+    passed = f"the check in step {check.step} passed"
+    return CORRECTED.gives(f"The user found fault in step {late.step}, after {passed}.")
 
 
 def _follows_its_edit(trace: Trace, check: Check, edit: Edit) -> bool:
