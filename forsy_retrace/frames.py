@@ -43,6 +43,13 @@ GROUP = later(
 )
 """What it writes above and below the output of a command; some of it only where there is any."""
 MOST_GROUP = 2000
+FIELDS = later(r"(?:command: [\s\S]{0,20000}?\n(?:shell: .*\n)?(?:exit_code: .*\n)?)?stdout: ")
+CODE = later(r"\nreturncode: -?\d{1,10}\s*\Z")
+"""What Mistral Vibe writes above and below the output of a command that worked."""
+FAILED = later(
+    r"<tool_error>\w{1,80} failed: Command failed: .*\nReturn code: -?\d{1,10}\n?(?:Stderr: )?"
+)
+"""And above that of one that failed: what it printed as errors comes first."""
 
 
 class _Text(msgspec.Struct):
@@ -65,6 +72,8 @@ def shown_of(output: str) -> str:
     if output[:1] == "<" and (head := STATUS.match(output)):
         whole = output.rstrip()
         return whole[head.end() : -len("</output>")] if whole.endswith("</output>") else output
+    if output.startswith(("command: ", "stdout: ", "<tool_error>")):
+        return _told_in_fields(output)
     if output[:2] == "[{" and output[-2:] == "}]":
         return _said(output)
     if output[:1] == "{" and ('"stdout"' in output or '"output"' in output):
@@ -88,6 +97,18 @@ def shown_of(output: str) -> str:
     elif "Shell cwd was " in (end if "\n" in end else output[-MOST_RESET:]):
         behind = RESET.search(output, max(0, len(output) - MOST_RESET))
     return output[: behind.start()] if behind else output
+
+
+def _told_in_fields(output: str) -> str:
+    """What a command printed, where Mistral Vibe tells it in fields, one behind the other."""
+    if head := FAILED.match(output):
+        inner = output[head.end() :].rstrip().removesuffix("</tool_error>")
+        return inner.removeprefix("Stdout: ").replace("\nStdout: ", "\n", 1)
+    head, end = FIELDS.match(output), CODE.search(output, max(0, len(output) - SHORT))
+    if head is None or end is None:
+        return output
+    printed, _, errors = output[head.end() : end.start()].rpartition("\nstderr: ")
+    return "\n".join(filter(None, (printed, errors)))
 
 
 def _said(output: str) -> str:

@@ -11,6 +11,7 @@ from asked import run
 
 from forsy_retrace import Event, Message, Skipped, ToolCall, ToolResult, read
 from forsy_retrace.events import Delegation, Fact, Notice
+from forsy_retrace.frames import shown_of
 from forsy_retrace.registry import identify
 from forsy_retrace.source import Source
 
@@ -138,6 +139,30 @@ def test_a_file_that_the_agent_reads_is_its_own_call(tmp_path: Path) -> None:
     named = events(tmp_path, [said("Read @a.py"), called("read_file", sent, IDENT, content="")])
     assert any(isinstance(one, ToolCall) for one in own)
     assert not any(isinstance(one, ToolCall) for one in named)
+
+
+@pytest.mark.parametrize(
+    ("output", "printed"),
+    [
+        ("stdout: \n1 passed\n\nstderr: \nreturncode: 0", "\n1 passed\n"),
+        (
+            "command: ls\nshell: \nexit_code: 0\nstdout: a\n\nstderr: no b\nreturncode: 0",
+            "a\n\nno b",
+        ),
+        ("command: ls\nstdout: \nstderr: \nreturncode: 0", ""),
+        (
+            "<tool_error>bash failed: Command failed: 'x'\nReturn code: 1\n"
+            "Stderr: E: no\n\nStdout: 1 failed</tool_error>",
+            "E: no\n\n1 failed",
+        ),
+        ("<tool_error>bash failed: Command timed out after 1s</tool_error>", None),
+        ("stdout: a", None),
+    ],
+)
+def test_what_the_client_writes_around_an_output_is_none_of_it(
+    output: str, printed: str | None
+) -> None:
+    assert shown_of(output) == (output if printed is None else printed)
 
 
 @pytest.mark.slow
