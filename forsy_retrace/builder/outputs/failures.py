@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+from forsy_retrace.commands import Command
 from forsy_retrace.events import SHELL
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, shortened
@@ -51,7 +52,7 @@ Cline only announce one."""
 ALSO_FINE = later(r"(?i)\.\.\. ok$|\tpass(?:ed)?\t|\bno fixes applied\b")
 """What such a line may hold further on."""
 FEW = 3
-"""So few lines of an agent's command are the message, whatever they say."""
+"""So few lines of an agent's command are the message, whatever they say, unless it shows things."""
 FRAME = later(
     r"(?i)\A\s*(?:<tool_use_error>)?"
     r"(?:(?:exit|return)[ _-]?(?:code|status):? ?-?\d{1,10}(?: \(execution \w{1,20}\))?\s*\n)?"
@@ -96,11 +97,21 @@ def first_error(step: Step) -> str:
     if run is not None and run.check is not None:
         telling = _of_check(lines, telling, text)
     code = step.told.exit_code if step.told else None
-    few = 0 if step.actor == SHELL else FEW
+    few = 0 if step.actor == SHELL or (run is not None and _shows_more(run)) else FEW
     said = telling or next((line for line in lines if not line.isascii() or WORD.search(line)), "")
     if not telling and code and (not said or (run is not None and len(lines) > few)):
         return f"exit code {code}"
     return shortened(said, LONGEST)
+
+
+def _shows_more(run: Command) -> bool:
+    """Whether what was printed may be what a command that worked had to show."""
+    main = run.simples[run.place : run.place + 1]
+    before = (one for one in run.simples[: run.place] if not one.captured)
+    shown = (
+        one.shows or one.role == "view" or one.operation in ("read", "search") for one in before
+    )
+    return any(shown) or any(one.shows for one in main)
 
 
 def _tells(line: str, programs: frozenset[str]) -> bool:
