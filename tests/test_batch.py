@@ -343,6 +343,30 @@ def test_a_dry_run_writes_nothing(logs: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "traces").exists()
 
 
+def test_a_dry_run_beside_another_run_takes_a_whole_ledger(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = run(logs, tmp_path / "traces")
+    assert done.failed == ()
+    ledger, copyfile = tmp_path / "traces" / ".ledger.sqlite", shutil.copyfile
+    whole, empty = ledger.read_bytes(), bytes(len(ledger.read_bytes()))
+    ledger.write_bytes(empty)
+    copied = []
+
+    def copy(source: Path, target: Path) -> None:
+        copyfile(source, target)
+        copied.append(source.name)
+        if copied == [ledger.name]:  # the journal of the other run goes into it now
+            ledger.write_bytes(whole)
+            os.utime(ledger, ns=(1, 1))
+
+    monkeypatch.setattr(shutil, "copyfile", copy)
+    dry = run(logs, tmp_path / "traces", dry_run=True)
+    assert dry.waiting == 0
+    assert dry.unchanged > 0
+    assert copied.count(ledger.name) == 2
+
+
 def test_a_dry_run_names_what_could_not_be_read(logs: Path, tmp_path: Path) -> None:
     (logs / "cut.jsonl.gz").write_bytes(b"\x1f\x8b\x08\0 and no more")
     words = ["batch", str(logs), "-o", str(tmp_path / "traces"), "--dry-run"]

@@ -135,6 +135,10 @@ def batch(
         return _run(wish, roots, ledger, engine, progress)
 
 
+COPIES = 9
+"""How often a ledger is copied, at most."""
+
+
 def _check(target: str) -> None:
     """Refuses a target with files that no run put there."""
     if is_remote(target):
@@ -152,12 +156,28 @@ def _check(target: str) -> None:
 
 
 def _copied(ledger: Path, folder: Path) -> Path:
-    """A ledger of the same content, for a run that changes nothing."""
-    copy = folder / ledger.name
-    with contextlib.suppress(FileNotFoundError):
-        for path in (ledger, ledger.with_name(f"{ledger.name}-wal")):
-            shutil.copyfile(path, copy.with_name(path.name))
-    return copy
+    """A ledger of the same content, for a run that changes nothing.
+
+    Another run may write it: a copy over which its journal went into it is made again.
+    """
+    for _ in range(COPIES):
+        before = _written(ledger)
+        for name in (ledger.name, f"{ledger.name}-wal"):
+            (folder / name).unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copyfile(ledger.with_name(name), folder / name)
+        if _written(ledger) == before:
+            break
+    return folder / ledger.name
+
+
+def _written(path: Path) -> tuple[int, int] | None:
+    """When a file was written last, and how long it is; None where it is not there."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def _run(wish: Batch, roots: Roots, ledger: Ledger, engine: Engine, progress: Progress) -> Report:
