@@ -974,12 +974,17 @@ def test_a_pattern_that_cannot_be_used_is_named_by_its_place(here: Path) -> None
 def test_a_digest_of_the_raw_log_is_written_only_when_asked_for(here: Path) -> None:
     run("claude-code", LOG, "-o", "plain", "-q")
     run("claude-code", LOG, "-o", "hashed", "-q", "--source-hash")
-    plain, hashed = (
-        json.loads((here / name / "manifest.json").read_bytes())["sources"][0]
-        for name in ("plain", "hashed")
+    (here / "logs").mkdir()
+    shutil.copy(LOG, here / "logs")
+    run("batch", "logs", "-o", "many", "-q", "--source-hash")
+    [folder] = [one for one in (here / "many").iterdir() if one.is_dir()]
+    plain, hashed, many = (
+        json.loads((where / "manifest.json").read_bytes())["sources"][0]
+        for where in (here / "plain", here / "hashed", folder)
     )
     assert "sha256" not in plain
     assert re.fullmatch("[0-9a-f]{64}", hashed["sha256"])
+    assert many["sha256"] == hashed["sha256"]
 
 
 # control characters

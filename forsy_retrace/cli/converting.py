@@ -18,6 +18,7 @@ from .options import (
     NAME,
     PLUGIN,
     QUIET,
+    SOURCE_HASH,
     conversion,
     picks,
     prompts,
@@ -175,6 +176,7 @@ Examples:
     help="Where to remember what is done  [default: in the output folder]",
 )
 @MAX_OUTPUT
+@SOURCE_HASH
 @MEDIA
 @AS_JSON
 @QUIET
@@ -191,6 +193,7 @@ def batch(
     quiet: bool,
     plugin: Sequence[str],
     max_output_tokens: int,
+    source_hash: bool,
     media: str,
     include: Any,
     choice: Any,
@@ -212,6 +215,7 @@ def batch(
     options = Options(
         rules=replace(rules, include=include),
         max_output=max_output_tokens,
+        source_hash=source_hash,
         media=media == "keep",
         choice=choice,
         plugins=tuple(plugin),

@@ -204,6 +204,11 @@ MAX_OUTPUT = click.option(
     type=click.IntRange(64),
     help="Longer outputs keep head and tail; the whole lies in artifacts/.",
 )
+SOURCE_HASH = click.option(
+    "--source-hash",
+    is_flag=True,
+    help="Add a digest of each log's raw bytes to the manifest (it confirms guesses of short secrets).",
+)
 MEDIA = click.option(
     "--media",
     type=click.Choice(["drop", "keep"]),
@@ -260,11 +265,7 @@ CONVERSION = (
         help="Exit 1 where the log has kinds of records that are not known.",
     ),
     MAX_OUTPUT,
-    click.option(
-        "--source-hash",
-        is_flag=True,
-        help="Add a digest of each log's raw bytes to the manifest (it confirms guesses of short secrets).",
-    ),
+    SOURCE_HASH,
     MEDIA,
     click.option(
         "--no-redact", is_flag=True, help="Write everything as it stands; needs --i-know."
