@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from asked import run
 
-from forsy_retrace import ToolResult, read
+from forsy_retrace import Message, ToolResult, read
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "roo-code"
 
@@ -52,3 +52,31 @@ def test_of_a_tasks_folder_the_clients_file_is_the_log(tmp_path: Path) -> None:
         "api_conversation_history.json",
         "task_metadata.json",
     ]
+
+
+@pytest.mark.parametrize(
+    ("told", "via"),
+    [
+        (None, "typed"),  # the client's own file says alike of both
+        ("The user denied this operation and provided", "rejection"),
+        ("The user approved this operation and provided", "typed"),
+    ],
+)
+def test_words_reject_a_call_where_the_model_was_told_so(
+    told: str | None, via: str, tmp_path: Path
+) -> None:
+    items: list[Any] = [
+        {"ts": 1751360400000, "type": "say", "say": "task", "text": "Build it."},
+        {"ts": 1751360401000, "type": "ask", "ask": "command", "text": "make"},
+        {"ts": 1751360402000, "type": "say", "say": "user_feedback", "text": "No"},
+    ]
+    log = tmp_path / "ui_messages.json"
+    log.write_text(json.dumps(items))
+    if told:
+        other = "The user approved this operation: <feedback>\nNo hurry.\n</feedback>"
+        texts = (other, f"{told} the following context:\n<feedback>\nNo\n</feedback>")
+        content = [{"type": "text", "text": text} for text in texts]
+        history = tmp_path / "api_conversation_history.json"
+        history.write_text(json.dumps([{"role": "user", "content": content}]))
+    messages = [one for one in read(log, "roo-code") if isinstance(one, Message)]
+    assert [one.via for one in messages] == ["typed", via]

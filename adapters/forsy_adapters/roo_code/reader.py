@@ -1,5 +1,6 @@
 """The items of a task, one by one."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -47,6 +48,7 @@ APPROVAL = "REQ_APP"
 """What the client sets behind a command that the user has to allow."""
 WITHOUT_A_MARK = "without-a-mark"
 LEAVE = "The user approved this operation"
+WITH_IT = later(r"<feedback>\n(.*?)\n</feedback>", re.S)
 STATE = "<environment_details>"
 FOLDER = later(r"\n# Current (?:Working|Workspace) Directory \(([^\n]{1,4000})\) Files\n")
 PLACE = "where the agent worked"
@@ -103,8 +105,9 @@ class Reader:
 
     def __init__(self, history: list[Record]) -> None:
         self.history = history
-        self.leave = "\n".join(text for text in _texts(history) if LEAVE in text)
-        """What the model was told of calls that the user allowed with words of their own."""
+        told = (text for text in _texts(history) if LEAVE in text)
+        self.leave = {found[1].strip() for text in told for found in WITH_IT.finditer(text)}
+        """What the user said while allowing a call, as the model was told."""
         self.used: set[tuple[str, int, int]] = set()
         self.open: list[Open] = []
         self.asked = ""
@@ -172,9 +175,11 @@ class Reader:
     def _user(self, kind: str, text: str, value: Json, here: Origin) -> Iterator[Event]:
         via: Via = "typed"
         answers = None
-        if kind == "user_feedback" and self.asked and self.open and not self._permits(text):
-            via = "answer" if self.open[-1].tool == "followup" else "rejection"
-            answers = self.asked
+        if kind == "user_feedback" and self.asked and self.open:
+            if self.open[-1].tool == "followup":
+                via, answers = "answer", self.asked
+            elif self.history and not self._permits(text):
+                via, answers = "rejection", self.asked
         pictures = []
         images = value.get("images")
         for at, one in enumerate(images if isinstance(images, list) else ()):
@@ -185,8 +190,11 @@ class Reader:
             yield Message(here.by("user"), "user", text, via, tuple(pictures), answers)
 
     def _permits(self, text: str) -> bool:
-        """Whether the model was told that these words came with leave to go on."""
-        return bool(text.strip()) and text.strip() in self.leave
+        """Whether the model was told that these words came with leave to go on.
+
+        The client's own file says alike of words that allow a call and of those that deny it.
+        """
+        return text.strip() in self.leave
 
     def _call(self, place: int, kind: str, text: str, value: Json, here: Origin) -> Event:
         told = parsed(text) if kind != "command" else None
