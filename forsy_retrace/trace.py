@@ -271,12 +271,16 @@ def counted(number: int, noun: str) -> str:
 
 
 def shortened(text: str, most: int, mark: str = "…") -> str:
-    """The beginning of a long text, up to a blank, else a slash: nobody masks half a secret."""
+    """The beginning of a long text, up to a blank: nobody masks half a secret.
+
+    A path or an address without one is cut at a slash; a key may hold slashes too.
+    """
     if len(text) <= most:
         return text
-    blank = max(text.rfind(sign, 0, most + 1) for sign in (" ", "\t", "\n"))
-    end = blank if blank > 0 else text.rfind("/", 0, most) + 1
-    return text[:end].rstrip() + mark
+    end = max(text.rfind(sign, 0, most + 1) for sign in (" ", "\t", "\n"))
+    if end < 0 and (text[0] in "/~." or "://" in text[:12]):
+        end = text.rfind("/", 0, most) + 1
+    return text[: max(end, 0)].rstrip() + mark
 
 
 def steps_named(numbers: Iterable[int]) -> str:

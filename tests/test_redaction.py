@@ -3071,3 +3071,15 @@ def test_what_is_cut_short_ends_in_a_whole_word() -> None:
     for most in range(len(said)):
         kept = shortened(said, most, "").replace("/", "/ ").split()
         assert kept == words[: len(kept)]
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("aws_secret_access_key=wJ1/rXUtnFEMI/K7MD", "…"),
+        ("/home/ana/shop/prices/cart.py", "/home/ana/shop/…"),
+        ("https://acme.dev/shop/cart.py", "https://acme.dev/…"),
+    ],
+)
+def test_only_a_path_or_an_address_is_cut_at_a_slash(text: str, cut: str) -> None:
+    assert shortened(text, 20) == cut
