@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from forsy_retrace.events import Attachment
+from msgspec.structs import replace
+
+from forsy_retrace.events import Attachment, Message, Origin, Via
 from forsy_retrace.sdk import (
     base64_size,
     block_text,
@@ -92,6 +94,35 @@ def part_text(part: Any) -> str:
     if found is not None:
         return mark_of(found.type, found.size)
     return block_text(part)
+
+
+def texts(content: Any) -> Iterator[tuple[str, str]]:
+    """The texts of a content, and where they stand below it."""
+    if isinstance(content, str):
+        yield "", content
+    for index, part in enumerate(content if isinstance(content, list) else ()):
+        match part:
+            case {"type": "text", "text": str(text)}:
+                yield pointer(index, "text"), text
+
+
+def typed(content: Any, here: Origin, via: Via = "typed") -> Message | None:
+    """What a user said in a content that stands at `here`, each part of it by its own place; None
+    where there is neither a word nor a picture.
+    """
+    here = here.by("user")
+    pictures = attachments(content, here.evidence.pointer)
+    parts = [(path, text) for path, text in texts(content) if text.strip()]
+    text = "\n".join(part for _, part in parts)
+    if not parts:
+        text = "\n".join(mark_of(one.media, one.size) for one in pictures)
+    if not text:
+        return None
+    if len(parts) == 1:
+        here = here.below(parts[0][0])
+    elif parts:
+        here = replace(here, pieces=tuple(here.below(path).evidence for path, _ in parts))
+    return Message(here, "user", text, via, pictures, within=len(parts) > 1 and not pictures)
 
 
 def attachments(content: Any, base: str) -> tuple[Attachment, ...]:

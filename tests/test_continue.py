@@ -66,3 +66,11 @@ def test_words_in_several_parts_hold_against_the_log(tmp_path: Path) -> None:
     assert run("continue", log, "-o", tmp_path / "out", "-q").exit_code == 0
     assert run("verify", tmp_path / "out", "--source", log).exit_code == 0
     assert "Make it.\\nThen stop." in (tmp_path / "out" / "trace.json").read_text()
+
+
+def test_a_picture_alone_is_named(tmp_path: Path) -> None:
+    picture = {"type": "imageUrl", "imageUrl": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    log = session(tmp_path / "s.json", {"message": {"role": "user", "content": [picture]}})
+    assert run("continue", log, "-o", tmp_path / "out", "-q").exit_code == 0
+    step = json.loads((tmp_path / "out" / "trace.json").read_bytes())["steps"][0]
+    assert step["input"] == "[image: image/png 8 B]"

@@ -135,10 +135,6 @@ def batch(
         return _run(wish, roots, ledger, engine, progress)
 
 
-COPIES = 9
-"""How often a ledger is copied, at most."""
-
-
 def _check(target: str) -> None:
     """Refuses a target with files that no run put there."""
     if is_remote(target):
@@ -153,6 +149,10 @@ def _check(target: str) -> None:
     )
     if held and not was_ours and not is_shelf(folder):
         raise RetraceError("the target folder holds files that are not ours; name another")
+
+
+COPIES = 9
+"""How often a ledger is copied, at most."""
 
 
 def _copied(ledger: Path, folder: Path) -> Path:

@@ -4,10 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import replace
-
 from forsy_retrace.calls import Calls
-from forsy_retrace.dialects import attachments, content_text
+from forsy_retrace.dialects import content_text, typed
 from forsy_retrace.events import (
     Event,
     Fact,
@@ -86,19 +84,9 @@ class Reader:
             yield Notice(self.at("history", index, "conversationSummary"), "compacted")
 
     def _user(self, message: Any, item: Json, index: int) -> Iterator[Event]:
-        content, base = message.get("content"), ("history", index, "message", "content")
-        parts = list(_texts(content))
-        places = [self.at(*base, *keys, actor="user", message=f"item-{index}") for keys, _ in parts]
-        here = self.at(*base, actor="user", message=f"item-{index}")
-        if len(parts) == 1:
-            here = places[0]
-        elif parts:
-            here = replace(here, pieces=tuple(one.evidence for one in places))
-        pictures = attachments(content, pointer(*base))
-        text = "\n".join(text for _, text in parts)
-        if text.strip() or pictures:
-            within = len(parts) > 1 and not pictures
-            yield Message(here, "user", text, "typed", pictures, within=within)
+        here = self.at("history", index, "message", "content", message=f"item-{index}")
+        if said := typed(message.get("content"), here):
+            yield said
         brought = item.get("contextItems")
         for at, one in enumerate(brought if isinstance(brought, list) else ()):
             match one:
@@ -215,16 +203,6 @@ class Reader:
         if call is None or not isinstance(message.get("content"), str):
             return Skipped(here, "repeated result")
         return ToolResult(here, call, message["content"])
-
-
-def _texts(content: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """The texts of a content, and where they stand below it."""
-    if isinstance(content, str):
-        yield (), content
-    for at, one in enumerate(content if isinstance(content, list) else ()):
-        match one:
-            case {"type": "text", "text": str(text)} if text.strip():
-                yield (at, "text"), text
 
 
 def _states(item: Json) -> Iterator[tuple[tuple[str | int, ...], Json]]:

@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import replace
-
-from forsy_retrace.dialects import attachments
-from forsy_retrace.events import Event, Message, Notice, Skipped, Via
-from forsy_retrace.sdk import later, mark_of, pointer, words
+from forsy_retrace.dialects import texts, typed
+from forsy_retrace.events import Event, Notice, Skipped, Via
+from forsy_retrace.sdk import later, words
 
 from .units import Unit
 
@@ -52,36 +50,14 @@ def user(unit: Unit, via: Via = "typed") -> Iterator[Event]:
     if name in CLIENTS:
         yield Skipped(unit.here("/user_input"), "a command of the client")
         return
-    yield from _words(unit, content, "command" if name else via)
+    yield _words(unit, content, "command" if name else via)
 
 
-def _words(unit: Unit, content: Any, via: Via) -> Iterator[Event]:
-    pictures = attachments(content, unit.here("/user_input").evidence.pointer)
-    parts = [(path, text) for path, text in _texts(content) if text.strip()]
-    text = "\n".join(part for _, part in parts)
-    path = "/user_input" + (parts[0][0] if len(parts) == 1 else "")
-    here = unit.here(path, "user")
-    if not parts and pictures:
-        text = "\n".join(mark_of(one.media, one.size) for one in pictures)
-    if not text:
-        yield Skipped(unit.here("/user_input"), "empty message")
-        return
-    if len(parts) > 1:
-        places = tuple(unit.here("/user_input" + one).evidence for one, _ in parts)
-        here = replace(here, pieces=places)
-    yield Message(here, "user", text, via, pictures, within=len(parts) > 1 and not pictures)
-
-
-def _texts(content: Any) -> Iterator[tuple[str, str]]:
-    """The texts of a message, and where they stand below it."""
-    if isinstance(content, str):
-        yield "", content
-    for index, part in enumerate(content if isinstance(content, list) else ()):
-        match part:
-            case {"type": "text", "text": str(text)}:
-                yield pointer(index, "text"), text
+def _words(unit: Unit, content: Any, via: Via) -> Event:
+    here = unit.here("/user_input")
+    return typed(content, here, via) or Skipped(here, "empty message")
 
 
 def text_in(unit: Unit) -> str:
     """All that stands in the user's place."""
-    return "\n".join(words(text) for _, text in _texts(unit.body.get("user_input")))
+    return "\n".join(words(text) for _, text in texts(unit.body.get("user_input")))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.calls import Calls, Verdict
-from forsy_retrace.dialects import attachments
+from forsy_retrace.dialects import attachments, texts
 from forsy_retrace.events import (
     Delegation,
     Event,
@@ -24,7 +24,7 @@ from forsy_retrace.source import Record
 from .records import LEFT_OUT, LOOP, STATE, Json, Line
 from .results import changes, meant, output, said, task_in, verdict
 from .survey import Survey
-from .users import appended, is_typed, prompt, texts
+from .users import appended, is_typed, prompt
 
 USAGE = {
     "inputOther": "input_tokens",

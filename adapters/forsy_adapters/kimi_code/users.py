@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import replace
-
-from forsy_retrace.dialects import attachments
+from forsy_retrace.dialects import texts, typed
 from forsy_retrace.events import Event, Fact, Message, Notice, Skipped, Via
-from forsy_retrace.sdk import later, mark_of, named, pointer, words
+from forsy_retrace.sdk import later, named, pointer, words
 
 from .records import Json, Line, origin_of
 
@@ -22,7 +20,7 @@ def prompt(line: Line, message: str, via: Via = "typed") -> Iterator[Event]:
     """What a turn began with, or what was said while it went on."""
     match origin_of(line.value):
         case {"kind": "user"}:
-            yield from _words(line, line.value.get("input"), "/input", message, via)
+            yield _words(line, line.value.get("input"), "/input", message, via)
         case {"kind": "skill_activation", "trigger": "user-slash", "skillName": str(name)} as told:
             yield Fact(line.here("/origin/skillName"), "skills", [name])
             yield _command(line, name, told, "skill", message)
@@ -44,7 +42,7 @@ def appended(line: Line, is_told: bool) -> Iterator[Event]:
         case {"kind": "shell_command", "phase": "input"}:
             yield from _shell(line, body.get("content"))
         case {"kind": "user"} if not is_told and body.get("role") == "user":
-            yield from _words(line, body.get("content"), "/message/content", line.name, "typed")
+            yield _words(line, body.get("content"), "/message/content", line.name, "typed")
         case {"kind": "user" | "skill_activation" | "plugin_command" | "system_trigger"}:
             yield Skipped(line.here("/message"), "repeated: what the turn began with")
         case {"kind": "task" | "background_task"}:
@@ -61,19 +59,9 @@ def is_typed(line: Line) -> bool:
     return told.get("kind") == "user" or told.get("trigger") == TYPED
 
 
-def _words(line: Line, content: Any, base: str, message: str, via: Via) -> Iterator[Event]:
-    pictures = attachments(content, base)
-    parts = [(path, text) for path, text in texts(content) if text.strip()]
-    text = "\n".join(part for _, part in parts)
-    here = line.here(base + (parts[0][0] if len(parts) == 1 else ""), "user", message)
-    if not parts and pictures:
-        text = "\n".join(mark_of(one.media, one.size) for one in pictures)
-    if not text:
-        yield Skipped(line.here(base), "empty message")
-        return
-    if len(parts) > 1:
-        here = replace(here, pieces=tuple(line.here(base + one).evidence for one, _ in parts))
-    yield Message(here, "user", text, via, pictures, within=len(parts) > 1 and not pictures)
+def _words(line: Line, content: Any, base: str, message: str, via: Via) -> Event:
+    said = typed(content, line.here(base, "user", message), via)
+    return said or Skipped(line.here(base), "empty message")
 
 
 def _command(line: Line, name: str, told: Json, kind: str, message: str) -> Event:
@@ -90,13 +78,3 @@ def _shell(line: Line, content: Any) -> Iterator[Event]:
         said = found[2] if found else text
         where = line.here("/message/content" + path, "user")
         yield Message(where, "user", said, "shell line", within=said != text)
-
-
-def texts(content: Any) -> Iterator[tuple[str, str]]:
-    """The texts of a content, and where they stand below it."""
-    if isinstance(content, str):
-        yield "", content
-    for index, part in enumerate(content if isinstance(content, list) else ()):
-        match part:
-            case {"type": "text", "text": str(text)}:
-                yield pointer(index, "text"), text

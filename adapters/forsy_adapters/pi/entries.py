@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forsy_retrace.calls import Calls
-from forsy_retrace.dialects import attachments
+from forsy_retrace.dialects import attachments, texts
 from forsy_retrace.events import (
     Event,
     Fact,
@@ -25,7 +25,7 @@ from forsy_retrace.source import Record
 from .results import answer, ended, nested
 from .system import System
 from .tree import Survey, is_header
-from .users import BRIEF, ENVELOPE, LATER, SKILL, injected, texts
+from .users import BRIEF, ENVELOPE, LATER, SKILL, injected
 
 Json = dict[str, Any]
 

@@ -1,10 +1,8 @@
 """What stands in the user's role: a human's words, and what the harness sets around them."""
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
-from forsy_retrace.sdk import later, pointer
+from forsy_retrace.sdk import later
 
 BRIEF = "a subagent's brief"
 LATER = "injected: later words to a subagent"
@@ -27,16 +25,6 @@ ENVELOPE = later(
 """Who wrote, where and when: OpenClaw sets it before the words."""
 SKILL = later(r'<skill name="([^"\n]{1,80})" location="[^"\n]*">\n.*\n</skill>(?:\n\n(.*))?', re.S)
 """What Pi puts in place of `/skill:NAME`, and the words that followed it."""
-
-
-def texts(content: Any) -> Iterator[tuple[str, str]]:
-    """The texts of a user's message, and where they stand below its content."""
-    if isinstance(content, str):
-        yield "", content
-    for index, block in enumerate(content if isinstance(content, list) else ()):
-        match block:
-            case {"type": "text", "text": str(text)}:
-                yield pointer(index, "text"), text
 
 
 def injected(text: str) -> str:
