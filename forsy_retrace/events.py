@@ -1,7 +1,7 @@
 """What an adapter makes of a log: a closed union of events, in the order in which they happened."""
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
@@ -59,6 +59,14 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
         evidence = self.evidence.at(self.evidence.pointer + path)
         here = (evidence, self.at, self.actor, self.message, self.branch)
         return Origin(*here, dated=self.dated)
+
+    def joining(self, paths: Sequence[str]) -> "Origin":
+        """The same, for a text that is joined of those at places below this one; without any, the
+        place itself.
+        """
+        marks = [self.below(path) for path in paths] or [self]
+        places = tuple(mark.evidence for mark in marks) if len(marks) > 1 else ()
+        return msgspec.structs.replace(marks[0], pieces=places)
 
     def by(self, actor: str) -> "Origin":
         """The same place and time, with who acted there."""

@@ -25,12 +25,10 @@ def result(block: Json, here: Origin, call: str, tool: str) -> ToolResult:
     run = _run(block) if tool == SHELL else None
     pieces = _printed(run) if run else _pieces(block)
     told = [one for one in pieces if one.text.strip()] or pieces[:1]
-    marks = [here.below(one.path) for one in told] or [here]
     media = attachments(block.get("content"), here.below("/content").evidence.pointer)
     verdict = _verdict(block, run, tool)
-    places = tuple(mark.evidence for mark in marks) if len(marks) > 1 else ()
     return ToolResult(
-        Origin(marks[0].evidence, here.at, here.actor, here.message, here.branch, pieces=places),
+        here.joining([one.path for one in told]),
         call,
         "\n\n".join(one.text for one in told) if told else None,
         verdict.outcome,

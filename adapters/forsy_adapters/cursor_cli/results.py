@@ -74,21 +74,19 @@ def result(body: Body, call: str, here: Origin) -> ToolResult:
     """What came back; `here` is the place of the call in the record."""
     end, told = _end(body.result)
     base = pointer("result", end) if end else "/result"
-    pieces = [(text, base + path) for text, path in _texts(body, end, told)]
+    place, pieces = here.below(base), list(_texts(body, end, told))
     shown = [one for one in pieces if one[0].strip()] or pieces[:1]
-    marks = [here.below(path) for _, path in shown] or [here.below(base)]
     verdict = _verdict(end, told, body.result)
-    where = here.below(base + verdict.basis).evidence.pointer if verdict.rule else ""
-    places = tuple(mark.evidence for mark in marks) if len(marks) > 1 else ()
+    where = place.below(verdict.basis).evidence.pointer if verdict.rule else ""
     return ToolResult(
-        Origin(marks[0].evidence, here.at, here.actor, here.message, here.branch, pieces=places),
+        place.joining([path for _, path in shown]),
         call,
         "\n\n".join(text for text, _ in shown) if shown else None,
         verdict.outcome,
         verdict.rule,
         where,
         verdict.exit_code,
-        tuple(_changes(body, end, told, here.below(base).evidence.pointer)),
+        tuple(_changes(body, end, told, place.evidence.pointer)),
     )
 
 
