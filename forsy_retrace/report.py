@@ -163,12 +163,6 @@ def _told(manifest: Json) -> Json:
     return {key: manifest[key] for key in keys}
 
 
-def has_unknown(manifest: Json) -> bool:
-    """Whether records of an unknown kind were met, or such parts of records."""
-    met = (*manifest["records"]["omitted"], *manifest.get("parts_omitted", ()))
-    return any(reason.startswith("unknown") for reason in met)
-
-
 def adapter_table() -> str:
     """Every adapter with its stores and its row of what such logs show."""
     import inspect

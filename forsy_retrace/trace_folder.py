@@ -135,6 +135,16 @@ def json_lines(path: Path) -> list[Any]:
     return [_decoded(line, path) for line in _bytes(path).split(b"\n") if line]
 
 
+def unknown_kinds(manifest: Json) -> dict[str, int]:
+    """How often the log has records, or parts of them, that the adapter does not know, by kind."""
+    found: dict[str, int] = {}
+    for met in (manifest["records"]["omitted"], manifest.get("parts_omitted", {})):
+        for reason, count in met.items():
+            if reason.startswith("unknown"):
+                found[reason] = found.get(reason, 0) + count
+    return dict(sorted(found.items()))
+
+
 def json_of(path: Path) -> Any:
     """The value of a JSON file."""
     return _decoded(_bytes(path), path)

@@ -854,6 +854,27 @@ def test_the_command_says_what_it_did(logs: Path, tmp_path: Path) -> None:
     assert json.loads(again.output)["unchanged"] == len(LOGS)
 
 
+def test_kinds_that_no_adapter_knows_are_counted(tmp_path: Path) -> None:
+    target = tmp_path / "traces"
+    for name in ("a", "b"):
+        log = tmp_path / "logs" / name / "input.jsonl"
+        log.parent.mkdir(parents=True)
+        shutil.copy(FIXTURES / "claude-code" / "unknown-types" / "input.jsonl", log)
+    words = ["batch", str(tmp_path / "logs"), "-o", str(target), "--jobs", "1"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0
+    assert "2 traces of logs with kinds of records that are not" in done.output
+    each = [row["unknown_kinds"] for row in rows(target, "index.jsonl")]
+    assert each[0] == each[1]
+    assert each[0]
+    told = json.loads((target / "report.json").read_bytes())["unknown_kinds"]
+    assert {one["kind"]: one["count"] for one in told} == {k: 2 * n for k, n in each[0].items()}
+    assert {(one["adapter"], one["traces"]) for one in told} == {("claude-code", 2)}
+    again = CliRunner().invoke(main, [*words, "--strict", "-q"])
+    assert (again.exit_code, again.stdout) == (1, "")
+    assert again.stderr == "forsy-retrace: logs have kinds of records that are not known\n"
+
+
 @pytest.mark.parametrize("shard", ["0/2", "3/2", "x", "1/0", "-1/2", "\u00b2/2", "1/2/3"])
 def test_a_part_that_is_none_is_refused(shard: str, logs: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(

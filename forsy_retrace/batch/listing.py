@@ -52,7 +52,7 @@ def write_listing(
         for row in rows:
             stream.write(msgspec.json.encode(row) + b"\n")
     with finished(place, f"report{suffix_of(shard)}.json") as stream:
-        stream.write(encoded(_report(plan, everything, len(rows), damaged)))
+        stream.write(encoded(_report(plan, everything, rows, damaged)))
 
 
 def listed_elsewhere(place: Place, shard: tuple[int, int]) -> set[str]:
@@ -94,7 +94,7 @@ def _rows(everything: Iterable[tuple[str, Done]]) -> Iterator[Row]:
 def _report(
     plan: Plan,
     everything: Sequence[tuple[str, Done]],
-    traces: int,
+    rows: Sequence[Row],
     damaged: Sequence[tuple[str, str]],
 ) -> dict[str, object]:
     """The state after a run, not the run: the same however often it was begun again."""
@@ -104,8 +104,9 @@ def _report(
         "companions": plan.companions,
         "skipped": plan.skipped,
         "skipped_files": plan.skipped_files,
-        "traces": traces,
+        "traces": len(rows),
         "adapters": dict(sorted(Counter(log.adapter for log in plan.logs).items())),
+        "unknown_kinds": _unknown_kinds(rows),
         "refused": _pairs(everything, lambda done: done.refused),
         "failed": [
             *({"log": name, "why": why} for name, why in plan.unread),
@@ -113,6 +114,20 @@ def _report(
             *({"log": name, "why": why} for name, why in damaged),
         ],
     }
+
+
+def _unknown_kinds(rows: Iterable[Row]) -> list[dict[str, object]]:
+    """What no adapter knew: which one, how often, and in how many traces."""
+    counts: Counter[tuple[str, str]] = Counter()
+    traces: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        for kind, count in (row.unknown_kinds or {}).items():
+            counts[row.adapter, kind] += count
+            traces[row.adapter, kind] += 1
+    return [
+        {"adapter": adapter, "kind": kind, "count": count, "traces": traces[adapter, kind]}
+        for (adapter, kind), count in sorted(counts.items())
+    ]
 
 
 def _pairs(

@@ -87,6 +87,9 @@ def summary(done: Report, wish: Batch) -> str:
     if done.stale:
         lines.append(f"{counted(done.stale, 'trace')} of an earlier run not made anew: index.jsonl")
         lines.append("  says under `stale` why")
+    if done.unknown_kinds:
+        told = f"{counted(done.unknown_kinds, 'trace')} of logs with kinds of records that are not"
+        lines += [told, "  known: report.json counts them"]
     if done.unknown:
         lines.append(f"{counted(done.unknown, 'trace folder')} in the target of no log that is")
         lines.append("  known: of another ledger, or put there by hand")
@@ -119,6 +122,7 @@ def as_json(done: Report) -> str:
         "gone": done.gone,
         "stale": done.stale,
         "unknown": done.unknown,
+        "unknown_kinds": done.unknown_kinds,
         "failed": [{"log": name, "why": why} for name, why in done.failed],
     }
     return compact(told)

@@ -5,6 +5,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from forsy_retrace.trace_folder import unknown_kinds
+
 
 class Counts(Struct, frozen=True, gc=False):
     """Calls, those that failed, errors beside them, and retries; None where no log tells."""
@@ -57,8 +59,12 @@ class Row(Struct, frozen=True, gc=False, omit_defaults=True):
     """Why the trace is of an earlier run, and could not be made anew."""
     superseded_by: str | UnsetType = UNSET
     """The folder that tells the same session, at the same length or longer."""
+    unknown_kinds: dict[str, int] | UnsetType = UNSET
+    """How often the log has what the adapter does not know, by its kind."""
 
 
 def row_of(folder: str, manifest: dict[str, Any]) -> Row:
     """The row of a trace."""
-    return msgspec.convert({**manifest, "folder": folder}, Row)
+    kinds = unknown_kinds(manifest)
+    told = {"unknown_kinds": kinds} if kinds else {}
+    return msgspec.convert({**manifest, **told, "folder": folder}, Row)

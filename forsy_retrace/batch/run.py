@@ -89,6 +89,8 @@ class Report(msgspec.Struct, frozen=True):
     """Traces of an earlier run that this one could not make anew."""
     unknown: int = 0
     """Trace folders in the target of which no log is known."""
+    unknown_kinds: int = 0
+    """Traces of logs with kinds of records, or of their parts, that the adapter does not know."""
 
 
 def batch(
@@ -249,6 +251,7 @@ def _listed(
         refused=sum(len(done.refused) for _, done in everything),
         failed=(*plan.unread, *problems, *damaged.items()),
         stale=sum(row.stale is not UNSET for row in rows),
+        unknown_kinds=sum(row.unknown_kinds is not UNSET for row in rows),
         unknown=unknown if wish.shard == (1, 1) else 0,  # another part knows them
     )
 

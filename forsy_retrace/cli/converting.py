@@ -19,6 +19,7 @@ from .options import (
     PLUGIN,
     QUIET,
     SOURCE_HASH,
+    STRICT,
     conversion,
     picks,
     prompts,
@@ -73,6 +74,7 @@ def run(
     from forsy_retrace import report
     from forsy_retrace.convert import Options, Refused, convert
     from forsy_retrace.trace import counted
+    from forsy_retrace.trace_folder import unknown_kinds
     from forsy_retrace.writers import Written
     from forsy_retrace.writers.place import earlier
 
@@ -105,7 +107,7 @@ def run(
     if missed := sum(isinstance(one, Refused) and one.is_missed for one in results):
         click.echo(f"forsy-retrace: {counted(missed, 'file')} could not be read", err=True)
         sys.exit(1)
-    if strict and any(report.has_unknown(one.manifest) for one in written):
+    if strict and any(unknown_kinds(one.manifest) for one in written):
         click.echo("forsy-retrace: the log has kinds of records that are not known", err=True)
         sys.exit(1)
 
@@ -175,6 +177,7 @@ Examples:
     metavar="FILE",
     help="Where to remember what is done  [default: in the output folder]",
 )
+@STRICT
 @MAX_OUTPUT
 @SOURCE_HASH
 @MEDIA
@@ -191,6 +194,7 @@ def batch(
     limit: int | None,
     as_json: bool,
     quiet: bool,
+    strict: bool,
     plugin: Sequence[str],
     max_output_tokens: int,
     source_hash: bool,
@@ -239,5 +243,7 @@ def batch(
         click.echo(safe_json(report.as_json(done)))
     elif not quiet:
         click.echo(safe(report.summary(done, wish)))
-    if done.failed:
+    if is_strange := strict and done.unknown_kinds > 0:
+        click.echo("forsy-retrace: logs have kinds of records that are not known", err=True)
+    if done.failed or is_strange:
         sys.exit(1)

@@ -248,6 +248,11 @@ def prompts(command: Any) -> Any:
     return _under(with_prompts, PROMPTS)
 
 
+STRICT = click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit 1 where a log has kinds of records that are not known.",
+)
 CONVERSION = (
     click.argument("path", type=PATH),
     click.option(
@@ -259,11 +264,7 @@ CONVERSION = (
     ),
     AS_JSON,
     QUIET,
-    click.option(
-        "--strict",
-        is_flag=True,
-        help="Exit 1 where the log has kinds of records that are not known.",
-    ),
+    STRICT,
     MAX_OUTPUT,
     SOURCE_HASH,
     MEDIA,
