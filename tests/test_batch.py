@@ -70,6 +70,15 @@ def test_what_lies_beside_the_folders_lists_them_all(logs: Path, tmp_path: Path)
     assert all(list(row) == sorted(row) for row in (*manifests, *wholes, *steps))
     columns = {"step_index", "feedback", "trace_slug", "source_trace_id", "original_folder_name"}
     assert columns <= set(steps[0])
+    by_step = {(row["original_folder_name"], row["step_index"]): row for row in steps}
+    grounds = rows(target, "grounds.jsonl")
+    assert all(list(row) == sorted(row) for row in grounds)
+    assert {row["grade"] for row in grounds} == {"derived", "inferred"}
+    assert all((row["confidence"] is None) == (row["grade"] == "derived") for row in grounds)
+    places = [(row["original_folder_name"], row["step_index"]) for row in grounds]
+    told = [by_step[name][row["field"]] for name, row in zip(places, grounds, strict=True)]
+    assert len(told) > len(steps)
+    assert None not in told
     report = json.loads((target / "report.json").read_bytes())
     assert report["skipped"] == {
         "no JSON records in it, and no adapter knows its text; name one that"
@@ -753,7 +762,7 @@ def test_parquet_holds_the_same_rows(logs: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
     run(logs, tmp_path / "traces")
     run(logs, tmp_path / "traces", parquet=True)
-    for table in ("manifests", "traces", "steps"):
+    for table in ("manifests", "traces", "steps", "grounds"):
         told = rows(tmp_path / "traces", f"{table}.jsonl")
         held = parquet.read_table(tmp_path / "traces" / f"{table}.parquet").to_pylist()
         assert len(held) == len(told)

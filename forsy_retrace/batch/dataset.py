@@ -1,6 +1,8 @@
-"""All traces of a place as dataset files: a row a manifest, a trace, a step; JSON lines or Parquet.
+"""All traces of a place as dataset files: a row a manifest, a trace, a step, a value that a rule
+gave; JSON lines or Parquet.
 
-The columns are those of the published Forsy datasets, in alphabetical order as there.
+The columns of the first three are those of the published Forsy datasets, in alphabetical order as
+there.
 """
 
 import hashlib
@@ -85,6 +87,16 @@ TABLES: dict[str, tuple[str, ...]] = {
     "steps": tuple(
         sorted([*(RENAMED.get(one, one) for one in FIELDS), *NAMED, "source_trace_id", "trace_id"])
     ),
+    "grounds": (
+        "confidence",
+        "field",
+        "from_steps",
+        "grade",
+        "original_folder_name",
+        "rule",
+        "step_index",
+        "votes",
+    ),
 }
 """The columns that every row of a table has; in Parquet, what else a row has is one more column."""
 
@@ -98,7 +110,7 @@ def files_of(suffix: str, parquet: bool) -> list[str]:
 def write_dataset(
     place: Place, suffix: str, folders: Sequence[str], parquet: bool, progress: Progress
 ) -> list[str]:
-    """Writes `manifests`, `traces` and `steps`, one trace in memory at a time, and a card.
+    """Writes each table, one trace in memory at a time, and a card.
 
     Gives the folders that hold no whole trace: they have no rows.
     """
@@ -162,10 +174,28 @@ def _rows(place: Place, folder: str) -> Iterator[tuple[str, Json]]:
     yield "traces", _sorted({**trace, **names})
     for step in trace["steps"]:
         yield "steps", _sorted({**_step(step), **names, "trace_id": trace["trace_id"]})
+    for told in place.read(f"{folder}/evidence.jsonl").splitlines():
+        for ground in _grounds(orjson.loads(told)):
+            yield "grounds", _sorted({**ground, "original_folder_name": folder})
 
 
 def _step(step: Json) -> Json:
     return {RENAMED.get(field, field): step[field] for field in FIELDS}
+
+
+def _grounds(told: Json) -> Iterator[Json]:
+    """Why the values of a step may stand there: those that a rule gave, and no copies."""
+    for field, ground in told["fields"].items():
+        if ground["grade"] != "verbatim":
+            yield {
+                "step_index": told["step"],
+                "field": RENAMED.get(field, field),
+                "grade": ground["grade"],
+                "rule": ground["rule"],
+                "confidence": ground.get("confidence"),
+                "from_steps": ground.get("steps"),
+                "votes": ground.get("votes"),
+            }
 
 
 def _sorted(row: Json) -> Json:

@@ -24,10 +24,11 @@ KINDS = {
     "agent_confidence": "int64",
     "directive_signals": "int64",
     "goal_achieved": "bool",
+    "confidence": "float64",
 }
-"""Columns that are no text; `caused_by` is a list of step numbers. A value that is neither stands
-as JSON text."""
-STEPS = "caused_by"
+"""Columns that are no text. A value that is neither that nor step numbers stands as JSON text."""
+STEPS = ("caused_by", "from_steps")
+"""Columns that are lists of step numbers."""
 MORE = "more"
 """The column of whatever a row has beside its table's columns, as one JSON object."""
 
@@ -50,9 +51,9 @@ class Table:
         self._arrow = pyarrow = arrow()
         self._columns = columns
         self._held: list[Json] = []
-        kinds = {"int64": pyarrow.int64(), "bool": pyarrow.bool_()}
+        kinds = {"int64": pyarrow.int64(), "bool": pyarrow.bool_(), "float64": pyarrow.float64()}
         types = {name: kinds.get(KINDS.get(name, ""), pyarrow.string()) for name in columns}
-        types |= {STEPS: pyarrow.list_(pyarrow.int64())} if STEPS in columns else {}
+        types |= {name: pyarrow.list_(pyarrow.int64()) for name in STEPS if name in types}
         self._schema = pyarrow.schema([*types.items(), (MORE, pyarrow.string())])
         self._writer = pyarrow.parquet.ParquetWriter(stream, self._schema, compression="zstd")
 
@@ -83,7 +84,7 @@ class Table:
 
 
 def _cell(name: str, value: Any) -> Any:
-    if value is None or name in KINDS or name == STEPS or isinstance(value, str):
+    if value is None or name in KINDS or name in STEPS or isinstance(value, str):
         return value
     return _text(value)
 

@@ -52,7 +52,7 @@ class Batch(msgspec.Struct, frozen=True):
     dry_run: bool = False
     fail_fast: bool = False
     dataset: bool = True
-    """Writes manifests.jsonl, traces.jsonl and steps.jsonl beside the folders."""
+    """Writes the tables of `dataset` as JSON lines beside the folders."""
     parquet: bool = False
     ledger: str = ""
     """Where the ledger lies; empty: in the target, or, for an address, with the user's state."""

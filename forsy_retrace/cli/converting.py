@@ -168,7 +168,7 @@ Examples:
     "--dataset/--no-dataset",
     default=True,
     show_default=True,
-    help="Write manifests.jsonl, traces.jsonl and steps.jsonl.",
+    help="Write manifests, traces, steps and grounds as .jsonl.",
 )
 @click.option("--parquet", is_flag=True, help="The same as Parquet too (extra parquet).")
 @click.option(
