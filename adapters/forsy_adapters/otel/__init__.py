@@ -1,7 +1,7 @@
 """OpenTelemetry traces of agents: OTLP in JSON, as the collector's file exporter writes it.
 
-A document, or one a line, of `resourceSpans`; or one span a value, as the SDK for Python prints it.
-A trace for each conversation or session that the spans name, else for each OpenTelemetry trace.
+A document, or one a line, of `resourceSpans`; one span a value, as the SDK for Python prints it; or
+a trace that Langfuse exported, whose scores are not read. A trace for each conversation or session that the spans name, else for each OpenTelemetry trace.
 Spans follow one of several conventions (`names`); many programs leave the content out, and then the
 calls, times and errors alone are told.
 """
@@ -12,9 +12,10 @@ from forsy_retrace.events import Event, Origin, Skipped
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Record, Source
 
+from .forms import RESOURCES, SIGNALS, spans
 from .names import SESSION, is_clients, kind_of
 from .session import Session
-from .spans import RESOURCES, SIGNALS, Span, spans
+from .spans import Span
 from .tools import TOOLS
 
 SHOWS = Shows(

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from forsy_retrace.sdk import number, opened, strings
+from forsy_retrace.sdk import number
 
+from . import langfuse
 from .names import CUT_SHORT, FINISH, OFFERED, OFFERED_ONE_BY_ONE, USAGE
-from .spans import Leaf, Span, each, listed_in
+from .spans import Leaf, Span, each, listed_in, tree
 
 
 def usage(span: Span) -> dict[str, int]:
@@ -15,7 +16,7 @@ def usage(span: Span) -> dict[str, int]:
         leaf = span.first(names)
         if leaf and number(leaf.value):
             found[ours] = leaf.value
-    return found
+    return found or langfuse.usage(span.attributes)
 
 
 def offered(span: Span) -> list[str]:
@@ -25,13 +26,13 @@ def offered(span: Span) -> list[str]:
         for name, leaf in span.attributes.items()
         if any(name.startswith(lead) and name.endswith(end) for lead, end in OFFERED_ONE_BY_ONE)
     ]
-    held = [leaf.value for leaf in (*each(span.first(OFFERED)), *one_by_one)]
-    return [name for text in strings(held) for name in _names(text)]
+    held = (*each(span.first(OFFERED)), *one_by_one)
+    return [name for leaf in held for name in _names(leaf)]
 
 
-def _names(text: str) -> Iterator[str]:
+def _names(leaf: Leaf) -> Iterator[str]:
     """The names of tools in a definition, a list of them, or a list of names; or the one name."""
-    held = opened(text) if text[:1] in "[{" else text
+    held = tree(leaf) or leaf.value
     for one in held if isinstance(held, list) else [held]:
         match one:
             case str():

@@ -7,11 +7,12 @@ Agents SDK 2.6, for LangChain 0.1.80), OpenLLMetry 0.49 and 0.62 and the Vercel 
 
 from collections.abc import Iterator
 
-from forsy_retrace.sdk import opened, pointer, words
+from forsy_retrace.sdk import pointer, words
 
+from . import langfuse
 from .flat import flattened
 from .parts import FORMS, Part, Role, content, formed, message, result
-from .spans import Leaf, Span
+from .spans import Leaf, Span, tree
 
 SAID_BY: dict[str, Role] = {
     # Events that hold a message each, until the conventions' version 1.36.
@@ -32,7 +33,9 @@ def given(span: Span) -> list[Part]:
     for prefix in ("llm.input_messages.", "gen_ai.prompt."):
         if found := list(flattened(held, prefix, "user")):
             return found
-    return [part for one in span.happened for part in _of_event(one.name, one.attributes)]
+    if found := [part for one in span.happened for part in _of_event(one.name, one.attributes)]:
+        return found
+    return list(langfuse.given(held))
 
 
 def said(span: Span) -> list[Part]:
@@ -46,12 +49,13 @@ def said(span: Span) -> list[Part]:
         if found := list(flattened(held, prefix, "assistant")):
             return found
     choices = (one.attributes for one in span.happened if one.name == CHOICE)
-    return [
+    found = [
         part
         for choice in choices
         if "message" in choice
         for part in content(choice["message"].value, choice["message"].pointer, "assistant")
     ]
+    return found or list(langfuse.said(held))
 
 
 def instructions(leaf: Leaf) -> list[Part]:
@@ -61,7 +65,7 @@ def instructions(leaf: Leaf) -> list[Part]:
 
 def messages(leaf: Leaf, otherwise: Role) -> Iterator[Part]:
     """A list of messages in one attribute."""
-    held = opened(leaf.value) if isinstance(leaf.value, str) else None
+    held = tree(leaf)
     if not isinstance(held, list):
         yield Part("cut", None, leaf.value, leaf.pointer)
         return
@@ -80,7 +84,7 @@ def _of_vercel(held: dict[str, Leaf]) -> Iterator[Part]:
     if leaf is not None and words(leaf.value):
         yield Part("text", "assistant", *leaf)
     leaf = held.get("ai.response.toolCalls")
-    listed = opened(leaf.value) if leaf is not None and isinstance(leaf.value, str) else None
+    listed = tree(leaf) if leaf is not None else None
     for index, call in enumerate(listed if isinstance(listed, list) else ()):
         if leaf is not None and isinstance(call, dict):
             yield formed(call, leaf.pointer + pointer(index), "assistant", FORMS["tool-call"])

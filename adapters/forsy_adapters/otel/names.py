@@ -1,11 +1,12 @@
 """The attributes of each convention that instrumentations follow; the first that a span has counts.
 
 OpenTelemetry's own (`gen_ai.*`, also as Pydantic AI and Strands write it), OpenInference
-(`llm.*`, `tool.*`, `input.value`), the Vercel AI SDK (`ai.*`), Traceloop's OpenLLMetry.
+(`llm.*`, `tool.*`, `input.value`), the Vercel AI SDK (`ai.*`), Traceloop's OpenLLMetry, Langfuse's.
 """
 
 from typing import Literal
 
+from . import langfuse
 from .spans import Span
 
 Kind = Literal["model", "tool", "agent", ""]
@@ -39,6 +40,17 @@ KINDS: tuple[tuple[str, dict[str, Kind]], ...] = (
     ("openinference.span.kind", {"LLM": "model", "TOOL": "tool", "AGENT": "agent"}),
     ("traceloop.span.kind", {"tool": "tool", "agent": "agent"}),
     ("llm.request.type", {"chat": "model", "completion": "model"}),
+    (
+        langfuse.KIND,
+        {
+            "generation": "model",
+            "GENERATION": "model",
+            "tool": "tool",
+            "TOOL": "tool",
+            "agent": "agent",
+            "AGENT": "agent",
+        },
+    ),
 )
 
 SESSION = (
@@ -46,12 +58,14 @@ SESSION = (
     "session.id",
     "ai.telemetry.metadata.sessionId",
     "traceloop.association.properties.session_id",
+    langfuse.SESSION,
 )
 AGENT = (
     "gen_ai.agent.name",
     "agent.name",
     "ai.telemetry.functionId",
     "traceloop.entity.name",
+    langfuse.NAME,
 )
 MODEL = (
     "gen_ai.response.model",
@@ -59,15 +73,23 @@ MODEL = (
     "llm.model_name",
     "ai.response.model",
     "ai.model.id",
+    "langfuse.observation.model.name",
 )
-TOOL = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
-CALL = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id")
+TOOL = (
+    "gen_ai.tool.name",
+    "tool.name",
+    "ai.toolCall.name",
+    "traceloop.entity.name",
+    langfuse.NAME,
+)
+CALL = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id", langfuse.CALL)
 SENT = (
     "gen_ai.tool.call.arguments",
     "tool_arguments",  # Pydantic AI until its format 3
     "ai.toolCall.args",
     "input.value",
     "traceloop.entity.input",
+    langfuse.GIVEN,
 )
 RESULT = (
     "gen_ai.tool.call.result",
@@ -75,6 +97,7 @@ RESULT = (
     "ai.toolCall.result",
     "output.value",
     "traceloop.entity.output",
+    langfuse.SAID,
 )
 FINISH = (
     "gen_ai.response.finish_reasons",

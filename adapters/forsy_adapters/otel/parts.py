@@ -84,8 +84,11 @@ def message(value: Json, base: str, otherwise: Role) -> Iterator[Part]:
         yield result(value.get(key), where, answered)
     else:
         yield from (part._replace(of=base) for part in content(value.get(key), where, role))
-    if value.get("tool_calls"):
-        for one in calls(value, base):
+    holder, at = value, base
+    if not value.get("tool_calls") and isinstance(value.get("additional_kwargs"), dict):
+        holder, at = value["additional_kwargs"], base + "/additional_kwargs"  # LangChain's
+    if holder.get("tool_calls"):
+        for one in calls(holder, at):
             named = one.pointer.rpartition("/")[0] + "/name"
             yield Part("call", role, one.input, one.pointer, one.id, one.name, named, of=base)
 

@@ -1,4 +1,4 @@
-"""Spans and their attributes: of OTLP in JSON, in camel or snake case, or as an SDK prints each."""
+"""A span, its attributes and its events, in whatever form it was written."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -11,21 +11,15 @@ from forsy_retrace.source import Record
 
 Json = dict[str, Any]
 
-RESOURCES = ("resourceSpans", "resource_spans")
-SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
-"""The last of them before OTLP 0.19."""
-SPANS = ("spans",)
-SCOPE = ("/scope/name", "/instrumentationLibrary/name")
-SIGNALS = ("resourceLogs", "resource_logs", "resourceMetrics", "resource_metrics")
-
-# Where things stand in a span: in OTLP's two cases, and as the SDK for Python prints one.
+# Where things stand in a span: in OTLP's two cases, as the SDK for Python prints one, and as
+# Langfuse exports one.
 TRACE = ("/traceId", "/trace_id", "/context/trace_id")
-ID = ("/spanId", "/span_id", "/context/span_id")
-PARENT = ("/parentSpanId", "/parent_span_id", "/parent_id")
-BEGAN = ("/startTimeUnixNano", "/start_time_unix_nano", "/start_time")
-ENDED = ("/endTimeUnixNano", "/end_time_unix_nano", "/end_time")
-CODE = ("/status/code", "/status/status_code")
-WHY = ("/status/message", "/status/description")
+ID = ("/spanId", "/span_id", "/context/span_id", "/id")
+PARENT = ("/parentSpanId", "/parent_span_id", "/parent_id", "/parentObservationId")
+BEGAN = ("/startTimeUnixNano", "/start_time_unix_nano", "/start_time", "/startTime")
+ENDED = ("/endTimeUnixNano", "/end_time_unix_nano", "/end_time", "/endTime")
+CODE = ("/status/code", "/status/status_code", "/level")
+WHY = ("/status/message", "/status/description", "/statusMessage")
 DROPPED = ("/droppedAttributesCount", "/dropped_attributes_count")
 
 FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
@@ -42,22 +36,28 @@ EXCEPTION = "exception"
 
 
 class Leaf(NamedTuple):
-    """The value of an attribute: a text, number or truth value, or a list of leaves."""
+    """The value of an attribute: a text, number or truth value, a list of leaves, or a tree."""
 
     value: Any
     pointer: str
 
 
+def tree(leaf: Leaf) -> Any:
+    """The lists and objects that a leaf holds, as a text of JSON or as they are; else None."""
+    return opened(leaf.value) if isinstance(leaf.value, str) else leaf.value
+
+
 def each(leaf: Leaf | None) -> list[Leaf]:
     """The leaves of a list, or the one."""
-    if leaf is None:
+    if leaf is None or leaf.value == []:
         return []
-    return leaf.value if isinstance(leaf.value, list) else [leaf]
+    held = leaf.value if isinstance(leaf.value, list) else []
+    return [one for one in held if isinstance(one, Leaf)] or [leaf]
 
 
 def listed_in(leaf: Leaf) -> list[Leaf]:
     """The leaves of a list that a text holds as JSON, or the one."""
-    held = opened(leaf.value) if isinstance(leaf.value, str) and leaf.value[:1] == "[" else None
+    held = tree(leaf)
     if not isinstance(held, list):
         return [leaf]
     return [Leaf(one, leaf.pointer + pointer(index)) for index, one in enumerate(held)]
@@ -92,7 +92,7 @@ def listed(value: Any, keys: tuple[str, ...], base: str) -> Iterator[tuple[Json,
 
 
 def attributes(value: Any, base: str) -> dict[str, Leaf]:
-    """The attributes of a span, event or resource; of values in a tree none."""
+    """The attributes of a span, event or resource; of OTLP's values in a tree none."""
     held = value.get("attributes") if isinstance(value, dict) else None
     if isinstance(held, dict):
         return {key: _plain(one, base + pointer("attributes", key)) for key, one in held.items()}
@@ -128,7 +128,7 @@ def _leaf(kind: str, value: Any, where: str) -> Leaf | None:
 
 def _plain(value: Any, where: str) -> Leaf:
     """A value as the SDK has it."""
-    if isinstance(value, list):
+    if isinstance(value, list) and not any(isinstance(one, dict | list) for one in value):
         return Leaf([Leaf(one, where + pointer(i)) for i, one in enumerate(value)], where)
     return Leaf(value, where)
 
@@ -151,8 +151,18 @@ def nanos(value: Any) -> int | None:
 class Span:
     """One span of a record."""
 
-    def __init__(self, record: Record, base: str, value: Json, scope: str, service: str) -> None:
+    def __init__(
+        self,
+        record: Record,
+        base: str,
+        value: Json,
+        scope: str,
+        service: str,
+        held: dict[str, Leaf],
+    ) -> None:
         self.record, self.base, self.value = record, base, value
+        self.held = held
+        """Its own attributes."""
         self.scope, self.service = scope, service
         self.named_at, trace = place(value, TRACE)
         self.trace, self.id = words(trace), words(place(value, ID)[1])
@@ -177,7 +187,7 @@ class Span:
     @cached_property
     def attributes(self) -> dict[str, Leaf]:
         """Its own, and those that an event holds for it."""
-        found = attributes(self.value, self.base)
+        found = self.held
         for one in self.happened:
             if one.name == DETAILS:
                 found = one.attributes | found
@@ -221,21 +231,3 @@ class Span:
         """The origin of an event at a pointer of its record, at its begin or end."""
         nano = {"began": self.began, "ended": self.ended, "": None}[time]
         return Origin(self.record.here.at(path), when(nano), actor, message or None)
-
-
-def spans(record: Record) -> Iterator[Span]:
-    """The spans of a record, in its order."""
-    match record.value:
-        case {"context": {"trace_id": str(), "span_id": str()}, "attributes": dict()} as printed:
-            yield Span(record, "", printed, "", _service(printed.get("resource"), "/resource"))
-    for resource, at_resource in listed(record.value, RESOURCES, ""):
-        service = _service(resource.get("resource"), at_resource + "/resource")
-        for scope, at_scope in listed(resource, SCOPES, at_resource):
-            name = words(place(scope, SCOPE)[1])
-            for span, where in listed(scope, SPANS, at_scope):
-                yield Span(record, where, span, name, service)
-
-
-def _service(resource: Any, base: str) -> str:
-    leaf = attributes(resource, base).get("service.name")
-    return words(leaf.value) if leaf else ""

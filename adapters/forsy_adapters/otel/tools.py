@@ -90,16 +90,21 @@ def run_of(span: Span) -> Run:
 def _unwrapped(leaf: Leaf) -> Part:
     """The result, taken out of LangChain's message or of a list of one text."""
     value = leaf.value
-    inner = opened(value) if isinstance(value, str) and value[:1] in "{[" else None
+    inner = opened(value) if isinstance(value, str) and value[:1] in "{[" else value
     match inner:
         case {"type": "tool", "data": {"content": content, **rest}}:
             base = leaf.pointer + "/data"
-            word, call = words(rest.get("status")), words(rest.get("tool_call_id"))
-            told = status(word, base + "/status")
-            return Part("result", "tool", content, base + "/content", call, verdict=told)
+        case {"type": "tool", "content": content, **rest}:
+            base = leaf.pointer
         case [{"text": str(text)}]:
             return Part("result", "tool", text, leaf.pointer + "/0/text")
-    return Part("result", "tool", value, leaf.pointer)
+        case _:
+            return Part("result", "tool", value, leaf.pointer)
+    call, told = (
+        words(rest.get("tool_call_id")),
+        status(words(rest.get("status")), base + "/status"),
+    )
+    return Part("result", "tool", content, base + "/content", call, verdict=told)
 
 
 def is_quoted(output: Part | None) -> bool:
