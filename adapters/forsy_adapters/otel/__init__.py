@@ -1,9 +1,9 @@
 """OpenTelemetry traces of agents: OTLP in JSON, as the collector's file exporter writes it.
 
 A document, or one a line, of `resourceSpans`; one span a value, as the SDK for Python prints it; or
-a trace that Langfuse exported, whose scores are not read. A trace for each conversation or session that the spans name, else for each OpenTelemetry trace.
-Spans follow one of several conventions (`names`); many programs leave the content out, and then the
-calls, times and errors alone are told.
+a trace that Langfuse exported, whose scores are not read. A trace for each conversation or session
+that the spans name, else for each OpenTelemetry trace. Spans follow one of several conventions
+(`names`); many programs leave the content out, and then the calls, times and errors alone are told.
 """
 
 from collections.abc import Iterator
