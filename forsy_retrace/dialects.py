@@ -227,6 +227,39 @@ def text_of_bytes(value: Any) -> str | None:
         return None
 
 
+ANY_VALUES = {
+    form: kind
+    for kind in ("string", "bool", "int", "double", "array", "kvlist", "bytes")
+    for form in (f"{kind}Value", f"{kind}_value")
+}
+"""How OTLP in JSON names the type of a value, in its own case or protobuf's."""
+
+
+def any_value(value: Any) -> Any:
+    """What OTLP's `AnyValue` holds, which names the type of each value; of bytes None."""
+    match value:
+        case dict() if len(value) == 1:
+            form, held = next(iter(value.items()))
+        case _:
+            return None
+    match ANY_VALUES.get(form), held:
+        case "array", {"values": list(values)}:
+            return [any_value(one) for one in values]
+        case "kvlist", {"values": list(values)}:
+            found: dict[str, Any] = {}
+            for one in values:
+                if isinstance(one, dict) and isinstance(one.get("key"), str):
+                    found.setdefault(one["key"], any_value(one.get("value")))
+            return found
+        case "int", str() if held.lstrip("-").isdecimal() and len(held) < 21:
+            return int(held)
+        case "string", str():
+            return held
+        case "bool" | "int" | "double", bool() | int() | float():
+            return held
+    return None
+
+
 def arguments(value: Any) -> Any:
     """A call's arguments: the object that a text of JSON holds, else the text as it was sent."""
     match value:

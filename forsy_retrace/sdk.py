@@ -88,6 +88,11 @@ def pointer(*parts: str | int) -> str:
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
 
 
+def unescaped(part: str) -> str:
+    """A name as it was before it became a part of a JSON pointer."""
+    return part.replace("~1", "/").replace("~0", "~")
+
+
 def resolve(value: Any, path: str) -> Any:
     """What a JSON pointer names; raises LookupError where it names nothing, or is none.
 
@@ -98,7 +103,7 @@ def resolve(value: Any, path: str) -> Any:
     if first:
         raise LookupError(path)
     for part in parts:
-        key = part.replace("~1", "/").replace("~0", "~")
+        key = unescaped(part)
         if isinstance(value, str):
             value = opened(value)
         match value:

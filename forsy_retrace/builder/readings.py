@@ -3,14 +3,35 @@
 `verify` reads the named bytes again, as their form says, and the text must stand in what they show.
 """
 
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from forsy_retrace.dialects import text_of_bytes
+from forsy_retrace.dialects import any_value, text_of_bytes
 from forsy_retrace.evidence import Evidence, Grade, Ground
 from forsy_retrace.patterns import later
 from forsy_retrace.sdk import parsed
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _pressed(value: Any) -> Any:
+    return "".join(KEY.findall(value)) if isinstance(value, str) else value
+
+
+KEY = later(r"\bChar\('(?:\\(?=[\\']))?(.)'\)")
+"""A key that was pressed, as crossterm prints it."""
+
+
+def _unquoted(value: Any) -> Any:
+    return parsed(value) if isinstance(value, str) else None
+
+
+def _without_sources(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: held for key, held in value.items() if key != "sources"}
 
 
 class Reading(NamedTuple):
@@ -21,26 +42,8 @@ class Reading(NamedTuple):
     confidence: float | None = None
     within: bool = True
     """The text is a part of what its places show, not all of it."""
-    without: str = ""
-    """The key of an object that does not belong to what is read."""
-    part: re.Pattern[str] | None = None
-    """Where in a text stands what is read of it."""
-    is_bytes: bool = False
-    """The value is bytes, as numbers or in base64."""
-    is_json: bool = False
-    """The value is the JSON of a text."""
-
-    def of(self, value: Any) -> Any:
-        """What is read of the value at a place."""
-        if self.is_bytes:
-            return text_of_bytes(value)
-        if self.is_json:
-            return parsed(value) if isinstance(value, str) else None
-        if self.part is not None and isinstance(value, str):
-            return "".join(self.part.findall(value))
-        if not (self.without and isinstance(value, dict)):
-            return value
-        return {key: held for key, held in value.items() if key != self.without}
+    of: Callable[[Any], Any] = _as_it_is
+    """What is read of the value at a place."""
 
     def ground(self, *places: Evidence) -> Ground:
         """Why a text that was read so may stand in the trace."""
@@ -82,25 +85,31 @@ ROWS = (
         "The keys that were pressed up to Enter, without those that were taken back, where a turn begins behind them.",
         0.9,
         within=False,
-        part=later(r"\bChar\('(?:\\(?=[\\']))?(.)'\)"),
+        of=_pressed,
     ),
     Reading(
         "bytes-streamed",
         "All that a command printed, as its client told it piece by piece, where the record of its end is cut.",
         within=False,
-        is_bytes=True,
+        of=text_of_bytes,
     ),
     Reading(
         "text-in-json",
         "A text that its client keeps as JSON, with quotes around it.",
         within=False,
-        is_json=True,
+        of=_unquoted,
     ),
     Reading(
         "without-sources",
         "What a search of the API was asked for, without the pages found, which stand in one object with it.",
         within=False,
-        without="sources",
+        of=_without_sources,
+    ),
+    Reading(
+        "values-in-a-tree",
+        "A value that OpenTelemetry keeps as a tree, which names the type of each value in it.",
+        within=False,
+        of=any_value,
     ),
     Reading(
         "without-a-mark",

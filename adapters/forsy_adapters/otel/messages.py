@@ -6,6 +6,7 @@ Agents SDK 2.6, for LangChain 0.1.80), OpenLLMetry 0.49 and 0.62 and the Vercel 
 """
 
 from collections.abc import Iterator
+from typing import Literal
 
 from forsy_retrace.sdk import pointer, words
 
@@ -22,10 +23,29 @@ SAID_BY: dict[str, Role] = {
     "gen_ai.tool.message": "tool",
 }
 CHOICE = "gen_ai.choice"
+INSTRUCTIONS = "gen_ai.system_instructions"
 
 
 def given(span: Span) -> list[Part]:
     """All that a model was given, the history too."""
+    return [placed(part, span) for part in _given(span)]
+
+
+def said(span: Span) -> list[Part]:
+    """What a model answered."""
+    return [placed(part, span) for part in _said(span)]
+
+
+def placed(part: Part, span: Span) -> Part:
+    """A part with pointers into what its span has, which may name the type of each value."""
+    if not span.has_trees:
+        return part
+    verdict = part.verdict._replace(basis=span.real(part.verdict.basis))
+    named = part.named and span.real(part.named)
+    return part._replace(pointer=span.real(part.pointer), named=named, verdict=verdict)
+
+
+def _given(span: Span) -> list[Part]:
     held = span.attributes
     for name in ("gen_ai.input.messages", "ai.prompt.messages", "pydantic_ai.all_messages"):
         if name in held:
@@ -38,8 +58,7 @@ def given(span: Span) -> list[Part]:
     return list(langfuse.given(held))
 
 
-def said(span: Span) -> list[Part]:
-    """What a model answered."""
+def _said(span: Span) -> list[Part]:
     held = span.attributes
     if "gen_ai.output.messages" in held:
         return list(messages(held["gen_ai.output.messages"], "assistant"))
@@ -58,9 +77,11 @@ def said(span: Span) -> list[Part]:
     return found or list(langfuse.said(held))
 
 
-def instructions(leaf: Leaf) -> list[Part]:
+def instructions(span: Span) -> list[Part]:
     """The parts of `gen_ai.system_instructions`."""
-    return list(content(leaf.value, leaf.pointer, "system"))
+    leaf = span.attributes.get(INSTRUCTIONS)
+    parts = content(leaf.value, leaf.pointer, "system") if leaf else ()
+    return [placed(part, span) for part in parts]
 
 
 def messages(leaf: Leaf, otherwise: Role) -> Iterator[Part]:
@@ -79,10 +100,11 @@ def _of_vercel(held: dict[str, Leaf]) -> Iterator[Part]:
     for name, kind in (("ai.response.reasoning", "thinking"), ("ai.response.text", "text")):
         leaf = held.get(name)
         if leaf is not None and words(leaf.value):
-            yield Part("thinking" if kind == "thinking" else "text", "assistant", *leaf)
+            told: Literal["thinking", "text"] = "thinking" if kind == "thinking" else "text"
+            yield Part(told, "assistant", leaf.value, leaf.pointer)
     leaf = held.get("ai.response.object")
     if leaf is not None and words(leaf.value):
-        yield Part("text", "assistant", *leaf)
+        yield Part("text", "assistant", leaf.value, leaf.pointer)
     leaf = held.get("ai.response.toolCalls")
     listed = tree(leaf) if leaf is not None else None
     for index, call in enumerate(listed if isinstance(listed, list) else ()):

@@ -107,7 +107,6 @@ FINISH = (
 )
 CUT_SHORT = ("length", "max_tokens", "content_filter", "content-filter")
 """Reasons to stop that are not the model's own."""
-INSTRUCTIONS = "gen_ai.system_instructions"
 OFFERED = ("gen_ai.tool.definitions", "gen_ai.agent.tools", "ai.prompt.tools")
 OFFERED_ONE_BY_ONE = (
     ("llm.tools.", ".tool.json_schema"),

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import Media, arguments, calls, media
 from forsy_retrace.events import Outcome
-from forsy_retrace.sdk import base64_size, compact, opened, pointer, words
+from forsy_retrace.sdk import base64_size, compact, number, opened, pointer, words
 
 Json = dict[str, Any]
 Role = Literal["system", "user", "assistant", "tool"]
@@ -71,6 +71,7 @@ BLOCKS: dict[str, Form] = {
     "toolUse": Form("call", ("input",), ("toolUseId",), ("name",)),
     "toolResult": Form("result", ("content",), ("toolUseId",)),
 }
+CODES = ("exit_code", "exitCode", "returncode")
 WORDS_OF_ERRORS = ("error-text", "error-json")
 """Types of the Vercel AI SDK's outputs of tools that failed."""
 
@@ -159,7 +160,23 @@ def result(value: Any, where: str, ident: str, part: Any = None, base: str = "")
             value, where = inner, where + "/value"
         case [{"text": str(text)}]:
             value, where = text, where + "/0/text"
+    if verdict.outcome == "unknown":
+        verdict = told_by(value, where)
     return Part("result", "tool", value, where, ident, verdict=verdict)
+
+
+def told_by(value: Any, where: str) -> Verdict:
+    """What an answer in JSON says of itself: a flag for an error, an exit code."""
+    held = opened(value) if isinstance(value, str) and value.lstrip()[:1] == "{" else value
+    match held:
+        case {"isError": bool(flag)}:
+            return Verdict("failed" if flag else "ok", "error-flag", where + "/isError")
+        case dict():
+            for key in CODES:
+                if (code := number(held.get(key))) is not None:
+                    at = where + pointer(key)
+                    return Verdict("failed" if code else "ok", "exit-code", at, code)
+    return Verdict()
 
 
 def status(word: str, where: str) -> Verdict:

@@ -29,15 +29,14 @@ from forsy_retrace.sdk import words
 from .about import cut_short, offered, usage
 from .messages import given, instructions, said
 from .mind import Mind, key_of, waiting_for
-from .names import HARNESSES, INSTRUCTIONS, MODEL, RESULT, is_clients
+from .names import HARNESSES, MODEL, RESULT, is_clients
 from .parts import Part
 from .spans import Span
-from .tools import Run, is_quoted, of_tool, output_text, result_verdict, run_of
+from .tools import Run, is_quoted, of_tool, output_text, run_of
 from .tree import MAIN, Node, Tree
 
 SILENT = "What was said, asked and shown is not told: no attribute that is read holds any of it."
 DROPPED = "The program that sent the spans dropped attributes of some, and what they told."
-TREES = "Attributes that hold a tree of values, and no text or list, are not read."
 READING = "text-in-json"
 
 
@@ -46,14 +45,7 @@ class Session:
 
     def __init__(self, ident: str, at: Origin, spans: list[Span]) -> None:
         self.ident, self.start = ident, at
-        self.limits = [
-            limit
-            for limit, holds in (
-                (DROPPED, any(span.is_cut for span in spans)),
-                (TREES, any(span.has_trees for span in spans)),
-            )
-            if holds
-        ]
+        self.limits = [DROPPED] if any(span.is_cut for span in spans) else []
         self.tree = Tree(spans)
         self.calls = Calls()
         self.minds: dict[str, Mind] = {}
@@ -115,9 +107,8 @@ class Session:
         if actor == MAIN and (names := offered(span)):
             here = span.at(span.base + "/attributes", "system", "began")
             yield from self._set(here, "tools", names)
-        if leaf := span.attributes.get(INSTRUCTIONS):
-            for part in instructions(leaf)[:1]:
-                yield from self._prompt(part, span.at(part.pointer, actor, "began"))
+        for part in instructions(span)[:1]:
+            yield from self._prompt(part, span.at(part.pointer, actor, "began"))
         mind = self._mind(actor)
         parts = given(span)
         last = max((i for i, part in enumerate(parts) if part.role == "assistant"), default=-1)
@@ -327,7 +318,7 @@ class Session:
         call = self._open(part.id)
         if not call or self._answer(call) is None:
             return  # the span of the tool told it
-        verdict = of_tool(result_verdict(part), self.tools.get(call, ""))
+        verdict = of_tool(part.verdict, self.tools.get(call, ""))
         if ended := mind.held.pop(call, None):
             node, run = ended
             done = node.span.at(node.span.base, here.actor, "ended")

@@ -5,8 +5,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from forsy_retrace.dialects import ANY_VALUES, any_value
 from forsy_retrace.events import Origin
-from forsy_retrace.sdk import number, opened, pointer, resolve, when, words
+from forsy_retrace.sdk import number, opened, pointer, resolve, unescaped, when, words
 from forsy_retrace.source import Record
 
 Json = dict[str, Any]
@@ -23,16 +24,11 @@ WHY = ("/status/message", "/status/description", "/statusMessage")
 DROPPED = ("/droppedAttributesCount", "/dropped_attributes_count")
 
 FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
-VALUES = {
-    form: key
-    for key in ("string", "bool", "int", "double", "array", "kvlist", "bytes")
-    for form in (f"{key}Value", f"{key}_value")
-}
-"""How the type of an attribute's value is named."""
-TREES = ("kvlist", "bytes")
 DETAILS = "gen_ai.client.inference.operation.details"
 """The event that holds attributes of its span, where those are too long for one."""
 EXCEPTION = "exception"
+IN_A_TREE = "values-in-a-tree"
+"""How a value is read that is no text but a tree, which names the type of each value."""
 
 
 class Leaf(NamedTuple):
@@ -40,6 +36,8 @@ class Leaf(NamedTuple):
 
     value: Any
     pointer: str
+    typed: Any = None
+    """The tree as OTLP has it, where each value is named by its type."""
 
 
 def tree(leaf: Leaf) -> Any:
@@ -92,7 +90,7 @@ def listed(value: Any, keys: tuple[str, ...], base: str) -> Iterator[tuple[Json,
 
 
 def attributes(value: Any, base: str) -> dict[str, Leaf]:
-    """The attributes of a span, event or resource; of OTLP's values in a tree none."""
+    """The attributes of a span, event or resource."""
     held = value.get("attributes") if isinstance(value, dict) else None
     if isinstance(held, dict):
         return {key: _plain(one, base + pointer("attributes", key)) for key, one in held.items()}
@@ -100,35 +98,54 @@ def attributes(value: Any, base: str) -> dict[str, Leaf]:
     for one, where in listed(value, ("attributes",), base):
         match one:
             case {"key": str(key), "value": dict(inner)} if len(inner) == 1:
-                form = next(iter(inner))
-                leaf = _leaf(VALUES.get(form, ""), inner[form], f"{where}/value/{form}")
+                leaf = _leaf(inner, where + "/value")
                 if leaf is not None:
                     found.setdefault(key, leaf)
     return found
 
 
-def _leaf(kind: str, value: Any, where: str) -> Leaf | None:
-    match kind, value:
-        case "string", str():
-            return Leaf(value, where)
-        case "int", str() | int() if (figure := whole(value)) is not None:
-            return Leaf(figure, where)
-        case "bool" | "double", bool() | int() | float():
-            return Leaf(value, where)
-        case "array", {"values": list(values)}:
-            found = []
-            for index, one in enumerate(values):
-                form = next(iter(one), "") if isinstance(one, dict) else ""
-                if form and VALUES.get(form) != "array":
-                    below = where + pointer("values", index, form)
-                    found.append(_leaf(VALUES.get(form, ""), one[form], below))
-            return Leaf([leaf for leaf in found if leaf is not None], where)
-    return None
+def _leaf(typed: Json, where: str) -> Leaf | None:
+    """The value of an attribute in OTLP; None where it is bytes, or no value."""
+    value, form = any_value(typed), next(iter(typed))
+    if isinstance(value, dict) or (isinstance(value, list) and any(map(_is_tree, value))):
+        return Leaf(value, where, typed)
+    below = where + pointer(form)
+    if isinstance(value, list):
+        values = typed[form]["values"]
+        places = (below + pointer("values", i, *one) for i, one in enumerate(values))
+        leaves = (Leaf(one, place) for one, place in zip(value, places, strict=True))
+        return Leaf([leaf for leaf in leaves if leaf.value is not None], below)
+    return None if value is None else Leaf(value, below)
+
+
+def _is_tree(value: Any) -> bool:
+    return isinstance(value, dict | list)
+
+
+def within(typed: Any, path: str) -> str:
+    """The pointer below a tree as OTLP has it that leads where another does below the plain one."""
+    found, keys = "", path.split("/")[1:]
+    while isinstance(typed, dict) and len(typed) == 1:
+        form, held = next(iter(typed.items()))
+        values = held.get("values") if isinstance(held, dict) else None
+        if not isinstance(values, list):
+            return "/".join((found + pointer(form), *keys))
+        if not keys:
+            return found
+        key = unescaped(keys.pop(0))
+        if ANY_VALUES.get(form) == "kvlist":
+            index = [isinstance(one, dict) and one.get("key") for one in values].index(key)
+            typed = values[index].get("value")
+            found += pointer(form, "values", index, "value")
+        else:
+            typed = values[int(key)]
+            found += pointer(form, "values", key)
+    return found
 
 
 def _plain(value: Any, where: str) -> Leaf:
     """A value as the SDK has it."""
-    if isinstance(value, list) and not any(isinstance(one, dict | list) for one in value):
+    if isinstance(value, list) and not any(map(_is_tree, value)):
         return Leaf([Leaf(one, where + pointer(i)) for i, one in enumerate(value)], where)
     return Leaf(value, where)
 
@@ -193,12 +210,31 @@ class Span:
                 found = one.attributes | found
         return found
 
+    @cached_property
+    def _trees(self) -> dict[str, Any]:
+        """The attributes that are trees, as OTLP has them."""
+        held = [self.attributes, *(one.attributes for one in self.happened)]
+        leaves = (leaf for one in held for leaf in one.values())
+        return {leaf.pointer: leaf.typed for leaf in leaves if leaf.typed is not None}
+
     @property
     def has_trees(self) -> bool:
-        """Whether an attribute is no single value, nor a list of them."""
-        held = [one.get("value") for one, _ in listed(self.value, ("attributes",), "")]
-        forms = (form for one in held if isinstance(one, dict) for form in one)
-        return any(VALUES.get(form) in TREES for form in forms)
+        """Whether an attribute is a tree, in which each value is named by its type."""
+        return bool(self._trees)
+
+    def real(self, path: str) -> str:
+        """Where that stands to which a pointer leads through values, not through their types."""
+        for base, typed in self._trees.items():
+            if path == base or path.startswith(base + "/"):
+                return base + within(typed, path.removeprefix(base))
+        return path
+
+    def _is_typed(self, path: str) -> bool:
+        """Whether a tree stands at a pointer, in which each value is named by its type."""
+        if not any(path.startswith(base) for base in self._trees):
+            return False
+        held = resolve(self.record.value, path)
+        return isinstance(held, dict) and len(held) == 1 and next(iter(held)) in ANY_VALUES
 
     def first(self, names: tuple[str, ...]) -> Leaf | None:
         """The first of several attributes that it has."""
@@ -230,4 +266,6 @@ class Span:
     ) -> Origin:
         """The origin of an event at a pointer of its record, at its begin or end."""
         nano = {"began": self.began, "ended": self.ended, "": None}[time]
-        return Origin(self.record.here.at(path), when(nano), actor, message or None)
+        reading = IN_A_TREE if self._is_typed(path) else ""
+        here = self.record.here.at(path)
+        return Origin(here, when(nano), actor, message or None, reading=reading)

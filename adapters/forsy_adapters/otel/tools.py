@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import arguments, content_text
-from forsy_retrace.sdk import Known, number, opened, words
+from forsy_retrace.sdk import Known, opened, words
 
-from .messages import CHOICE, given, said
+from .messages import CHOICE, given, placed, said
 from .names import CALL, RESULT, SENT, TOOL
-from .parts import Part, status
+from .parts import Part, status, told_by
 from .spans import Leaf, Span
 
 TOOLS: dict[str, Known] = {
@@ -40,7 +40,6 @@ TOOLS: dict[str, Known] = {
 }
 SHELLS = ("bash", "PowerShell", "python")
 """Tools that return what a command printed, whether it worked or not."""
-CODES = ("exit_code", "exitCode", "returncode")
 WORD = "gen_ai.tool.status"
 """The word of Strands Agents on how a call ended."""
 
@@ -75,15 +74,16 @@ def run_of(span: Span) -> Run:
     if output is not None and not call:
         call = output.id
     told = span.error() if span.failed else None
+    ended = verdict(span, output, span.text(TOOL))
     return Run(
         span.text(TOOL),
         name.pointer if name else None,
         call,
         None if sent is None or sent.value is None else arguments(sent.value),
         sent.pointer if sent else span.base,
-        output,
+        placed(output, span) if back and output else output,
         Part("result", "tool", told.value, told.pointer) if told else None,
-        verdict(span, output, span.text(TOOL)),
+        ended._replace(basis=span.real(ended.basis)) if back else ended,
     )
 
 
@@ -99,11 +99,10 @@ def _unwrapped(leaf: Leaf) -> Part:
         case [{"text": str(text)}]:
             return Part("result", "tool", text, leaf.pointer + "/0/text")
         case _:
-            return Part("result", "tool", value, leaf.pointer)
-    call, told = (
-        words(rest.get("tool_call_id")),
-        status(words(rest.get("status")), base + "/status"),
-    )
+            told = told_by(value, leaf.pointer)
+            return Part("result", "tool", value, leaf.pointer, verdict=told)
+    call, word = words(rest.get("tool_call_id")), words(rest.get("status"))
+    told = status(word, base + "/status")
     return Part("result", "tool", content, base + "/content", call, verdict=told)
 
 
@@ -117,7 +116,7 @@ def verdict(span: Span, output: Part | None, tool: str) -> Verdict:
     """An error of the span; else what the result says; else that the span ended without one."""
     if span.failed:
         return Verdict("failed", "error-code", span.base + span.code_at)
-    found = result_verdict(output) if output else Verdict()
+    found = output.verdict if output else Verdict()
     word = span.attributes.get(WORD)
     if found.outcome == "unknown" and word is not None:
         found = status(words(word.value), word.pointer)
@@ -130,23 +129,6 @@ def of_tool(found: Verdict, tool: str) -> Verdict:
     """The verdict, but of a tool that runs commands the bare word that it returned."""
     returned_only = found.outcome == "ok" and found.exit_code is None
     return Verdict() if returned_only and TOOLS.get(tool, tool) in SHELLS else found
-
-
-def result_verdict(output: Part) -> Verdict:
-    """What a result says of itself: a flag of its form, or the fields of an answer in JSON."""
-    if output.verdict.outcome != "unknown":
-        return output.verdict
-    value = output.value
-    held = opened(value) if isinstance(value, str) and value.lstrip()[:1] == "{" else value
-    match held:
-        case {"isError": bool(flag)}:
-            return Verdict("failed" if flag else "ok", "error-flag", output.pointer + "/isError")
-        case dict():
-            for key in CODES:
-                if (code := number(held.get(key))) is not None:
-                    where = f"{output.pointer}/{key}"
-                    return Verdict("failed" if code else "ok", "exit-code", where, code)
-    return Verdict()
 
 
 def output_text(output: Part | None) -> str | None:
