@@ -33,7 +33,8 @@ queue, or came from another thread."""
 
 
 def tells_each_thing_once_and_in_order(adapter: Adapter | str, case: Case) -> None:
-    """No place of a record gives the same words or call twice, and no log is read backwards.
+    """No place of a record gives the same words or call twice, unless other records date them
+    apart, and no log is read backwards.
 
     What a companion tells stands where it happened, and not behind the whole of the log.
     """
@@ -45,7 +46,8 @@ def tells_each_thing_once_and_in_order(adapter: Adapter | str, case: Case) -> No
         if not isinstance(event, Message | Thinking | ToolCall | ToolResult):
             continue
         what = event.text if isinstance(event, Message | Thinking) else event.call
-        one = (type(event), here, event.origin.pieces, what)
+        dated = (event.origin.dated, event.origin.clock)
+        one = (type(event), here, event.origin.pieces, what, dated)
         if one in seen:
             raise BrokenLaw(f"line {here.line} is told twice, from one place of it.")
         seen.add(one)

@@ -45,6 +45,10 @@ UNFINISHED = frozenset(
 """Words under `status`, in the logs of the bundled adapters."""
 
 
+IN_UTC = "_utc"
+"""How a name ends that says what zone the times under it are in."""
+
+
 def _is_time(value: Any, record: Any) -> bool:
     return isinstance(value, str) and value in _times(_Whole(record))
 
@@ -87,6 +91,7 @@ def _times(whole: _Whole) -> frozenset[str | None]:
         one = held.pop()
         if isinstance(one, dict):
             held.extend(one.values())
+            found.update(when(f"{one[key]}Z") for key in one if str(key).endswith(IN_UTC))
         elif isinstance(one, list):
             held.extend(one)
         elif isinstance(one, str) and isinstance(inner := opened(one), (dict, list, int)):
