@@ -267,11 +267,16 @@ def subagent(kind: str, number: int) -> str:
     return f"subagent:{UNNAMED.sub('-', named)}_{number}"
 
 
+SPELLED = "AEFHILMNORSX"
+"""Letters whose names begin with a vowel."""
+
+
 def a_log_of(form: str, harness: str = "") -> str:
     """`a Codex log`, or `an OpenClaw log (form: Pi)` where the log names another harness."""
     is_other = harness != form and SAFE.fullmatch(harness) is not None
     name = harness if is_other else form
-    said = f"{'an' if name[:1] in 'AEIOaeio' else 'a'} {name} log"
+    vowels = SPELLED if name.isupper() else "AEIOaeio"
+    said = f"{'an' if name[:1] in vowels else 'a'} {name} log"
     return f"{said} (form: {form})" if is_other else said
 
 

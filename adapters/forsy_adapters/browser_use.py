@@ -39,9 +39,9 @@ SHOWS = Shows(
     harness="browser-use",
     stores=("what `agent.save_history()` writes, mostly `AgentHistory.json`",),
     cannot=(
-        "the model, its system prompt and the tools on offer",
+        "the model, its system prompt or the tools on offer",
         "when each action of a step began and ended",
-        "the pages as the agent saw them, and screenshots",
+        "the pages as the agent saw them, or screenshots",
         "whether a person or a program gave the task",
     ),
     marks_people=False,

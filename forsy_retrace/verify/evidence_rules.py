@@ -91,7 +91,8 @@ def _times(whole: _Whole) -> frozenset[str | None]:
         one = held.pop()
         if isinstance(one, dict):
             held.extend(one.values())
-            found.update(when(f"{one[key]}Z") for key in one if str(key).endswith(IN_UTC))
+            named = (one[key] for key in one if str(key).endswith(IN_UTC))
+            found.update(when(f"{text}Z") for text in named if isinstance(text, str))
         elif isinstance(one, list):
             held.extend(one)
         elif isinstance(one, str) and isinstance(inner := opened(one), (dict, list, int)):

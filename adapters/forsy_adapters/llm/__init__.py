@@ -30,10 +30,9 @@ SHOWS = Shows(
     stores=("~/.config/io.datasette.llm/logs.db", "what `llm logs --json` prints"),
     cannot=(
         "whether a prompt was typed, or came of a template, a program or standard input",
-        "requests that failed or were interrupted, and chains of calls that met their limit",
+        "requests that failed or were interrupted, or chains of calls that met their limit",
         "whether a call did what it was for whose tool raised nothing",
-        "where its tools ran, and the bytes of attachments",
-        "in what is printed without `--expand`, where long fragments end and the words begin",
+        "where its tools ran, or the bytes of attachments",
     ),
     marks_people=False,
 )

@@ -12,6 +12,8 @@ from .teller import Response, Result, Teller, shown_by
 OURS = {"id", "model", "prompt", "response", "conversation_id", "datetime_utc", "duration_ms"}
 LAST = "`llm logs` prints only the last responses, unless asked for more: earlier ones may lack."
 
+CUT = "Without `--expand`, long fragments are printed cut: words behind one are told with it."
+
 
 def is_printed(value: Any) -> bool:
     """A response."""
@@ -35,7 +37,7 @@ def printed(source: Source) -> Iterator[Event]:
 def _session(name: str, nodes: list[Node]) -> Iterator[Event]:
     key = "conversation_id" if nodes[0].word("conversation_id") else "id"
     start = Origin(nodes[0].at(key), None, "system")
-    yield SessionStart(start, name, limits=(LAST,))
+    yield SessionStart(start, name, limits=(LAST, CUT))
     teller = Teller()
     for node in nodes:
         yield from teller.response(_response(node))
