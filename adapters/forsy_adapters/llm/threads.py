@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from forsy_retrace.events import Event, Fact, Message, Origin, Skipped, Thinking
-from forsy_retrace.sdk import parsed, words
+from forsy_retrace.sdk import named, parsed, words
 from forsy_retrace.source import Evidence
 
 from .rows import Rows
@@ -244,7 +244,9 @@ class Thread:
 
     def _unknown(self, part: Part, clock: Clock) -> Event:
         here = clock.asked(part.row.here, "system")
-        return Skipped(here, "an empty text" if part.kind == "text" else "unknown part")
+        return Skipped(
+            here, "an empty text" if part.kind == "text" else f"unknown part{named(part.kind)}"
+        )
 
 
 def _opening(pieces: Sequence[Piece], count: int) -> tuple[list[Node], Sequence[Piece]]:
