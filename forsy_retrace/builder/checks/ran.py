@@ -56,7 +56,7 @@ def tells_nothing(kind: str, step: Step, run: Command) -> bool:
 
 def has_passed(kind: str, step: Step, run: Command, verdict: Verdict | None) -> bool | None:
     """Whether a check of this kind passed; None where neither status nor output tells."""
-    if never_began(step, run):
+    if never_began(step, run) or (verdict is not None and verdict.rule == REFUSED):
         return None
     if kind == "ci" and step.success is False and verdict is None:
         return None  # some had not ended yet, or the wait for them did
@@ -73,6 +73,8 @@ def has_passed(kind: str, step: Step, run: Command, verdict: Verdict | None) -> 
     return True if found_nothing(step, run) else None
 
 
+REFUSED = "git-refused"
+"""The row of what Git refused behind a check, or before one that never came."""
 CONCLUSION = later(r'\s*\[?\{[^{}]*"conclusion": ?"(\w+)"[^{}]*\}\]?\s*')
 """One run of CI as `gh run list` lists it alone, and how it ended."""
 

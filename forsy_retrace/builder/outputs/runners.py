@@ -97,6 +97,13 @@ RUNNERS: tuple[Row, ...] = (
         0.97,
     ),
     Row(
+        "forge-summary",
+        ("Suite result",),
+        _words(r"^Suite result: FAILED\."),
+        _words(r"^Suite result: ok\."),
+        0.97,
+    ),
+    Row(
         "maven-summary",
         ("BUILD ",),
         _words(r"^\[INFO\] BUILD FAILURE|^\[ERROR\] .*BUILD FAILURE"),
@@ -362,9 +369,11 @@ RUNNERS: tuple[Row, ...] = (
     ),
     Row(
         "git-refused",
-        ("failed to push", "Automatic merge failed"),
+        ("failed to push", "Automatic merge failed", "ould not ", "unresolved conflict"),
         _words(
-            r"^(?:error: failed to push some refs to|Automatic merge failed;).*(?:\nhint:.*)*\Z"
+            r"^(?:error: failed to push some refs to|Automatic merge failed;"
+            r"|(?:error: c|C)ould not (?:apply|revert) [0-9a-f]{7,40}\.\.\. "
+            r"|fatal: Exiting because of an unresolved conflict\.).*(?:\n(?:hint:|U\t).*)*\Z"
         ),
         None,
         0.9,
