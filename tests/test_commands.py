@@ -338,11 +338,38 @@ def test_what_is_told_of_is_not_shown() -> None:
 
 def test_every_simple_command_of_a_line_is_listed_in_order() -> None:
     seen = classify(
-        "a=$(git rev-parse HEAD); for f in x y; do sudo wc $f; done | sort && (ls; pwd)"
+        "a=$(git rev-parse HEAD); for f in *.py; do sudo wc $f; done | sort && (ls; pwd)"
     )
     assert [done.name for done in seen.simples] == [
         "git rev-parse", "", "wc", "sort", "ls", "pwd",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("for t in lint test; do npm run $t; done", ["npm run lint", "npm run test"]),
+        ('for f in a "b c"; do wc "${f}" > $f.log; done', ["wc a", "wc b c"]),
+        ("for f in a b; do for g in c d; do w $f$g; done; done", ["w ac", "w ad", "w bc", "w bd"]),
+        ("for f in *.py; do wc $f; done", ["wc $f"]),
+        ("for f in $(cat); do wc $f; done", ["cat", "wc $f"]),
+        ("for i in 1 2 3; do make test; done", ["make test"]),
+        ("for f in a b; do wc $files; done", ["wc $files"]),
+        ("for f in a b; do f=$f.py; wc $f; done", ["", "wc $f"]),
+    ],
+)  # fmt: skip
+def test_a_loop_over_few_words_is_its_rounds(line: str, words: list[str]) -> None:
+    assert [" ".join(one.words) for one in classify(line).simples] == words
+
+
+def test_a_move_in_a_loop_goes_to_several_folders() -> None:
+    seen = classify("for d in app web; do (cd $d && npm test); done")
+    assert (seen.cwd, seen.check, seen.masked) == (None, "tests", True)
+
+
+def test_a_redirect_to_a_word_of_several_variables_is_one_file() -> None:
+    part = tree.split("a >$S/i_$f.log 2>&1")[0]
+    assert part.redirects[0] == (">", "$S/i_$f.log")
 
 
 def test_leading_moves_add_up_and_are_no_part_of_the_normal_form() -> None:
@@ -393,7 +420,7 @@ def test_other_shells_have_their_own_words(
         "a b | c && d || e; f &",
         "A=1 b 'c d' \"e $f\" g\\ h",
         'x=$(git rev-parse HEAD) && echo `pwd` "$(ls | wc -l)"',
-        "for f in a b; do wc $f; done | sort > out",
+        "for f in *.py; do wc $f; done | sort > out",
         "if a; then b; else c; fi",
         "(cd x && a) | b",
         "cat > f <<'EOF'\nx $(y)\nEOF\nrun f",

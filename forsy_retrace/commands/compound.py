@@ -193,7 +193,7 @@ def _judged(steps: list[Step], shell: str) -> Command:
         packages=_each([done.packages for done in simples]),
         normal=_normal(steps, at),
         main=main.name or (main.words[0] if main.words else ""),
-        cwd=_cwd(simples),
+        cwd=_cwd(steps),
         excuses=tuple(_excuses(steps)),
         told=tuple(_told(steps)),
         poured=tuple(_poured(steps)) if shell in _POSIX else (),
@@ -439,7 +439,7 @@ def _normal(steps: list[Step], main: int) -> str:
         while end - 1 > main and _shows(steps[end - 1][1].done):
             end -= 1
     start = 0
-    while start < main and steps[start][1].done.words[:1] in _MOVES:
+    while start < main and _leads(steps[start]):
         start += 1
     if end - start == 1 and not steps[start][0].assigns and steps[start][0].body is None:
         return steps[start][1].text
@@ -465,11 +465,18 @@ def _shows(done: Simple) -> bool:
     return done.role == "view" or done.operation == "other" or done.name in _KEEPS
 
 
-def _cwd(simples: Sequence[Simple]) -> str | None:
-    """Where the leading `cd`s of the line go, one after another."""
+def _leads(step: Step) -> bool:
+    """Whether it is a `cd` that is not one of several rounds."""
+    part, known = step
+    return known.done.words[:1] in _MOVES and part.block != "loop"
+
+
+def _cwd(steps: list[Step]) -> str | None:
+    """Where the leading `cd`s of the line go, one after another; one in a loop is but a round."""
     folder: str | None = None
-    for done in simples:
-        if done.words[:1] not in _MOVES or len(done.words) < 2:
+    for part, known in steps:
+        done = known.done
+        if not _leads((part, known)) or len(done.words) < 2:
             break
         folder = posixpath.join(folder or "", done.words[-1])
     return folder

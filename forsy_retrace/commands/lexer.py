@@ -217,6 +217,8 @@ class _Line:
         elif joint is None:
             self._parenthesis(token)
         elif self.loop_head:
+            if tells_rounds(self.words[3:]):
+                raise _TooHard
             self.loop_head = False
             self.words = []
         else:
@@ -254,6 +256,17 @@ class _Line:
             self._begin()
         elif joint and self.parts and (self.parts[-1].after == "" or joint != ";"):
             self.parts[-1].after = joint
+
+
+_ROUNDS = 8
+"""Past so many words a loop is one command for all of them."""
+_OTHERS = EXPANDED | frozenset("*?[{~")
+"""Marks of a word that stands for others."""
+
+
+def tells_rounds(words: list[str]) -> bool:
+    """Whether a line tells the few words that its `for` goes through."""
+    return 0 < len(words) <= _ROUNDS and all(word and _OTHERS.isdisjoint(word) for word in words)
 
 
 def _turn(keyword: str, blocks: list[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from forsy_retrace.commands import lexer
 from forsy_retrace.commands.lexer import unquote
 from forsy_retrace.commands.model import Part
+from forsy_retrace.patterns import later
 
 _DEEPEST = 60  # deeper nesting is no shell that anyone wrote, and would exhaust the stack
 _LONGEST = 8192
@@ -29,6 +31,9 @@ _BLOCKS = {
     "function_definition": "function",
     "negated_command": "not",
 }
+_MANY = 200
+"""Rounds, or commands, of a line past which a loop is taken but once."""
+_VARIABLE = later(r"\$(?:(\w+)|\{(\w+)\})")
 _PLAIN = bytes(range(128)) + b"x" * 128
 """The grammar's scanner looks letters up in a table of 256, whatever they are, and reads beyond it
 for others: it only gets ASCII. Each byte stands where it stood."""
@@ -88,6 +93,9 @@ class _Splitter:
     def __init__(self, line: str) -> None:
         self.source = line.encode("utf-8", "replace")
         self.parts: list[Part] = []
+        self.bound: dict[str, str] = {}
+        """What the variables of loops stand for in the round at hand."""
+        self.rounds = 0
         tree = _parser().parse(self.source.translate(_PLAIN))
         self._walk(tree.root_node, 0, "", 0)
 
@@ -104,7 +112,7 @@ class _Splitter:
                 self._command(node, depth, block, level)
             case "variable_assignment" | "variable_assignments":
                 self._inside(node, depth, level)
-                self.parts.append(Part([], [], [unquote(self._text(node))], "", depth, block))
+                self.parts.append(Part([], [], [self._word(node)], "", depth, block))
             case "redirected_statement":
                 self._redirected(node, depth, block, level)
             case "command_substitution" | "process_substitution":
@@ -112,8 +120,36 @@ class _Splitter:
                     self._walk(child, depth + 1, block, level + 1)
             case "heredoc_body" | "comment" | "string" | "raw_string":
                 self._inside(node, depth, level)
+            case "for_statement":
+                self._loop(node, depth, level)
             case _:
                 self._statement(node, depth, _BLOCKS.get(kind, block), level)
+
+    def _loop(self, node: Node, depth: int, level: int) -> None:
+        """Walks a loop, once for each word if its line tells them: in place of the variable."""
+        values = [self._word(value) for value in node.children_by_field_name("value")]
+        variable = node.child_by_field_name("variable")
+        name = self._text(variable) if variable else ""
+        body = self._text(node)
+        is_used = re.search(rf"\$\{{?{re.escape(name)}\b", body) is not None
+        is_kept = name != "" and re.search(rf"\b{re.escape(name)}\+?=", body) is None
+        outer = self.bound
+        for value in values if is_used and is_kept and lexer.tells_rounds(values) else ("",):
+            self.bound = {**outer, name: value} if value else outer
+            self._statement(node, depth, "loop", level)
+            self.rounds += 1
+            if self.rounds > _MANY or len(self.parts) > _MANY:
+                break
+        self.bound = outer
+
+    def _word(self, node: Node) -> str:
+        """A word as its command receives it, with what the loops around it put into it."""
+        raw = self._text(node)
+        word = unquote(raw)
+        return self._filled(word) if self.bound and raw[:1] != "'" else word
+
+    def _filled(self, text: str) -> str:
+        return _VARIABLE.sub(lambda found: self.bound.get(found[1] or found[2], found[0]), text)
 
     def _statement(self, node: Node, depth: int, block: str, level: int) -> None:
         """Walks a list, a pipeline, a loop …; a loop's or branch's condition is marked as one."""
@@ -139,16 +175,17 @@ class _Splitter:
         if node.type == "test_command":
             # The grammar takes the test apart as an expression; its words are enough here.
             self._inside(node, depth, level + 1)
-            self.parts.append(Part(self._text(node).split(), [], [], "", depth, block))
+            words = self._filled(self._text(node)).split()
+            self.parts.append(Part(words, [], [], "", depth, block))
             return
         for child in node.children:
             match child.type:
                 case "variable_assignment" if node.type == "command":
-                    assigns.append(unquote(self._text(child)))
+                    assigns.append(self._word(child))
                 case "file_redirect" | "herestring_redirect":
                     redirects.extend(self._redirect(child))
                 case _:
-                    words.append(unquote(self._text(child)))
+                    words.append(self._word(child))
             self._inside(child, depth, level + 1)
         self.parts.append(Part(words, redirects, assigns, "", depth, block))
 
@@ -196,16 +233,17 @@ class _Splitter:
                     found.rest.append(piece)
 
     def _redirect(self, node: Node) -> list[tuple[str, str]]:
-        descriptor, operator, target = "", "", ""
+        descriptor, operator, raw, end = "", "", "", -1
         for child in node.children:
             match child.type:
                 case "file_descriptor":
                     descriptor = self._text(child)
                 case kind if not child.is_named and not operator:
                     operator = kind
-                case _:
-                    target = unquote(self._text(child))
-        return [(("" if descriptor == "1" else descriptor) + operator, target)]
+                case _:  # the grammar cuts some words of several variables in two
+                    raw = raw + self._text(child) if child.start_byte == end else self._text(child)
+                    end = child.end_byte
+        return [(("" if descriptor == "1" else descriptor) + operator, self._filled(unquote(raw)))]
 
     def _inside(self, node: Node, depth: int, level: int) -> None:
         """Adds the commands of the substitutions anywhere inside a word."""
