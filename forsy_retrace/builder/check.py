@@ -184,6 +184,7 @@ class _Checker:
         if found.kind == "ci" and not found.edits:
             del self.checks[step.step]
         turns = step.operation in ("execute", "read", "search") and found.edits
+        turns = turns and (run is None or run.main not in KEPT)
         if not turns or (run and run.check is None and run.operation not in ("execute", "read")):
             return step
         ground = inferred(found.rule, found.confidence, steps=found.edits)
@@ -425,6 +426,8 @@ class _Checker:
 
 
 PUSH = "git push"
+KEPT = frozenset(["git commit", PUSH])
+"""What a line is for though it checks its edits first."""
 STRUCTURE = ("lint", "types", "build")
 """Kinds of checks that read or compile what they are given, and run none of it."""
 MAKES = frozenset(["build", "run"])
