@@ -67,6 +67,10 @@ WORDS = later(r"\w\W+\w")
 """More than one word: a bare `ERROR:` says nothing yet."""
 
 
+CONCISE = later(
+    r"(?m)^[\w.-]{1,80}:[ \t]*\r?\nLine \|\r?\n(?:[ \t]*\d{1,9} \|.*\n)+[ \t]*\|[ \t]*~+.*\n[ \t]*\|[ \t]*"
+)
+"""What PowerShell 7 prints before the error itself: its command, the line, and a mark below it."""
 SCHEMA = later(r"(?s)\n\nThis tool's input schema was not in your prompt when you called it\. .*\Z")
 """What Claude Code (2.1.332) adds to the error of a tool that had not been loaded."""
 LONGEST = 300
@@ -84,7 +88,7 @@ def first_error(step: Step) -> str:
         return ""
     bare = bare_output(step)
     text = FRAME.sub("", bare if step.run else error_within(bare))
-    text = SCHEMA.sub("", TRACEBACK.sub("", text))
+    text = SCHEMA.sub("", CONCISE.sub("", TRACEBACK.sub("", text)))
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line and not BANNER.match(line)]
     lines = [line for line in lines if WORDS.search(line) or RAISED.fullmatch(line)] or lines
