@@ -393,6 +393,9 @@ def test_a_fixer_is_noted() -> None:
         ("open a.json | get b", "nu", "read", "open"),
         ("set -x A 1; and pytest", "fish", "verify", "pytest"),
         ("npm test", "powershell", "verify", "npm test"),
+        ("if (Test-Path a) { 'yes' } else { 'no' }", "powershell", "read", "test-path"),
+        ("if (-not (Test-Path a)) { New-Item a }", "powershell", "execute", "new-item"),
+        ("if ($code -ne 0) { $code }", "powershell", "other", ""),
         ('npm test; "passed: $($n / 2)"', "powershell", "verify", "npm test"),
         ("dir | ForEach-Object { $n = (sls x $_).Count; $n }", "powershell", "search", "sls"),
         (

@@ -184,8 +184,9 @@ class _Checker:
         if found.kind == "ci" and not found.edits:
             del self.checks[step.step]
         turns = step.operation in ("execute", "read", "search") and found.edits
-        turns = turns and (run is None or run.main not in KEPT)
-        if not turns or (run and run.check is None and run.operation not in ("execute", "read")):
+        if not turns or (run is not None and run.main in KEPT):
+            return step
+        if run and run.check is None and run.operation not in ("execute", "read"):
             return step
         ground = inferred(found.rule, found.confidence, steps=found.edits)
         return put(step, {"operation": ground}, operation="verify")

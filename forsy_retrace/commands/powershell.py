@@ -11,6 +11,8 @@ _JOINTS = frozenset(["\n", ";", "&&", "||", "|", "&"])
 _REDIRECTS = frozenset([">", ">>", "<", "2>", "2>>", "1>", "1>>"])
 _QUOTED = later(r"'[^']*'?|\"(?:[^\"`]|`.)*\"?")
 _ASSIGNS = later(r"\$[\w:]+[+*/-]?=(.*)")
+_CONDITIONS = frozenset(["if", "elseif", "else", "while", "-not", "!"])
+"""Words before a condition, in which a command may stand, or before a block."""
 _VALUE = later(r"['\"\d@-]|\$(?![\w:.]+\()|\[(?![\w.]+\]::)")
 """How an expression begins: a literal, a variable, a cast. A method's call may act."""
 
@@ -80,6 +82,8 @@ class _Splitter:
         bare = token.strip("\"'")
         if self.part.words:
             self._argument(token)
+        elif token.lower().lstrip("(") in _CONDITIONS:
+            return
         elif self.is_called:
             self.part.words.append(bare)
             self.is_called = False

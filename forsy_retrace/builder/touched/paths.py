@@ -8,17 +8,20 @@ from forsy_retrace.commands import Command
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
+DRIVE = later(r"([A-Za-z]):|/([A-Za-z])/")
+"""How a path on Windows begins, in its own shells and in those of Git."""
+
 
 @lru_cache(maxsize=1024)
 def absolute(path: str, cwd: str | None) -> str:
-    """The path as the working directory makes it; Windows drives stay as they are.
+    """The path as the working directory makes it; a drive of Windows is spelt as there.
 
-    The shells of Git for Windows write `/d/shop` for `D:\\shop`.
+    The shells of Git for Windows write `/d/shop` for `D:\\shop`, some editors `d:/shop`.
     """
     path = path.replace("\\", "/")
-    if cwd and cwd[1:2] == ":" and path[:1] == "/" and path[2:3] == "/" and path[1:2].isalpha():
-        drive = cwd[0] if cwd[0].lower() == path[1].lower() else path[1].upper()
-        path = f"{drive}:{path[2:]}"
+    if cwd and cwd[1:2] == ":" and (drive := DRIVE.match(path)):
+        letter = drive[1] or drive[2].upper()
+        path = f"{cwd[0] if cwd[0].lower() == letter.lower() else letter}:{path[2:]}"
     if path.startswith("/") or path[1:2] == ":" or path.startswith("~") or not cwd:
         return posixpath.normpath(path) if path else path
     return posixpath.normpath(posixpath.join(cwd.replace("\\", "/"), path))
