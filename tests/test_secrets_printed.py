@@ -55,6 +55,7 @@ ALONE = [
     "wg genkey | tee privatekey",
     "argocd admin initial-password -n argocd",
     "cat ~/.google_authenticator",
+    "cat ~/.config/solana/id.json",
     "manage.py shell -c 'print(get_random_secret_key())'",
     "npx dotenv -p API_KEY",
     "printf '%s\\n' \"$API_KEY\"",
@@ -845,3 +846,21 @@ def test_a_line_that_prints_many_kept_files_is_judged_once(tmp_path: Path) -> No
     began = time.process_time()
     assert run("redact", log).exit_code == 0
     assert time.process_time() - began < 6
+
+
+KEYPAIR = f"[{','.join(str(7 * at % 256) for at in range(64))}]"
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_masked"),
+    [
+        ("cat ~/.config/solana/id.json", True),
+        ("cat target/deploy/till-keypair.json", True),
+        (r"Get-Content C:\dev\till-keypair.json", True),
+        ("cat colours.json", False),
+        ("cat ~/.config/solana/id.json.pub", False),
+    ],
+)
+def test_a_key_pair_that_a_file_keeps_as_its_bytes(asked: str, is_masked: bool) -> None:
+    found = printed.spans(printed.fired(asked), KEYPAIR.encode(), asked)
+    assert bool(found) is is_masked

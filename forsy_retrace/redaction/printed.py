@@ -57,6 +57,8 @@ LISTING = later(rb"(?m)^[ \t-]{0,8}[\w.-]{1,80}/\r?$")
 ODD = later(rb"\\(?:\r?\n)?|[\"']")
 """Signs that a shell takes away."""
 BLANKS = later(rb"[ \t]{1,400}")
+BYTES = later(rb"\[(?:[0-9]{1,3},){31,63}[0-9]{1,3}\]")
+"""A key as the list of its bytes, as Solana's tools keep it."""
 REACH = 1000
 """Characters before a literal in which its row's `left` may begin."""
 ASKED = 1 << 14
@@ -126,7 +128,8 @@ def spans(printing: Sequence[Fired], output: bytes, asked: str = "") -> list[Spa
     dumped = [(dump, span) for dump in dumps(output[:READ]) for span in _words(dump.data)]
     whole = output.strip()
     is_all = len(whole.split()) == 1
-    if is_all and not words and not _is_json(whole) and any(one.sure for one in printing):
+    is_word = BYTES.fullmatch(whole) is not None or not _is_json(whole)
+    if is_all and not words and is_word and any(one.sure for one in printing):
         start = len(output) - len(output.lstrip())
         words = [(start, start + len(whole))]
     is_object = whole[:1] == b"{" or whole[:4] == b"map["
@@ -172,6 +175,8 @@ def is_named(text: bytes, level: int, *, quoted: bool, sure: bool = False) -> bo
 
 
 def _is_secret(text: bytes, part: str, level: int, *, sure: bool) -> bool:
+    if sure and BYTES.fullmatch(text):
+        return True
     if (
         shape.is_placeholder(text)
         or shape.is_reference(text, quoted=True)
