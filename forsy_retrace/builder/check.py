@@ -29,6 +29,7 @@ from .checks.ran import (
     kinds_on,
     lines_of_go,
     programs_of,
+    status_printed,
     stopped_at,
     tells_nothing,
     words_of,
@@ -198,7 +199,7 @@ class _Checker:
         """
         lines = self.scripts.of(step, run)
         for kind in sorted({found.kind, *kinds_on(run)}):
-            if not tells_nothing(kind, step, run):
+            if not tells_nothing(kind, step, run) and status_printed(kind, step, run) is not False:
                 edits = found.over if kind == "tests" else found.edits
                 if kind not in (found.kind, "run"):
                     others = self._waiting(kind, _Scope(run, lines), most=None)

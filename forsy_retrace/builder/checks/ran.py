@@ -68,11 +68,38 @@ def has_passed(kind: str, step: Step, run: Command, verdict: Verdict | None) -> 
         return True
     if kind == "ci":
         return concluded(bare_output(step), run)
+    if (worked := status_printed(kind, step, run)) is not None:
+        return worked
     if verdict is not None:
         return verdict.passed
     return True if found_nothing(step, run) else None
 
 
+def status_printed(kind: str, step: Step, run: Command) -> bool | None:
+    """Whether the checks of a kind ended with 0, by an `echo` of `$?` right behind each."""
+    if BESIDE.search(step.input or ""):
+        return None
+    lines = bare_output(step).splitlines()
+    after = run.simples[1:]
+    said = [echoed(to) for one, to in zip(run.simples, after, strict=False) if one.check == kind]
+    codes = [_status_in(words, lines) for words in said]
+    is_whole = len(codes) == sum(one.check == kind for one in run.simples)
+    return None if not codes or not is_whole or None in codes else not any(codes)
+
+
+def _status_in(words: str, lines: list[str]) -> int | None:
+    """The status that a line has where these words have `$?`; None unless there is one such line."""
+    before, marked, behind = words.partition("$?")
+    if not marked or "$" in before + behind or "`" in words:
+        return None
+    framed = [line[len(before) :] for line in lines if line.startswith(before)]
+    found = [line.removesuffix(behind) for line in framed if line.endswith(behind)]
+    codes = [int(code) for code in found if code.isdecimal() and len(code) <= 3]
+    return codes[0] if len(codes) == 1 else None
+
+
+BESIDE = later(r"(?<![&>|])&(?![&>])")
+"""What runs on behind what follows it: `$?` tells nothing of it."""
 REFUSED = "git-refused"
 """The row of what Git refused behind a check, or before one that never came."""
 CONCLUSION = later(r'\s*\[?\{[^{}]*"conclusion": ?"(\w+)"[^{}]*\}\]?\s*')
