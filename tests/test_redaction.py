@@ -780,6 +780,21 @@ def test_the_cookies_that_browsers_and_clients_keep_are_masked(kept: str) -> Non
 @pytest.mark.parametrize(
     "way",
     [
+        "machine github.com login {} password x-oauth-basic",
+        "machine github.com\n  login {}\n  password x-oauth-basic",
+        "curl -u {}: https://x.example",
+        "curl -sSLu {}:x-oauth-basic https://x.example",
+    ],
+)
+def test_a_token_stands_where_a_login_is_asked_for(way: str) -> None:
+    token = some(40, HEX)
+    assert token not in mask(way.format(token))
+    assert " deploy" in mask(way.format("deploy"))
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
         "echo {} | base64 -d",
         "base64 -d <<< '{}' > .env",
         "data:text/plain;base64,{}",
