@@ -23,6 +23,7 @@ TRACELESS = (
     "git-lfs-pointer",
     "not-ours-api-history",
     "not-ours-goose",
+    "not-ours-single-parts",
     "not-ours-ai-sdk",
     "empty-conversations",
 )

@@ -56,6 +56,8 @@ def is_foreign(value: Any) -> bool:
             return True  # Inspect AI's, whole or a sample
         case {"role": str(), "content": list(parts)}:
             return _holds(parts, (*ANTHROPIC, *FOREIGN)) or _is_injected(parts)
+        case {"role": str(), "content": dict(part)}:
+            return _holds([part], (*ANTHROPIC, *FOREIGN))
         case {"type": "message", "role": str(), "content": list(parts)}:
             return _is_injected(parts)
         case {"messages": list(listed)} | {"history": list(listed)}:

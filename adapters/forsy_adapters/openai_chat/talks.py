@@ -136,21 +136,32 @@ def _asked(value: Json, here: Place) -> Iterator[Talk]:
             told += read_list(opened(listed["messages"]), where.deeper("messages"))
             told += ranked(value, here)
             found = True
-        elif isinstance(listed, str) and listed.strip() and isinstance(value.get("model"), str):
-            told.append(_typed(listed, where))
+        elif (text := text_in(value, "input")) and isinstance(value.get("model"), str):
+            told.append(_typed(text, where))
             found = True
     if not found:
         return
-    answer = ""
+    answer, more = "", list[Told]()
     for key in REPLIES:
         if value.get(key):
             more, answer = answered(value[key], here.deeper(key))
-            told += more
             break
-    facts = {key: value.get(key) for key in ("model", "usage", "error")}
+    told = [*_before(told, more), *more]
+    known = {one.event.name for one in more if isinstance(one.event, Fact)}
+    facts = {key: value.get(key) for key in ("model", "usage", "error") if key not in known}
     told += about(facts, here._replace(message=here.name))
     told += _ending(value, here)
     yield Talk(told, _conversation(value), text_in(value, "previous_response_id"), answer)
+
+
+def _before(told: list[Told], reply: list[Told]) -> list[Told]:
+    """What was told before a reply, without the copy of it that its writer put into the list."""
+    keys = [one.key for one in reply if one.key is not None]
+    held = [one for one in told if one.key is not None][-len(keys) :]
+    if not keys or [one.key for one in held] != keys:
+        return told
+    copies = {one.event.origin.message for one in held}
+    return [one for one in told if one.event.origin.message not in copies]
 
 
 def _setting(value: Json, here: Place) -> Iterator[Told]:
