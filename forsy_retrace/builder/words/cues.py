@@ -32,7 +32,8 @@ LOG = later(_LOG, re.M)
 FENCES = later(rf"```.*?(?:```|\Z)|{_LOG}", re.S | re.M)
 """What was pasted and is known to be: between fences, or the log of a step of GitHub's workflows."""
 NEGATED = later(
-    r"(?i)(?:\b(?:not|no|never|isn't|ain't|doesn't|didn't|nicht|kein|pas|não|не)\s+(?:\w+\s+)?|[不没未])$"
+    r"(?i)(?:\b(?:not|no|never|isn't|ain't|doesn't|didn't|nicht|kein|pas|não|не)\s+(?:\w+\s+)?|[不没未]"
+    r"|\b(?:neither|none|nothing)\s+(?:(?!and\b|but\b)\w+\s+){0,4})$"
 )
 """What turns a word of praise into its opposite."""
 DENIED = later(r"(?i)\s*(?:jetzt |noch |leider |so |mir |hier |aber )?(?:nicht|pas)\b(?! mehr)")
@@ -249,8 +250,14 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
     is_own = start < 6 and phrase.startswith(("that", "it"))  # `no that's fine` denies nothing
     if not (THANKS.match(phrase) or is_own) and (NEGATED.search(before) or DENIED.match(said, end)):
         return "correct"  # `no thanks` declines, and blames nothing
-    is_weak = start > 3 and phrase in WEAK and len(said) > 30
+    is_weak = start > 3 and phrase in WEAK and (len(said) > 30 or _is_asked(said, end))
     return None if is_weak or GOES_ON.match(said, end) else kind
+
+
+def _is_asked(said: str, end: int) -> bool:
+    """Whether the sentence that holds what ends here is a question: `is there a good one?`."""
+    here = next((one for one in SENTENCE.finditer(said) if one.end() >= end), None)
+    return here is not None and here[0].rstrip().endswith(("?", "？"))
 
 
 def _excepts(said: str) -> bool:

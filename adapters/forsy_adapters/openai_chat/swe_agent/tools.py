@@ -48,9 +48,13 @@ OWN: Mapping[str, Own] = {
     "search_file": Own("Grep", "file", 2, opened=True),
     "submit": Own("finish"),
 }
+EDITOR = "str_replace_editor"
+"""The text editor of SWE-agent 1, which others have under this name; typed, it has flags."""
+FLAGS = ("--file_text", "--view_range", "--old_str", "--new_str", "--insert_line")
 LINE_AT: Mapping[str, int] = {"open": 2, "goto": 1}
 """Which word of a line of theirs, or the `line_number` of a call, is where the window opens."""
 NUMBER = later(r"\d{1,9}", re.A)
+LINE_NUMBER = later(r"-?\d{1,9}", re.A)
 JOINTS = frozenset("&;|<>")
 """A word of these makes more of a line than one command."""
 
@@ -61,6 +65,7 @@ BEHIND = later(
 """What stands behind an observation."""
 LONGEST = 4000
 """Characters that it may have, and the line of a command of its own."""
+LONGEST_EDIT = 100_000
 NO_FILE = "n/a"
 HEAD = later(r"(?m)^\[File: (?P<path>.+) \((?P<total>\d{1,9}) lines total\)\]\r?$\n?")
 LINE = later(r"(?P<number>\d{1,9}):(?P<text>.*?)\r?(?:\n|\Z)")
@@ -79,9 +84,13 @@ class Act(NamedTuple):
     """What an edit puts in place of these lines."""
     line: int | None = None
     """The line that a window is opened at."""
+    sent: Mapping[str, Any] | None = None
+    """What a line asks of the text editor."""
 
     def meant(self, sent: Any) -> Meant | None:
         """The known tool that a command of the harness works like, with the file it works on."""
+        if self.sent is not None:
+            return Meant(EDITOR, dict(self.sent))
         if not self.name:
             return None
         given = sent if isinstance(sent, dict) else {"text": sent}
@@ -181,7 +190,7 @@ class SweAgent:
         verdict = told(act.name, bare, base)
         if act.name == "submit" and verdict.outcome == "unknown":
             verdict = self.end
-        if not act.name:
+        if act.name not in OWN:
             self.window = Window()  # any other command may have changed the file
         changes = self._changes(act, bare) if verdict.outcome == "ok" else ()
         taken = bare if verdict.rule == HANDED_IN else ""
@@ -245,13 +254,13 @@ def _typed(action: str, opened: str) -> Act:
     """A line of its shell; one that does more than a command of its own is any line."""
     line, _, rest = action.strip("\n").partition("\n")
     name = line.partition(" ")[0].strip()
+    if name == EDITOR:
+        return _edited(action)
     own = OWN.get(name)
     if own is None or len(line) > LONGEST or (rest.strip() and own.like != "Edit"):
         return Act()
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
-    lexer.whitespace_split, lexer.commenters = True, ""
     try:
-        words = list(lexer)
+        words = _words(line)
     except ValueError:  # a quote that goes on below
         return Act(name, opened) if own.like == "Edit" else Act()
     if any(JOINTS.issuperset(word) for word in words if word):
@@ -263,6 +272,39 @@ def _typed(action: str, opened: str) -> Act:
         return Act(name, target, line=int(at[0]) if at and NUMBER.fullmatch(at[0]) else None)
     text = rest.removesuffix(END) if rest.endswith(END) else rest
     return Act(name, target, (int(span["first"]), int(span["last"])), text.removesuffix("\n"))
+
+
+def _words(line: str) -> list[str]:
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    return list(lexer)
+
+
+def _edited(action: str) -> Act:
+    """A line for the text editor: what it does, the path, and flags with their values."""
+    try:
+        words = _words(action) if len(action) <= LONGEST_EDIT else []
+    except ValueError:  # a quote that does not close
+        words = []
+    if len(words) < 3 or any(JOINTS.issuperset(word) for word in words if word):
+        return Act()
+    flags: dict[str, list[str]] = {}
+    held: list[str] = []
+    for word in words[3:]:
+        if word in FLAGS:
+            held = flags.setdefault(word.removeprefix("--"), [])
+        else:
+            held.append(word)
+    sent = {"command": words[1], "path": words[2]}
+    return Act(EDITOR, words[2], sent=sent | {key: _value(key, flags[key]) for key in flags})
+
+
+def _value(flag: str, words: list[str]) -> Any:
+    """What a flag was given: a text, but for the lines to show and the line to insert behind."""
+    text = " ".join(words)
+    if flag == "view_range" and all(map(LINE_NUMBER.fullmatch, words)):
+        return [int(word) for word in words]
+    return int(text) if flag == "insert_line" and NUMBER.fullmatch(text) else text
 
 
 def _window(text: str) -> Window | None:
