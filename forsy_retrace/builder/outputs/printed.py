@@ -156,8 +156,10 @@ def numbered(text: str, path: str, first: int, limit: int | None) -> Change | No
     """What a read shows of a file whose lines it numbers; None where it doesn't.
 
     Lines count while their numbers do, so that a table's first column is no number of a line. The
-    empty line behind a file's last one is none of its lines; it shows unless the limit was met.
+    empty line behind a file's last one is none of its lines; it shows unless the limit was met. A
+    terminal sets a carriage return before each line feed.
     """
+    text = text.replace("\r\n", "\n")
     shown = _each_numbered(text, first) or _lines_numbered(text, first)
     if len(shown) > 1 and not shown[-1] and (limit is None or len(shown) < limit):
         shown.pop()

@@ -17,7 +17,7 @@ from forsy_retrace.events import Change, Hunk, Meant
 from forsy_retrace.sdk import later, lines_of, number, packed
 
 from ..place import text_in
-from .words import EDITS, HANDED_IN, SHOWS, WRONG_FLAG, told
+from .words import EDITS, HANDED_IN, HEADING, SHOWS, WRONG_FLAG, told
 
 PLACE, FILES = "the working directory", "what a call changed in files"
 """What this harness logs and others do not."""
@@ -193,7 +193,7 @@ class SweAgent:
         if act.name not in OWN:
             self.window = Window()  # any other command may have changed the file
         changes = self._changes(act, bare) if verdict.outcome == "ok" else ()
-        taken = bare if verdict.rule == HANDED_IN else ""
+        taken = bare.removeprefix(HEADING) if verdict.rule == HANDED_IN else ""
         return Seen(verdict, changes, moved, taken, verdict.rule == WRONG_FLAG)
 
     def stands(self, text: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ class Says(NamedTuple):
     words: Any
 
 
-HEAD = "OBSERVATION:\n"
+HEADING = "OBSERVATION:\n"
 EDITS = ("edit", "insert")
 SHOWS = ("open", "goto", "scroll_down", "scroll_up", "create")
 SEARCHES = ("find_file", "search_dir", "search_file")
@@ -75,7 +75,7 @@ SAYS: tuple[Says, ...] = (
 
 def told(command: str, text: str, base: str) -> Verdict:
     """What the harness says of a command's run, where it says anything."""
-    text = text.lstrip("\r\n").removeprefix(HEAD).lstrip("\r\n")
+    text = text.lstrip("\r\n").removeprefix(HEADING).lstrip("\r\n")
     if TIMED_OUT.search(text, max(0, len(text) - TAIL)):
         return Verdict("timed_out", "timed-out", base)
     said = (row for row in SAYS if not row.commands or command in row.commands)
