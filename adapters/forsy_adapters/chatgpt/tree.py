@@ -1,9 +1,10 @@
 """The nodes of a conversation, as ChatGPT's exports have them.
 
 Nodes name their parent; their children are named in most exports only. The visible line ends at
-`current_node`.
+`current_node`. Where a program wrote the nodes without either, they are one line.
 """
 
+from itertools import pairwise
 from typing import Any
 
 from .._trees import Node as Place
@@ -75,7 +76,8 @@ class Node(Place):
 def in_time(mapping: Json, current: Any) -> list[Node]:
     """Every node once, parents first, lines in the order in which they were begun."""
     nodes = {key: Node(key, value) for key, value in mapping.items() if isinstance(value, dict)}
-    _tie(nodes)
+    tie = _tie if any(map(_names_another, nodes.values())) else _line_up
+    tie(nodes)
     end = nodes.get(current) if isinstance(current, str) else None
     return _in_time(list(nodes.values()), end)
 
@@ -95,6 +97,21 @@ def _tie(nodes: dict[str, Node]) -> None:
             continue
         node.parent, named = nodes[above], places[above]
         node.rank = named.get(key, len(named)), node.written or 0.0
+
+
+def _names_another(node: Node) -> bool:
+    """Whether a node says where it stands, if only that it stands below none."""
+    return not {"parent", "children"}.isdisjoint(node.value) or "parent_id" in node.metadata
+
+
+def _line_up(nodes: dict[str, Node]) -> None:
+    """One line of nodes that programs wrote without their ties: by their times, or as listed."""
+    listed = list(nodes.values())
+    times = [node.written for node in listed]
+    if None not in times:
+        listed.sort(key=lambda node: node.written or 0.0)
+    for above, node in pairwise(listed):
+        node.parent, node.rank = above, (0, 0.0)
 
 
 def _named(node: Node) -> list[str]:
