@@ -13,6 +13,7 @@ TOKEN = later(
     r"([^\x00-\x1f\x7f-\x9f]*+)\r?(?:\n|\Z)"  # the rest of a line that nothing edits
     r"|\x1b\[([0-?]*)[ -/]*([@-~])"  # a control sequence, its parameters and its final letter
     r"|\x1b[\]PX^_][^\x07\x18\x1a\x1b]*(?:\x07|\x1b\\)?"  # a title, a mark, a string for the device
+    r"|\x1bk[^\x00-\x1f\x7f]{0,400}\x1b\\"  # the name of a window, as screen and tmux take it
     r"|\x1b[ -/]*[0-Z\\`-~]?|\x1b\["
     r"|[\x00-\x1f\x7f-\x9f]"
     r"|[^\x00-\x1f\x7f-\x9f]+"

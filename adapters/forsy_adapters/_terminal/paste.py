@@ -18,13 +18,13 @@ from .prompts import Shape, behind_prompt, is_whole
 from .run import Run
 from .tape import Widths
 from .unfinished import gone_on
-from .zsh import drawn
+from .zsh import CLEARED, drawn
 
 TOGGLE = later(r"\x1b\[\?(2004|1049|1047|47)(?:;\d{1,5}){0,8}([hl])")
 USUAL, WIDE = 80, 1000
 """Columns of a screen where the recording does not tell: what both show alike is sure."""
-FED = later(r"\r{0,2}\n|\x1b\[[0-9]{0,3}B\r")
-"""Only behind the toggle back zsh goes to the next line."""
+FED = later(r"(?:\x1b\[[0-9]{0,2} q){0,2}(?:\r{0,2}\n|\x1b\[[0-9]{0,3}B\r)")
+"""Only behind the toggle back zsh goes to the next line; some give the cursor its shape before."""
 SEARCH = later(r"(?m)^\((?:failed )?(?:reverse-)?i-search\)`")
 """What stands in place of the prompt while bash looks for a command, and where that is given up."""
 MOST_ROWS = 4
@@ -177,8 +177,13 @@ def _asked(text: str, before: int, opened: re.Match[str], end: int, entered: int
     if shell is None:
         return Asked(opened.start(), opened.end(), 0, end, entered)
     begin, start = shell
+    lead = opened.end()
+    if anew := drawn(text, lead, end):
+        # A branch or a mark that was looked up meanwhile: what was typed stands behind it again.
+        start = anew[1]
+        lead = text.index(CLEARED, start) + len(CLEARED)
     fed = FED.match(text, entered)
-    return Asked(begin, start, opened.end() - start, end, fed.end() if fed else entered)
+    return Asked(begin, start, lead - start, end, fed.end() if fed else entered)
 
 
 def _closed_by_prompt(runs: list[Run], text: str) -> list[Run]:

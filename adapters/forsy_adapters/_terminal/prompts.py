@@ -67,6 +67,8 @@ FEWEST = 3
 """Prompts that show alike that they have two rows."""
 LONGEST = 1 << 14
 """Characters of a line that may hold a prompt and a command."""
+LONGEST_COLOURS = 400
+"""Characters of a title and of colours in a prompt."""
 MOST_PIECES = 32
 """Pieces in which a prompt may be printed."""
 
@@ -229,32 +231,64 @@ def _amid(
 ) -> list[int]:
     """Where known prompts stand amid a line: one that names something, or where the shell waited.
 
-    Not behind a move of the cursor, where a line editor draws the prompt again.
+    Not behind a move of the cursor, where a line editor draws the prompt again. Where a line seems
+    to begin with a prompt, its end may be the known one, behind output such as `done`.
     """
-    taken = {lines[number][0]: lines[number][1] for number in prompts}
-    known: dict[str, None] = {}
-    for number in prompts:
-        start, _, line = lines[number]
-        behind = found[number]
-        prompt = line[: len(line) - len(behind[1])] if behind else ""
-        if text.startswith(prompt, start):
-            known[prompt] = None
+    taken = {lines[number][0]: number for number in prompts}
+    edges = sorted(taken)
     places: list[int] = []
-    for prompt in list(known)[:MOST_PROMPTS]:
-        is_named = any(map(str.isalnum, prompt))
+    for prompt in _known(text, lines, found, prompts):
+        is_named = any(map(str.isalnum, plain(prompt)))
         for one in re.finditer(re.escape(prompt), text):
             before = text[max(one.start() - 20, 0) : one.start()]
             if ENDS_TEXT.search(before) is None or MOVED.search(before):
                 continue
             at = bisect_left(breaks, one.end())
-            if is_named or (at < len(breaks) and breaks[at] == one.end()):
+            if not is_named and not (at < len(breaks) and breaks[at] == one.end()):
+                continue
+            line = bisect_right(edges, one.start())
+            number = taken[edges[line - 1]] if line else -1
+            is_free = number < 0 or lines[number][1] <= one.start()
+            if is_free or _ends_with(text, one, lines[number], found[number]):
                 places.append(one.start())
-    edges = sorted(taken)
-    return [
-        place
-        for place in sorted(places)
-        if (at := bisect_right(edges, place)) == 0 or taken[edges[at - 1]] <= place
-    ]
+    return sorted(places)
+
+
+def _ends_with(text: str, prompt: re.Match[str], row: Row, found: tuple[Shape, str] | None) -> bool:
+    """Whether what seems to be the prompt of a line is some output and a known prompt."""
+    start, _, line = row
+    shown = line[: len(line) - len(found[1])] if found else ""
+    is_near = prompt.end() - start <= len(shown) + LONGEST_COLOURS
+    return is_near and plain(text[start : prompt.start()]) + plain(prompt[0]) == shown
+
+
+def _known(
+    text: str,
+    lines: Sequence[Row],
+    found: Sequence[tuple[Shape, str] | None],
+    prompts: Sequence[int],
+) -> list[str]:
+    """The first prompts that differ, with their titles and colours, as they were sent."""
+    known: list[str] = []
+    tries = 0
+    for number in prompts:
+        start, end, line = lines[number]
+        behind = found[number]
+        if behind is None or text.startswith(tuple(known), start, end):
+            continue
+        sent = _as_sent(text[start:end], line[: len(line) - len(behind[1])])
+        known += [sent] if sent else []
+        tries += 1
+        if tries == MOST_PROMPTS:
+            break
+    return known
+
+
+def _as_sent(line: str, shown: str) -> str:
+    """How a line begins that shows a prompt; empty where it shows otherwise."""
+    least = len(shown)
+    ends = range(least, min(len(line), least + LONGEST_COLOURS) + 1)
+    return next((line[:end] for end in ends if plain(line[:end]) == shown), "")
 
 
 def _begins(text: str, lines: Sequence[Row], prompts: Sequence[int]) -> dict[int, int]:

@@ -1,7 +1,9 @@
 """From a tape to events: the commands by the surest way that finds any, else one opaque step."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
+from urllib.parse import unquote
 
 import msgspec
 
@@ -24,6 +26,7 @@ WAYS: tuple[tuple[str, Callable[[Tape], list[Run]]], ...] = (
     ("none", lambda tape: []),
 )
 """The surest first; what the manifest calls them."""
+FOLDER = later(r"\x1b\]7;file://[^/\x07\x1b]*(/[^\x07\x1b]{1,4096})(?:\x07|\x1b\\)")
 NOTHING_TOLD, RECORDING = "nothing-told", "terminal recording"
 """The rule and the tool of a call whose command is not told."""
 STATUS = later(
@@ -76,7 +79,20 @@ def steps(tape: Tape, program: Program) -> Iterator[Event]:
 
 def _recovered(tape: Tape) -> tuple[str, list[Run]]:
     """The surest way that finds a command, and the commands."""
-    return next((name, runs) for name, way in WAYS if (runs := way(tape)) or name == "none")
+    name, runs = next((name, runs) for name, way in WAYS if (runs := way(tape)) or name == "none")
+    return name, list(_in_folders(runs, tape.text))
+
+
+def _in_folders(runs: list[Run], text: str) -> Iterator[Run]:
+    """The commands, each with the folder that its shell named since the one before (OSC 7)."""
+    marks = list(FOLDER.finditer(text)) if "\x1b]7;" in text else []
+    places, seen = [one.start() for one in marks], 0
+    for run in runs:
+        known, seen = seen, bisect_left(places, run.start)
+        if seen > known and run.cwd is None:
+            last = marks[seen - 1]
+            run = msgspec.structs.replace(run, cwd=(*last.span(), unquote(last[1])))
+        yield run
 
 
 def _left_out(tape: Tape, start: int, end: int, why: str) -> Event:
