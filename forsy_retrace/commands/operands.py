@@ -174,7 +174,7 @@ def _program(choice: Choice, words: tuple[str, ...], operands: list[str]) -> Sim
     if not operands:
         return Simple(words, choice.label, "execute", choice.label)
     at = words.index(operands[0])
-    if choice.row.name.split()[0] == "bash" and (script := run_script(words, at)):
+    if choice.row.name.split()[0] in ("bash", "python") and (script := run_script(words, at)):
         return script
     return Simple(
         words,

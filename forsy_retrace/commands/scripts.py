@@ -7,6 +7,8 @@ from forsy_retrace.commands.table import Script, table
 from forsy_retrace.patterns import later
 
 _SCRIPT_FOLDERS = frozenset({"scripts", "script", "bin", "hack", "tools", "ci", ".ci", "dev"})
+_RUNS_TESTS = later(r"(?i)run[_-]?(?:(?:all|unit)[_-]?)?tests?")
+"""How a program is called that runs a project's tests, in any language."""
 _SEGMENTS = later(r"[:_\-./\\ ]+")
 
 
@@ -20,10 +22,11 @@ def run_script(words: tuple[str, ...], at: int) -> Simple | None:
     if folders == "/tmp":
         return None
     stem, dot, suffix = name.partition(".")
-    if suffix in ("sh", "bash", "zsh", "ps1", "bat", "cmd") or (
-        not dot and folders.rpartition("/")[2] in _SCRIPT_FOLDERS
-    ):
-        script = script_called(stem)
+    is_shell = suffix in ("sh", "bash", "zsh", "ps1", "bat", "cmd")
+    in_folder = not dot and folders.rpartition("/")[2] in _SCRIPT_FOLDERS
+    runs_tests = _RUNS_TESTS.fullmatch(stem) is not None
+    if is_shell or in_folder or runs_tests:
+        script = script_called("tests" if runs_tests else stem)
         if script is not None and (script.check or script.role in REWRITES):
             return Simple(
                 words,

@@ -15,9 +15,10 @@ from forsy_retrace.patterns import later
 
 _HELP = frozenset({"--help", "--version", "-help", "-version"})
 _SHORT_HELP = frozenset({"-h", "-V", "-v", "version", "help"})
-_NO_HELP = frozenset(
-    {"echo", "printf", "grep", "rg", "test", "[", "[[", "ls", "ll", "df", "du", "free", "tree"}
-)
+_PLAIN = frozenset({"echo", "printf", "test", "[", "[["})
+"""To these any word is a text."""
+_OWN_LETTERS = frozenset({"grep", "rg", "ls", "ll", "df", "du", "free", "tree"})
+"""To these `-h` and `-v` say something of their own."""
 _PROGRAM = later(r"[^\s]*\.(?:py|js|mjs|cjs|ts|tsx|rb|pl|php|sh|bash|zsh|ps1|bat|exe|jar|lua)")
 
 
@@ -48,9 +49,8 @@ def _by_table(words: tuple[str, ...], piped: bool, heredoc: bool, shell: str) ->
     verbose = alone == "-v" and (
         start > 1 or any(one.row.check and not one.row.flags for one in choices or group.plain)
     )
-    if head not in _NO_HELP and (
-        not _HELP.isdisjoint(flags) or (alone in _SHORT_HELP and not verbose)
-    ):
+    is_short = alone in _SHORT_HELP and not verbose and head not in _OWN_LETTERS
+    if head not in _PLAIN and (is_short or not _HELP.isdisjoint(flags)):
         label = choices[0].label if choices else head
         return Simple(words, label, "read", "help", role="view")
     sent = Sent(words, operands, flags, piped, heredoc)
