@@ -110,19 +110,33 @@ def programs(run: Command) -> Iterator[tuple[int, str]]:
     """The programs on a line, each with its command's place there."""
     places = (at for at, one in enumerate(run.simples) if one.rule == "inline-program")
     yield from zip(places, (text for _, text in run.inline), strict=True)
+    yield from _poured(run)
+
+
+def _poured(run: Command) -> Iterator[tuple[int, str]]:
+    """Those that the line put into a file of their own before it ran them."""
+    held: dict[str, str] = {}
+    put = {one.at: one.text for one in run.poured}
+    for at, simple in enumerate(run.simples):
+        ran = simple.reads[:1] if simple.rule == "run-program" else ()
+        yield from ((at, held[path]) for path in ran if path in held)
+        for path in simple.writes:
+            held.pop(path, None)
+            if at in put and simple.rule == "redirect-write":
+                held[path] = put[at]
 
 
 def programs_in(step: Step) -> tuple[str, ...]:
     """The programs that stand in a call itself."""
     if step.run is not None:
-        return tuple(text for _, text in step.run.inline)
+        return tuple(text for _, text in programs(step.run))
     code = code_of(step.like, step.call.input) if step.call else ""
     return (code,) if code else ()
 
 
 def paths_put(run: Command) -> Iterator[str]:
     """The paths that the programs on a line write, surely or not."""
-    yield from (put.path for _, text in run.inline for put in puts(text) if put.path)
+    yield from (put.path for _, text in programs(run) for put in puts(text) if put.path)
 
 
 def put_by(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
