@@ -162,7 +162,8 @@ def _replaced(step: Step, later: Hindsight) -> Told | None:
     if by is None or taken_up or later.passed(step.step, by) is not None:
         return None
     is_gone = _deletes(by, step.step, later.touched)
-    is_back = put_back_by(later.trace.steps[by - 1]) is not None
+    edits = any(touch.kind in EDITS for touch in later.touched.get(by, ()))
+    is_back = not edits or put_back_by(later.trace.steps[by - 1]) is not None
     did = "took out" if only_takes_out(later.trace.steps[by - 1]) else "replaced"
     did = "deleted" if is_gone else "took back" if is_back else f"{did} most of"
     return Told(f"Step {by} {did} what it wrote.", (by,))

@@ -23,6 +23,8 @@ REPLACED_SHARE = 0.5
 """An edit is replaced when later steps took out more than this share of the lines it put in."""
 LATEST = 100
 """So many of the latest edits may have put in one of several equal lines that are taken out."""
+COPY_CHANGED = (*EDITS, "changed", "generated")
+"""What makes of a copy another file than the one that was copied."""
 RESTORES = later(
     r"\bgit (?:checkout (?:--(?=\s)|HEAD\b|\S+ --(?=\s)|\.(?=\s|$)|(?!-)\S*\.[A-Za-z]\w{0,5}(?=\s|$))"
     r"|reset --hard\b"
@@ -64,6 +66,8 @@ class Standing:
         """The last step that made a commit: what was edited before may be in it."""
         self.formatted = 0
         """The last step that may have indented anew what was edited before."""
+        self.kept: dict[str, tuple[str, int]] = {}
+        """A copy of a file to the file, and the step that made it."""
 
     def take(self, step: Step, touched: list[Touch]) -> list[int]:
         """Enters a step's edits, after taking out what they replace; the edits that end by it."""
@@ -72,6 +76,8 @@ class Standing:
         if run is not None and may_have_fixed(step, run):
             self.formatted = step.step
         for touch in touched:
+            if touch.kind in COPY_CHANGED:
+                self.kept.pop(touch.path, None)
             if touch.kind in EDITS:
                 self._remove(touch, everywhere=replaces_all(step.call.input if step.call else None))
                 self._enter(touch)
@@ -243,6 +249,11 @@ class Standing:
         if any(simple.name == "git commit" for simple in run.simples):
             self.committed = step.step
         self.tracked.take(step, run)
+        for source, target in _copied(step, run):
+            path, since = self.kept.get(source, ("", 0))
+            if path == target:
+                self._put_back_file(path, since, step.step)
+            self.kept[target] = source, step.step
         back = put_back_by(step)
         if back is None:
             return
@@ -252,10 +263,14 @@ class Standing:
             put_back = [one for one in steps if not self._is_left(one, run, back.folder)]
             self._put_back(put_back, step.step)
         for path in back.paths if not back.whole else ():
-            steps = self.by_path.get(path, [])
-            at = bisect_right(steps, since)
-            self._put_back(steps[at:], step.step)
-            steps[at:] = [own for own in steps[-1:] if own == step.step]
+            self._put_back_file(path, since, step.step)
+
+    def _put_back_file(self, path: str, since: int, by: int) -> None:
+        """A step put a file back as it had been behind another."""
+        steps = self.by_path.get(path, [])
+        at = bisect_right(steps, since)
+        self._put_back(steps[at:], by)
+        steps[at:] = [own for own in steps[-1:] if own == by]
 
     def _is_left(self, step: int, run: Command, folder: str) -> bool:
         """Whether a line that puts back all that Git knows leaves alone half of what an edit put in."""
@@ -319,6 +334,15 @@ def put_back_by(step: Step) -> PutBack | None:
         return PutBack(paths, True)
     whole = any({*words} - {"--", "HEAD"} == {"."} for words in given)
     return PutBack(paths, whole, absolute(".", cwd).rstrip("/") + "/" if cwd else "")
+
+
+def _copied(step: Step, run: Command) -> Iterator[tuple[str, str]]:
+    """The file that a line copies, or moves, and the name that this bears then."""
+    for simple in run.simples:
+        source, target = simple.reads[:2], simple.writes[-1:]
+        if simple.name in ("cp", "mv") and len(source) == 1 and len(simple.writes) < 3:
+            base = base_of(step)
+            yield absolute(source[0], base), absolute(target[0], base)
 
 
 def _puts_back(simple: Simple) -> bool:
