@@ -100,6 +100,8 @@ TOOLS: dict[str, Kind] = {
     "ProposeGoal": Kind("other", "other_tool"),
     "ProposeSkills": Kind("other", "other_tool"),
     "StructuredOutput": Kind("answer", "other_tool"),
+    "think": Kind("analyze", "other_tool"),
+    "sequentialthinking": Kind("analyze", "other_tool"),
     "TodoWrite": Kind("plan", "other_tool"),
     "TaskCreate": Kind("plan", "other_tool"),
     "TaskUpdate": Kind("plan", "other_tool"),

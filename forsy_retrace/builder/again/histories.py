@@ -21,6 +21,10 @@ NEVER_FAILS = later(r"(?:echo|printf|:|true|false|sleep|export)(?:\s[^|&;<>\n]*)
 
 GUESSED = frozenset(["unknown-command", "script-name"])
 """Rules of commands that may be mistyped."""
+SETS = later(
+    r"(?:sudo )?[\w-]+ config(?: -{1,2}[\w-]+| set| add){0,4} ([\w-]+(?:[.:][\w-]+)+)(?= )"
+)
+"""A program's own setting that a line names."""
 PLAIN = later(r"[a-z][a-z-]{0,20}")
 
 
@@ -87,8 +91,8 @@ def _reworded(a: str, b: str) -> bool:
 
 
 def _are_two_acts(a: str, b: str) -> bool:
-    """Whether a program is told to do another thing: `plan` then `apply`, `--check` then `--write`;
-    a word that is no known command may be the other one, mistyped."""
+    """Whether a program is told to do another thing: `plan` then `apply`, `--check` then `--write`,
+    or to set something else; a word that is no known command may be the other one, mistyped."""
     old, new = classify(a, "bash"), classify(b, "bash")
     if old.rule in GUESSED:
         return False
@@ -96,6 +100,8 @@ def _are_two_acts(a: str, b: str) -> bool:
         return True
     if " " in old.main and " " in new.main and old.main != new.main:
         return True
+    if (key := SETS.match(a)) and (then := SETS.match(b)):
+        return _edits(key[1], then[1]) > TYPOS
     word, other = _act(a), _act(b)
     wrong = min(TYPOS, len(word) - 1)
     return bool(word and other) and _edits(word, other) > wrong
