@@ -166,12 +166,15 @@ def _checked(name: str, adapter: object) -> "Adapter":
 
 
 def identify(source: "Source", also: tuple[str, ...] = ()) -> list[str]:
-    """The names of the adapters that claim a log; more than one is a mistake of theirs."""
+    """The names of the adapters that claim a log; more than one is a mistake of theirs.
+
+    Those of other packages are asked first, and only where they are named: what they claim is
+    theirs, for a bundled one may know no more of it than its form.
+    """
     own = bundled()
-    found = [name for name in own if _own(name).sniff(source)]
-    return found + [
-        name for name in dict.fromkeys(also) if name not in own and _claims(name, source)
-    ]
+    asked = [name for name in dict.fromkeys(also) if name not in own]
+    claimed = [name for name in asked if _claims(name, source)]
+    return claimed or [name for name in own if _own(name).sniff(source)]
 
 
 def _claims(name: str, source: "Source") -> bool:

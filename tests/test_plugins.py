@@ -264,6 +264,22 @@ def test_a_batch_names_the_plugin_that_fails_and_goes_on(offer: Path, text: str,
     assert f"the adapter faulty fails: {why}" in (offer / "t" / "report.json").read_text()
 
 
+CHAT = '{"messages":[{"role":"user","content":"Hi."}],"strange":"Hello, stranger."}\n'
+"""A log of a harness of its own in a form that a bundled adapter knows too."""
+
+
+def test_a_plugin_that_is_named_comes_before_the_bundled_adapters(offer: Path) -> None:
+    log = offer / "chat.jsonl"
+    log.write_text(CHAT)
+    assert identify(Source(log)) == ["openai-chat"]
+    assert identify(Source(log), ("good",)) == ["good"]
+    words = ["auto", str(log), "-o", str(offer / "t"), "--plugin", "good"]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    assert json.loads((offer / "t" / "manifest.json").read_text())["adapter"] == "good"
+    checked = CliRunner().invoke(main, ["check", "good", str(log), "--quick"])
+    assert "claimed" not in checked.output
+
+
 def test_a_name_that_nobody_offers_is_told_with_the_known_ones(offer: Path) -> None:
     with pytest.raises(RetraceError, match=r"^no adapter has that name; known: .*codex.*good"):
         load("nobody")

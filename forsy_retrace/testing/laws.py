@@ -15,7 +15,7 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.registry import identify
+from forsy_retrace.registry import bundled, identify
 from forsy_retrace.sdk import resolve
 from forsy_retrace.source import Source
 from forsy_retrace.testing.account import lost, miscounted, untold
@@ -67,15 +67,16 @@ OF_OTHERS: tuple[tuple[str, str, bytes], ...] = (
 def is_claimed_by_one_adapter(adapter: Adapter | str, case: Case) -> None:
     """`sniff` says True to the log, every other adapter says no, and it says no to what is no log.
 
-    A log that `sniff` can't tell from others' is at least accepted where it is named.
+    A log that `sniff` can't tell from others' is at least accepted where it is named. A bundled
+    adapter may claim the log of another package's too, which comes first where it is named.
     The foreign contents lie under the log's own name: a name alone claims nothing.
     """
     own: Any = named(adapter)
     if case.refused is None:
         if not accepts(own, Source(case.path)):
             raise BrokenLaw(f"sniff does not say True to {case.path.name}.")
-        rivals = [one for one in identify(Source(case.path)) if one != case.adapter]
-        if rivals:
+        asked = identify(Source(case.path)) if case.adapter in bundled() else []
+        if rivals := [one for one in asked if one != case.adapter]:
             raise BrokenLaw(f"{case.path.name} is also claimed by {' and '.join(rivals)}.")
     _leaves_foreign_files_alone(own, case.adapter, case.path.name)
 
