@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -25,8 +25,8 @@ class Stranger:
         self.name = name
         self.adapter = adapter
         self.SHOWS: Shows = adapter.SHOWS
-        if field := _odd_field(self.SHOWS):
-            raise self._fault(f"SHOWS.{field} is not of the type that docs/sdk.md names")
+        if why := _odd_field(self.SHOWS):
+            raise self._fault(f"SHOWS.{why}")
         self.__doc__ = adapter.__doc__
 
     def sniff(self, source: Source) -> bool:
@@ -107,8 +107,8 @@ def odd(event: Any) -> str:
     except (TypeError, UnicodeEncodeError):
         return f"a {kind} with what no JSON holds, such as half a surrogate pair"
     for one, path in ((event, ""), (event.origin, "origin.")):
-        if field := _odd_field(one):
-            return f"a {kind} whose {path}{field} is not of the type that docs/sdk.md names"
+        if why := _odd_field(one):
+            return f"a {kind} whose {path}{why}"
     if not ACTOR.fullmatch(event.origin.actor):
         return f"a {kind} whose origin.actor is none of user, agent, system and subagent:<type>_<n>"
     if event.origin.at is not None and not MOMENT.fullmatch(event.origin.at):
@@ -123,10 +123,28 @@ def _unpacked(value: Any) -> str:
 
 
 def _odd_field(one: msgspec.Struct) -> str:
+    """The first field with a value that it may not have, and what it may; empty if none has."""
     if not isinstance(one, msgspec.Struct):
-        return "evidence"
+        return f"evidence {UNTYPED}"
     try:
         msgspec.convert(msgspec.structs.asdict(one), type(one), dec_hook=lambda _, value: value)
     except msgspec.ValidationError as error:
-        return str(error).rpartition("$.")[2].split("[")[0].split(".")[0].rstrip("`")
+        name = str(error).rpartition("$.")[2].split("[")[0].split(".")[0].rstrip("`")
+        return f"{name} {_lacks(type(one), name)}"
     return ""
+
+
+UNTYPED = "is not of the type that docs/sdk.md names"
+
+
+def _lacks(kind: type[msgspec.Struct], name: str) -> str:
+    """What a field's value is not; of words, those that it takes."""
+    wanted = next((one.type for one in msgspec.structs.fields(kind) if one.name == name), None)
+    is_one = get_origin(wanted) is Literal
+    words = [word for one in (wanted, *get_args(wanted)) for word in _words(one)]
+    says = f"{'is' if is_one else 'holds what is'} none of {', '.join(words)}"
+    return says if words else UNTYPED
+
+
+def _words(kind: Any) -> tuple[str, ...]:
+    return get_args(kind) if get_origin(kind) is Literal else ()

@@ -503,6 +503,28 @@ def test_a_rule_finds_what_it_reads_where_an_outcome_says_it_stands(rule: str) -
     assert "/message/content/0/tool_use_id), success: the log says something else there" in told
 
 
+def raises_at_an_answer(events: Events, _: Source) -> Events:
+    for event in events:
+        if isinstance(event, ToolResult):
+            raise KeyError
+        yield event
+
+
+def test_what_breaks_several_laws_is_told_once_and_where() -> None:
+    (told,) = testing.broken(Planted(raises_at_an_answer), Case(NAME, FIXTURES / PLAIN))
+    assert told.startswith("accounts for every record: read raises KeyError at ")
+    assert told.endswith(", behind line 3 of input.jsonl.")
+
+
+def test_a_log_that_does_harm_as_it_is_is_not_blamed_on_a_stranger() -> None:
+    """Nor on a cut: what is wrong with it is told by its own law."""
+    case = Case("nobody's", FIXTURES / PLAIN)  # nothing is retraced by that name
+    halved = every(ToolResult, lambda event: replace(event, output=event.output[:9]))
+    (told,) = testing.broken(Planted(halved), case, [*testing.HARDSHIPS, GROUND])
+    assert told.startswith("every value has a ground that the source bears out: step 2 ")
+    assert told.endswith(" output: the log says more there (and 2 more).")
+
+
 def test_lines_of_words_stand_in_their_order() -> None:
     def turned(event: Message) -> Event:
         return replace(event, text="\n".join(reversed(event.text.split("\n"))), within=True)

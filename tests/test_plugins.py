@@ -191,10 +191,15 @@ def test_what_a_plugin_prints_is_no_part_of_what_was_asked(offer: Path) -> None:
 
 
 def test_what_a_plugin_says_that_its_logs_show_is_looked_at(offer: Path) -> None:
-    for shows, field in (("time='perhaps'", "time"), ("tools={'sh': 'zsh'}", "tools")):
+    wrong = {
+        "time='perhaps'": "time is none of yes, mostly, sometimes, rarely, no",
+        "tools={'sh': 'zsh'}": "tools holds what is none of Read, Write, ",
+        "cannot='much'": "cannot is not of the type that docs/sdk.md names",
+    }
+    for shows, why in wrong.items():
         (offer / "faulty_one.py").write_text(GOOD.replace('words="yes"', shows))
         sys.modules.pop("faulty_one", None)
-        with pytest.raises(StrangersFault, match=rf"adapter faulty fails: SHOWS\.{field} is not"):
+        with pytest.raises(StrangersFault, match=rf"adapter faulty fails: SHOWS\.{why}"):
             load("faulty")
 
 
@@ -208,6 +213,8 @@ ODD = {
     "yield 'Hello, stranger.'": "read yields a str, which is no event",
     "yield Message(Origin(record.here), 'user', record.value)": "read yields a Message whose text"
     " is not of the type that docs/sdk.md names",
+    "yield Message(Origin(record.here), 'human', 'x')": "read yields a Message whose role"
+    " is none of user, agent",
     "yield Message(Origin(record.here, 5), 'user', 'x')": "read yields a Message whose origin.at"
     " is not of the type that docs/sdk.md names",
     "yield Message(Origin(record.here), 'user', 'Hello ' + chr(0xD800))": "read yields a Message"

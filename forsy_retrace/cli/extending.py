@@ -65,4 +65,5 @@ def check(adapter: str, files: Sequence[Path], quick: bool) -> None:
     if laws:
         sys.exit(1)
     if not logs:
-        raise UnreadableInput(f"no log that the adapter {adapter} reads; it was held to nothing")
+        why = f"no log to which the sniff of {adapter} says True; it was held to nothing"
+        raise UnreadableInput(why)

@@ -83,14 +83,18 @@ LAWS: tuple[Law, ...] = (
 
 
 def broken(adapter: Adapter | str, case: Case, laws: Sequence[Law] = LAWS) -> list[str]:
-    """Every law that the adapter breaks in this case, a sentence each."""
-    found = []
+    """Every law that the adapter breaks in this case, a sentence each.
+
+    What breaks several, such as a `read` that raises, is told once, by the first of them.
+    """
+    found: dict[str, str] = {}
     for law in laws:
         try:
             law(adapter, case)
         except BrokenLaw as error:
-            found.append(f"{law.__name__.replace('_', ' ')}: {error}")
-    return found
+            why = str(error)
+            found.setdefault(why, f"{law.__name__.replace('_', ' ')}: {why}")
+    return list(found.values())
 
 
 def conformance(adapter: Adapter | str, root: Path, name: str = "") -> Callable[..., None]:

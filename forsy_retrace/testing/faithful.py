@@ -96,7 +96,8 @@ def says_what_its_records_say(adapter: Adapter | str, case: Case) -> None:
     for event in found.events:
         here = event.origin.evidence
         if isinstance(event, Message) and (event.role == "user") != (event.origin.actor == "user"):
-            raise BrokenLaw(f"line {here.line} has words whose role and actor differ.")
+            said = f"words of the role {event.role} by another actor; see Origin.by()"
+            raise BrokenLaw(f"line {here.line} has {said}.")
         if isinstance(event, Skipped) and _is_slandered(event, sources):
             raise BrokenLaw(f"line {here.line} is called unreadable, and can be read.")
         for what, text in _claimed(event):

@@ -153,7 +153,10 @@ def answers_follow_calls(adapter: Adapter | str, case: Case) -> None:
             issued, answered = {}, {}  # an id is unique within its session
         elif isinstance(event, ToolCall):
             if event.call in issued:
-                raise BrokenLaw(f"the call at line {line} was issued at line {issued[event.call]}.")
+                at = issued[event.call]
+                raise BrokenLaw(
+                    f"the call at line {line} has the id of one at line {at}; see Calls."
+                )
             if event.call in answered:
                 at = answered[event.call]
                 raise BrokenLaw(f"the call at line {line} comes after its result at line {at}.")
@@ -161,7 +164,9 @@ def answers_follow_calls(adapter: Adapter | str, case: Case) -> None:
         elif isinstance(event, ToolResult):
             if event.call in answered:
                 at = answered[event.call]
-                raise BrokenLaw(f"the result at line {line} answers the call that line {at} did.")
+                raise BrokenLaw(
+                    f"the result at line {line} is a second one; see that at line {at}."
+                )
             answered[event.call] = line
     for trace in found.traces:
         _steps_and_calls(trace)

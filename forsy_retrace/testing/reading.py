@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -71,8 +71,14 @@ def read(adapter: Adapter, name: str, source: Source) -> Reading:
 
 def events_of(adapter: Adapter, source: Source) -> tuple[Event, ...]:
     """All events of a log, each of them one."""
-    with care("read", source.size):
-        events = tuple(adapter.read(source))
+    found: list[Event] = []
+    try:
+        with care("read", source.size):
+            for event in adapter.read(source):
+                found.append(event)
+    except BrokenLaw as error:
+        raise BrokenLaw(f"{str(error).removesuffix('.')}{_behind(found)}.") from error
+    events = tuple(found)
     for event in events:
         if why := odd(event):
             raise BrokenLaw(f"read yields {why}.")
@@ -80,6 +86,12 @@ def events_of(adapter: Adapter, source: Source) -> tuple[Event, ...]:
             line = event.origin.evidence.line
             raise BrokenLaw(f"the result at line {line} has an outcome, and no rule that read it.")
     return events
+
+
+def _behind(events: Sequence[Any]) -> str:
+    """How far a reading came that broke off."""
+    last = events[-1].origin.evidence if events and isinstance(events[-1], Event) else None
+    return f", behind line {last.line} of {last.file}" if last and last.line else ""
 
 
 class _TookTooLong(BaseException):

@@ -127,7 +127,10 @@ def _copied(value: str, source: str, entry: Json, folder: Path, spaced: bool = T
         return ""  # arguments that the log keeps as a text of JSON
     if entry.get("within") and in_order(value.splitlines(), source, within=True):
         return ""
-    return "the log says something else there"
+    return MORE if value and value in source else "the log says something else there"
+
+
+MORE = "the log says more there"
 
 
 def whole(value: str, folder: Path) -> tuple[str, str]:
