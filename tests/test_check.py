@@ -84,6 +84,13 @@ def test_of_a_folder_the_adapters_own_logs_are_checked(tmp_path: Path) -> None:
     assert passed_over >= 1
 
 
+def test_a_folder_without_a_log_of_the_adapters_is_no_success(tmp_path: Path) -> None:
+    (tmp_path / "other.jsonl").write_text('{"level":"info"}\n')
+    done = run("check", "codex", tmp_path)
+    assert done.exit_code == 65
+    assert "no log to which the sniff of codex says True; it was held to nothing" in done.output
+
+
 def test_a_log_that_is_named_must_be_claimed(tmp_path: Path) -> None:
     (tmp_path / "other.jsonl").write_text('{"level":"info"}\n')
     code, lines = ask("codex", str(tmp_path / "other.jsonl"), "--quick")

@@ -172,7 +172,8 @@ def test_what_is_there_already_is_left_alone(package: Path, checkout: Path) -> N
 def test_a_package_may_be_made_inside_a_checkout(checkout: Path) -> None:
     done = run("new-adapter", "other-log", "--package", "-o", checkout)
     assert done.exit_code == 0, done.output
-    made = done.output.splitlines()[:-1]
+    *made, last = done.output.splitlines()
+    assert re.search(r"Install it: pip install -e \S*forsy-retrace-other-log\. Now make it", last)
     assert all(os.path.exists(path) for path in made)
     for path in ("pyproject.toml", "tests/fixtures/first-words/trace"):
         assert any(one.endswith(f"forsy-retrace-other-log/{path}") for one in made)

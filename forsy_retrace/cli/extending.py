@@ -39,7 +39,9 @@ def new_adapter(name: str, package: bool, output: Path) -> None:
     made = scaffold(name, output, package)
     for path in made:
         click.echo(safe_line(os.path.relpath(path)))
-    click.echo("It keeps every law. Now make it read your own logs.")
+    folder = next((path.parent for path in made if path.name == "pyproject.toml"), None)
+    install = f" Install it: pip install -e {os.path.relpath(folder)}." if folder else ""
+    click.echo(safe_line(f"It keeps every law.{install} Now make it read your own logs."))
 
 
 @main.command("check", epilog="\b\nExample:\n  forsy-retrace check claude-code session.jsonl")

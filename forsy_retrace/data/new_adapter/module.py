@@ -1,6 +1,7 @@
 """My tool's logs: one JSON object a line under `~/.my-tool/logs/`."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from forsy_retrace.calls import Calls
 from forsy_retrace.events import (
@@ -14,7 +15,7 @@ from forsy_retrace.events import (
     ToolResult,
 )
 from forsy_retrace.sdk import Shows, named, number, when
-from forsy_retrace.source import Record, Source
+from forsy_retrace.source import Source
 
 SHOWS = Shows(
     words="yes",
@@ -39,29 +40,31 @@ def read(source: Source) -> Iterator[Event]:
     """Events in the order in which things happened; at least one for each record."""
     calls = Calls()
     for place, record in enumerate(source.records()):
-        yield _event(place, record, calls)
+        value = record.value if isinstance(record.value, dict) else {}
+        here = Origin(record.here, when(value.get("at")))
+        why = record.problem or f"unknown record{named(value.get('type'))}"
+        yield from list(_told(value, here, place, calls)) or [Skipped(here, why)]
 
 
-def _event(place: int, record: Record, calls: Calls) -> Event:
-    value = record.value if isinstance(record.value, dict) else {}
-    here = Origin(record.here, when(value.get("at")))
+def _told(value: dict[str, Any], here: Origin, place: int, calls: Calls) -> Iterator[Event]:
+    """What a record tells: one event, several, or none where it has no such shape."""
     match value:
         case {"my_tool_session": str(session)}:
-            return SessionStart(here.below("/my_tool_session"), session)
+            yield SessionStart(here.below("/my_tool_session"), session)
         case {"user": str(text)}:
-            return Message(Origin(record.here.at("/user"), here.at, "user"), "user", text)
+            yield Message(here.below("/user").by("user"), "user", text)
         case {"agent": str(text)}:
-            return Message(here.below("/agent"), "agent", text)
+            yield Message(here.below("/agent"), "agent", text)
         case {"call": str(logged), "tool": str(tool), "input": dict(sent)}:
             # A log may use one id for two calls: `calls` tells them apart.
             name = str(calls.issue(logged, place))
-            return ToolCall(here.below("/input"), name, tool, sent, named="/tool")
+            yield ToolCall(here.below("/input"), name, tool, sent, named="/tool")
         case {"result": str(logged), "output": str(text), **rest}:
-            if (call := calls.answer(logged)) is None:
-                return Skipped(here, "repeated result")
-            if (code := number(rest.get("exit"))) is None:
-                return ToolResult(here.below("/output"), call, text)
-            outcome: Outcome = "failed" if code else "ok"
             where = here.below("/output")
-            return ToolResult(where, call, text, outcome, "exit-code", "/exit", code)
-    return Skipped(here, record.problem or f"unknown record{named(value.get('type'))}")
+            if (call := calls.answer(logged)) is None:
+                yield Skipped(here, "repeated result")
+            elif (code := number(rest.get("exit"))) is None:
+                yield ToolResult(where, call, text)
+            else:
+                outcome: Outcome = "failed" if code else "ok"
+                yield ToolResult(where, call, text, outcome, "exit-code", "/exit", code)
