@@ -323,13 +323,20 @@ def _gained(step: Step, path: str, change: Change) -> Iterator[Touch]:
         yield _touch(step, path, "read", change=change)
 
 
+def _is_told_by_arguments(step: Step) -> bool:
+    """Whether what a call was asked to replace is what it replaced, in the one file that it changed."""
+    result = step.result
+    return result is None or not (
+        result.amended or len({one.path for one in result.changes if one.kind != "shown"}) > 1
+    )
+
+
 def _recorded(step: Step, change: Change) -> Iterator[Touch]:
     path = absolute(change.path, step.cwd)
     if change.kind == "shown":
         yield from _gained(step, path, change)
         return
-    amended = step.result is not None and step.result.amended  # then the arguments tell another
-    pairs = [] if amended or step.call is None else replaced(step.call.input)
+    pairs = replaced(step.call.input) if step.call and _is_told_by_arguments(step) else []
     if any(hunk.lines for hunk in change.hunks):
         sides = [patch_changes(hunk.lines) for hunk in change.hunks]
     elif pairs:
