@@ -14,6 +14,10 @@ from forsy_retrace.memory import let_go
 Outcome = Literal[
     "ok", "failed", "rejected", "blocked", "interrupted", "timed_out", "launched", "unknown"
 ]
+"""How a call ended. `rejected`: the user turned it down; `blocked`: the harness or a rule of its
+did; neither ran. `interrupted`: it was stopped before its end. `timed_out`: its time was up.
+`launched`: it runs on, and this is not its end. `unknown`: the log does not say.
+"""
 NEVER_RAN: tuple[Outcome, ...] = ("rejected", "blocked")
 
 SHELL = "agent:shell"
@@ -30,6 +34,11 @@ Via = Literal[
     "edited",
     "notification",
 ]
+"""How words came. A human's: `queued` while the agent worked; with a `rejection`, or as the
+`answer` to a question; with a `plan accepted`; `edited`, in place of earlier ones; as a `command`
+of the client, or a `shell line` that they ran themselves. A `notification` is the report of a
+subagent in the background: an agent's words by that subagent; `answers` is the call that started it.
+"""
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
@@ -178,7 +187,8 @@ class Fact(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):
 
 
 class Message(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):
-    """Words. `via` says how a human's words came; `within` that they are a part of their place."""
+    """Words. `via` says how they came; `within` that they are a part of their place, of which the
+    rest is the harness's own, or marks."""
 
     origin: Origin
     role: Literal["user", "agent"]
@@ -198,7 +208,7 @@ class Thinking(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=Tru
 
 
 class Meant(msgspec.Struct, frozen=True, gc=False):
-    """What a call comes to: the tool, and its arguments."""
+    """What a call comes to: a tool that is `Known`, and arguments of it."""
 
     tool: str
     input: Any
@@ -264,7 +274,8 @@ class Delegation(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=T
 
 
 class Notice(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):
-    """The harness did something; `cut` says that words stop here, and not why.
+    """The harness did something. `interrupted` is by a human; `cut` says that words stop here, and
+    not why.
 
     Where something that no human said ends a turn, `ended` says in its text what it was.
     """
@@ -277,7 +288,8 @@ class Notice(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True)
 
 
 class Skipped(msgspec.Struct, frozen=True, gc=False, tag_field="event", tag=True):
-    """A record read and left out; a reason that starts with `unreadable` says it was no record."""
+    """A record read and left out. A reason that starts with `unreadable` says it was no record, one
+    with `unknown` that no reader knows it (`--strict` fails); `hidden reasoning` is counted."""
 
     origin: Origin
     reason: str

@@ -13,6 +13,39 @@ from forsy_retrace.patterns import later as later
 from forsy_retrace.times import order as order
 from forsy_retrace.times import when as when
 
+__all__ = [
+    "Known",
+    "Shown",
+    "Shows",
+    "attachment_text",
+    "base64_size",
+    "between",
+    "compact",
+    "counts",
+    "in_time",
+    "later",
+    "lines_of",
+    "mark_of",
+    "media_of",
+    "named",
+    "number",
+    "opened",
+    "packed",
+    "parsed",
+    "pointer",
+    "resolve",
+    "streamed",
+    "strings",
+    "subagent",
+    "tells_a_limit",
+    "text_of",
+    "text_or_json",
+    "when",
+    "without",
+    "words",
+]
+"""What is public of it, also in `help`; the rest is for this package alone."""
+
 ENCODE = msgspec.json.Encoder().encode
 DECODE = msgspec.json.Decoder().decode
 PLACE = later(r"0|[1-9][0-9]{0,17}")
@@ -48,15 +81,22 @@ Known = Literal[
     "write_stdin",
     "finish",
 ]
-"""Tools whose calls are understood: what they do to which file, what they run, whom they ask."""
+"""Tools whose calls are understood: what they do to which file, what they run, whom they ask.
+
+Their arguments go by several names each. The file: `file_path`, `filePath`,
+`notebook_path` or `path`. What is written: `content` or `file_text`. What is replaced: `old_string`
+by `new_string`, so too `oldString`, `oldText`, `old_text` and `old_str`, and `search` by `replace`;
+several in a list `edits`. What is run: `command` or `cmd`, a text or a list of words.
+"""
 
 
 class Shows(msgspec.Struct, frozen=True):
-    """What a log can show, before any is read; the confidence of its traces starts here.
+    """What logs of this kind show, as `forsy-retrace adapters` lists it. A trace's confidence comes
+    of its own log; of these words it heeds `results` alone: with `no`, nothing came back.
 
-    The fields are the columns of the source table in the format's contract. `stores` are the
-    places where such logs lie, `cannot` says in words what no trace from them can tell,
-    unless a Fact `shows` repeats those words: this one log does, or has it and it is left out.
+    `stores` are the places where such logs lie, `cannot` says in words what no trace from them
+    can tell, unless a Fact `shows` repeats those words: this one log does, or has it and it is
+    left out.
     """
 
     words: Shown = "no"

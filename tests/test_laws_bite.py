@@ -408,6 +408,12 @@ FAULTS = (
         Planted(every(Skipped, lambda e: replace(e, reason="unreadable"))),
     ),
     # What if the log is cut, or odd?
+    Fault(
+        "report of nobody",
+        PLAIN,
+        SAID,
+        Planted(every(Message, lambda e: replace(e, via="notification"))),
+    ),
     Fault("crash on None", PLAIN, STRANGERS, Planted(trusts_every_value)),
     Fault("crash on a key", PLAIN, STRANGERS, Planted(trusts_every_call)),
     Fault("cyclic parents", PLAIN, STRANGERS, Planted(follows_parents_to_the_root)),

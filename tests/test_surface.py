@@ -23,13 +23,6 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "sdk.md"
 LISTING = re.compile(r"(?<=^```text\n).*?(?=^```)", re.M | re.S)
 
 
-def functions(module: ModuleType) -> Iterator[str]:
-    """The public functions that a module defines itself."""
-    for node in ast.parse(inspect.getsource(module)).body:
-        if isinstance(node, ast.FunctionDef) and node.name[0] != "_":
-            yield node.name
-
-
 MODULES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (forsy_retrace, tuple(name for name in forsy_retrace.__all__ if name != "__version__")),
     (redact, ("Rules",)),
@@ -37,10 +30,16 @@ MODULES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (registry, ("load",)),
     (events, ("Hunk", "Outcome", "Packed", "Via")),
     (source, ("Evidence", "Line", "Record", "discover", "entry")),
-    (sdk, ("Known", "Shown", "Shows", "later", "when", *functions(sdk))),
+    (sdk, tuple(sdk.__all__)),
     (calls, ("Calls", "Verdict")),
     (dialects, ("Call", "Media", "attachments", "call_of", "calls", "content_text", "media")),
-    (testing, ("Case", "BrokenLaw", "LAWS", "broken", "cases", "conformance", "write_goldens")),
+    (
+        testing,
+        (
+            *("Case", "BrokenLaw", "LAWS", "broken", "cases", "conformance", "write_goldens"),
+            *(law.__name__ for law in testing.LAWS),
+        ),
+    ),
 )
 
 
@@ -58,6 +57,7 @@ def told(module: ModuleType, name: str) -> Iterator[str]:
     if get_origin(value) is Literal:
         words = ", ".join(map(repr, get_args(value)))
         yield from textwrap.wrap(f"{name}: {words}", 96, subsequent_indent="    ")
+        yield from wrapped(said_of(module, name), "    ")
         return
     if not (inspect.isclass(value) or inspect.isfunction(inspect.unwrap(value))):
         yield name
@@ -69,6 +69,16 @@ def told(module: ModuleType, name: str) -> Iterator[str]:
     elif isinstance(node, ast.ClassDef):
         head, *rest = members(node)
         yield from (head, *wrapped(inspect.getdoc(value), "    "), *rest)
+
+
+def said_of(module: ModuleType, name: str) -> str | None:
+    """The text below a name's assignment."""
+    for one, behind in pairwise(ast.parse(inspect.getsource(module)).body):
+        match one, behind:
+            case ast.Assign(targets=[ast.Name(found)]), ast.Expr(ast.Constant(str(words))):
+                if found == name:
+                    return words
+    return None
 
 
 def wrapped(doc: str | None, indent: str) -> list[str]:

@@ -88,7 +88,8 @@ def _read_too_late(events: Iterable[Event]) -> str | None:
 def says_what_its_records_say(adapter: Adapter | str, case: Case) -> None:
     """A text that is a fact of the session, or names a commit, stands in its record; an exit code
     at its basis, or in its record where no code stands there; a changed file's name in the record
-    of its call or result. A user's words are a user's, and what is called unreadable can't be read.
+    of its call or result. A user's words are a user's, a report from the background a subagent's,
+    and what is called unreadable can't be read.
     """
     found = reading(adapter, case)
     sources = {one.name: one for one in (found.source, *found.companions)}
@@ -98,6 +99,8 @@ def says_what_its_records_say(adapter: Adapter | str, case: Case) -> None:
         if isinstance(event, Message) and (event.role == "user") != (event.origin.actor == "user"):
             said = f"words of the role {event.role} by another actor; see Origin.by()"
             raise BrokenLaw(f"line {here.line} has {said}.")
+        if isinstance(event, Message) and _is_nobodys(event):
+            raise BrokenLaw(f"line {here.line} has a notification that no subagent says; see Via.")
         if isinstance(event, Skipped) and _is_slandered(event, sources):
             raise BrokenLaw(f"line {here.line} is called unreadable, and can be read.")
         for what, text in _claimed(event):
@@ -117,6 +120,11 @@ def says_what_its_records_say(adapter: Adapter | str, case: Case) -> None:
                 name = re.split(r"[/\\]", change.path.rstrip("/\\"))[-1]
                 if not any(_stands_in(name, record) for record in held):
                     raise BrokenLaw(f"line {here.line} does not name a file that it is to change.")
+
+
+def _is_nobodys(event: Message) -> bool:
+    """Whether a report is not by the subagent that it is of."""
+    return event.via == "notification" and not event.origin.actor.startswith("subagent:")
 
 
 def _is_slandered(event: Skipped, sources: dict[str, Source]) -> bool:
