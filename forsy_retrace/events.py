@@ -37,7 +37,8 @@ Via = Literal[
 """How words came. A human's: `queued` while the agent worked; with a `rejection`, or as the
 `answer` to a question; with a `plan accepted`; `edited`, in place of earlier ones; as a `command`
 of the client, or a `shell line` that they ran themselves. A `notification` is the report of a
-subagent in the background: an agent's words by that subagent; `answers` is the call that started it.
+subagent in the background: an agent's words by that subagent; `answers` is the call that started
+it.
 """
 
 
