@@ -183,7 +183,7 @@ def _result(given: Mapping[str, Any], here: Origin, call: str) -> ToolResult:
         call,
         output,
         given.get("outcome", "failed" if code else "ok"),
-        "harness-word",
+        given.get("rule", "harness-word"),
         "/content",
         code,
         tuple(changes),

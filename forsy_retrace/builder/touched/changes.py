@@ -99,9 +99,11 @@ def _never_ran(step: Step, _: Sight) -> str | None:
 
 
 def _interrupted(step: Step, _: Sight) -> str | None:
+    """By the user, as a notice or the rule of the outcome says; a crash or a limit interrupts too."""
     if step.result is not None and step.result.outcome != "interrupted":
         return None
-    return "Interrupted by the user; no change recorded."
+    is_by_user = step.result is None or step.result.rule.endswith("by-user")
+    return f"Interrupted{' by the user' if is_by_user else ''}; no change recorded."
 
 
 def _recorded_patch(step: Step, sight: Sight) -> str | None:
@@ -263,7 +265,7 @@ def _gained_context(step: Step, sight: Sight) -> str | None:
 RULES = (
     Rule("plan-accepted", "The plan tool came back without a rejection.", _plan_accepted),
     Rule("never-ran", "A call that was rejected or blocked changed nothing.", _never_ran),
-    Rule("interrupted", "A call that the user stopped; the log shows no change.", _interrupted),
+    Rule("interrupted", "A call that was stopped; the log shows no change.", _interrupted),
     Rule("recorded-patch", "What the harness itself recorded of the file.", _recorded_patch),
     Rule("commit-line", "Git's own line for a new commit.", _commit_line),
     Rule("recorded-commit", "A commit that the harness recorded at the call.", _recorded_commit),
