@@ -111,7 +111,10 @@ def _offered_by_others(name: str) -> "Adapter":
     if name not in offered:
         if why := refused().get(name):
             raise RetraceError(f"the adapter {name} is refused: {why}")
-        raise RetraceError(f"no adapter has that name; known: {', '.join([*bundled(), *offered])}")
+        known = ", ".join([*bundled(), *offered])
+        raise RetraceError(
+            f"no adapter, ours or an installed package's, has that name; known: {known}"
+        )
     from importlib.metadata import EntryPoint
 
     from forsy_retrace.plugin_guard import Stranger, aside

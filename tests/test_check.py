@@ -116,7 +116,7 @@ def test_without_logs_the_cases_of_fixtures_are_checked(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("nobody",), "no adapter has that name; known: "),
+        (("nobody",), "no adapter, ours or an installed package's, has that name; known: "),
         (("pi", "nowhere.jsonl"), "nowhere.jsonl: no such file or folder"),
         (("pi",), "no logs to check; name some, or go where the folder fixtures/ lies"),
     ],

@@ -288,7 +288,7 @@ def test_a_plugin_that_is_named_comes_before_the_bundled_adapters(offer: Path) -
 
 
 def test_a_name_that_nobody_offers_is_told_with_the_known_ones(offer: Path) -> None:
-    with pytest.raises(RetraceError, match=r"^no adapter has that name; known: .*codex.*good"):
+    with pytest.raises(RetraceError, match=r"^no adapter, .*, has that name; known: .*codex.*good"):
         load("nobody")
 
 
