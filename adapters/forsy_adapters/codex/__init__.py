@@ -91,12 +91,8 @@ def read(source: Source) -> Iterator[Event]:
             reason = "between the records: not JSON" if between else record.problem
             yield Skipped(origin(record), reason)
             continue
-        told = False
+        told: list[Event] = []
         for unit in units(record, number):
-            reader = stream if unit.kind in STREAM else rollout
-            for event in reader.read(unit):
-                told = True
-                yield event
-        if not told:
-            yield Skipped(origin(record), "nothing new in it")
+            told += (stream if unit.kind in STREAM else rollout).read(unit)
+        yield from told or [Skipped(origin(record), "nothing new in it")]
     yield from rollout.reports.streamed.told()

@@ -64,9 +64,7 @@ class Reader:
         kind = value.get("type") if isinstance(value, dict) else None
         self.notified = kind == "system.notification"
         self.skill = words(data_of(value).get("name")) if kind == "skill.invoked" else ""
-        yield from told
-        if not told:
-            yield Skipped(here, "empty message")
+        yield from told or [Skipped(here, "empty message")]
 
     def _origin(self, place: int, record: Record) -> Origin:
         value = record.value if isinstance(record.value, dict) else {}

@@ -98,11 +98,9 @@ class Reader:
         branch = self.surveys[lane].tree.branch(value["id"])
         here = Origin(one.place, None, actor, words(value.get("llm_response_id")) or None, branch)
         told = list(self._told(value, here, lane))
-        yield from told
+        yield from told or [Skipped(here.by("system"), "empty event")]
         if value["kind"] in TURNS:
             self.is_idle = value["source"] == "agent" or value.get("tool_name") == "finish"
-        if not told:
-            yield Skipped(here.by("system"), "empty event")
 
     def _told(self, value: Json, here: Origin, lane: int) -> Iterator[Event]:
         system = here.by("system")
