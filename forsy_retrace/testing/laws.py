@@ -154,19 +154,17 @@ def answers_follow_calls(adapter: Adapter | str, case: Case) -> None:
         elif isinstance(event, ToolCall):
             if event.call in issued:
                 at = issued[event.call]
-                raise BrokenLaw(
-                    f"the call at line {line} has the id of one at line {at}; see Calls."
-                )
+                why = f"has the id of one at line {at}; see Calls"
+                raise BrokenLaw(f"the call at line {line} {why}.")
             if event.call in answered:
                 at = answered[event.call]
                 raise BrokenLaw(f"the call at line {line} comes after its result at line {at}.")
             issued[event.call] = line
         elif isinstance(event, ToolResult):
             if event.call in answered:
-                at = answered[event.call]
-                raise BrokenLaw(
-                    f"the result at line {line} is a second one; see that at line {at}."
-                )
+                why = f"a second one, behind that of line {answered[event.call]}"
+                more = "a later report is a notification, see Via"
+                raise BrokenLaw(f"the result at line {line} is {why}; {more}.")
             answered[event.call] = line
     for trace in found.traces:
         _steps_and_calls(trace)
