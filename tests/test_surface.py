@@ -120,6 +120,15 @@ def test_the_page_lists_every_public_name_with_its_signature() -> None:
     assert shown == listing()
 
 
+def test_adapters_take_of_the_sdk_what_is_public() -> None:
+    used = set[str]()
+    for path in (PAGE.parents[1] / "adapters").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "forsy_retrace.sdk":
+                used.update(one.name for one in node.names)
+    assert used <= set(sdk.__all__)
+
+
 NAMES = {
     f"{module.__name__}.{name}": getattr(module, name)
     for module, names in MODULES
