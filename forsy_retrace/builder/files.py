@@ -11,6 +11,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, Touch, Trace, put
 
 from .classify import patch_of, patched_files
+from .outcome import made
 from .outputs.failures import first_error, stopped
 from .reached.answered import BROWSES, Page, page_of
 from .reached.asked import asked
@@ -297,7 +298,7 @@ def _observed(
             because += past.steps
     if outside:
         said.append(outside)
-    seen = last is not None and last.told is last.result
+    seen = last is not None and last.told is last.result and not made(last, step)
     if last is not None and seen and last.success is False and (how := _how(last)):
         said.append(how)
         because.append(last.step)

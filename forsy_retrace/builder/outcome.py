@@ -157,6 +157,13 @@ def _is_excused(step: Step, run: Command | None) -> bool:
     return run is not None and run.main == "find" and code is None
 
 
+def made(above: Step, step: Step) -> bool:
+    """Whether the code of one call made the other: the end of the first came after it."""
+    if above.call is None or step.call is None:
+        return False
+    return step.call.made_by != "" and step.call.made_by == above.call.call
+
+
 def never_ran(step: Step) -> bool:
     """Whether a call was turned down before it could do anything."""
     return step.told is not None and step.told.outcome in NEVER_RAN

@@ -13,7 +13,7 @@ from forsy_retrace.commands import Command
 from forsy_retrace.evidence import Vote
 from forsy_retrace.trace import Check, Step
 
-from ..outcome import never_ran
+from ..outcome import made, never_ran
 from ..outputs.found import SEARCHES, STILL_RUNS
 from ..outputs.printed import unread
 from ..touched.fixers import Stash, around_its_check
@@ -125,7 +125,9 @@ class Retries:
 
 
 def _in_mind(old: Attempt, new: Attempt) -> bool:
-    return new.order - old.order <= (SOON if old.hidden else WINDOW)
+    """Whether a failure is not long gone, nor that of the call whose code made this one."""
+    recent = new.order - old.order <= (SOON if old.hidden else WINDOW)
+    return recent and not made(old.step, new.step)
 
 
 def _hides(new: Attempt) -> bool:
