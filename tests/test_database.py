@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.source import BESIDE, Source, database, journals
@@ -70,6 +71,17 @@ def test_rows_that_stand_only_in_the_log_of_writes_are_read(tmp_path: Path) -> N
     (other / "history.db-wal").unlink()
     alone = Source(other / "history.db").records()
     assert "make deploy" not in [one.value.get("row", {}).get("command") for one in alone]
+
+
+def test_a_text_that_was_packed_reads_as_the_text(tmp_path: Path) -> None:
+    packed = zstandard.ZstdCompressor().compress("né".encode())
+    picture = zstandard.ZstdCompressor().compress(b"\xff\x00")
+    bomb = zstandard.ZstdCompressor().compress(bytes(11 << 20))
+    blobs = [packed, packed[:-1], packed + b"x", picture, bomb, b"\x28\xb5\x2f\xfd"]
+    rows = ", ".join(f"(x'{one.hex()}')" for one in blobs)
+    source = made(tmp_path, f"CREATE TABLE held (it BLOB); INSERT INTO held VALUES {rows};")
+    held = [record.value["row"]["it"] for record in source.records() if "row" in record.value]
+    assert held == ["né", *({"blob": len(one)} for one in blobs[1:])]
 
 
 @pytest.mark.parametrize("at", [17, 100, 600, 4096, 5000])

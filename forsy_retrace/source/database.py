@@ -1,7 +1,8 @@
 """A SQLite database as text: one JSON object a row, behind one that names tables and columns.
 
 Tables come in the order of their names, rows in that of their row ids; views, virtual tables and
-SQLite's own are left out. A row is `{"table": …, "rowid": …, "row": {…}}`, a blob `{"blob": size}`.
+SQLite's own are left out. A row is `{"table": …, "rowid": …, "row": {…}}`, a blob `{"blob": size}`,
+but for a text that a program packed as a frame of zstd: that reads as the text.
 """
 
 import io
@@ -19,7 +20,7 @@ from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.patterns import later
 
 from .journals import logged, rolled_back
-from .unpack import FREE, MAX_RATIO, MAX_UNPACKED, Bounded
+from .unpack import FREE, MAX_RATIO, MAX_UNPACKED, Bounded, text_of_frame
 from .values import MAX_LINE
 
 STEPS = 1_000_000
@@ -179,4 +180,7 @@ def _rows(connection: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...
 
 
 def _plain(value: Any) -> Any:
-    return {"blob": len(value)} if isinstance(value, bytes) else value
+    if not isinstance(value, bytes):
+        return value
+    text = text_of_frame(value)
+    return {"blob": len(value)} if text is None else text

@@ -201,6 +201,23 @@ def decoded(stream: Bounded, name: str, strict: bool = False) -> BinaryIO:
     return _narrow(stream, magic)
 
 
+def text_of_frame(data: bytes) -> str | None:
+    """The text that bytes hold as one frame of zstd, of a sane size; None where they do not."""
+    if not data.startswith(ZSTD):
+        return None
+    import zstandard
+
+    most = max(FREE, MAX_RATIO * len(data))
+    try:
+        if zstandard.frame_content_size(data) > most:
+            return None
+        unpacker = zstandard.ZstdDecompressor()
+        held = unpacker.decompress(data, max_output_size=most, allow_extra_data=False)
+        return held.decode()
+    except (zstandard.ZstdError, UnicodeDecodeError):
+        return None
+
+
 def _is_whole(stream: Bounded) -> bool:
     """Whether a zstd stream ends where a frame does: its reader takes a cut for the end."""
     import zstandard
