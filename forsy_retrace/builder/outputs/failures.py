@@ -87,7 +87,7 @@ def first_error(step: Step) -> str:
     if step.told is not None and step.told.outcome in ("rejected", "interrupted"):
         return ""
     bare = bare_output(step)
-    text = FRAME.sub("", bare if step.run else error_within(bare))
+    text = FRAME.sub("", bare if _ran(step) else error_within(bare))
     text = SCHEMA.sub("", CONCISE.sub("", TRACEBACK.sub("", text)))
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]
     lines = [line for line in lines if line and not BANNER.match(line)]
@@ -106,6 +106,12 @@ def first_error(step: Step) -> str:
     if not telling and code and (not said or (run is not None and len(lines) > few)):
         return f"exit code {code}"
     return shortened(said, LONGEST)
+
+
+def _ran(step: Step) -> bool:
+    """Whether a command ended, for all the log tells: of one that has no exit code, a harness may
+    have the last word, in JSON."""
+    return step.run is not None and (step.told is None or step.told.exit_code is not None)
 
 
 def _shows_more(run: Command) -> bool:
