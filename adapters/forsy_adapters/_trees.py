@@ -223,9 +223,9 @@ class Entry:
 E = TypeVar("E", bound=Entry)
 
 
-def grown(entries: Sequence[E]) -> None:
-    """Names the branches: the line that ends in the last entry is the visible one."""
-    here: Entry | None = entries[-1] if entries else None
+def grown(entries: Sequence[E], end: E | None = None) -> None:
+    """Names the branches: the line that ends there, or in the last entry, is the visible one."""
+    here: Entry | None = end if end is not None else entries[-1] if entries else None
     while here is not None:
         here.visible, here = True, here.parent
     count = 0

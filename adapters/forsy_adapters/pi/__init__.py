@@ -1,20 +1,22 @@
 """Pi sessions below `~/.pi/agent/sessions/`, and the logs of all harnesses that keep Pi's form.
 
-OpenClaw (`~/.openclaw/agents/*/sessions/`, with what a reset or deletion left there), Oh My Pi, and
-the session traces that Hugging Face shows (a header with `harness`). Entries form a tree: the last
-one ends the visible line, the other lines were left. Learnt from versions 1 to 3 of the form, the
-last by Pi 1.6, and OpenClaw of 2026.
+OpenClaw (`~/.openclaw/agents/*/sessions/`, with what a reset or deletion left there; since 2026.9
+its database, which holds all sessions of an agent), Oh My Pi, and the session traces that Hugging
+Face shows (a header with `harness`). Entries form a tree: the last one ends the visible line, the
+other lines were left. Learnt from versions 1 to 4 of the form, by Pi 1.6 and OpenClaw 2026.9.
 """
 
 import glob
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from forsy_retrace.events import Event, Origin, Skipped
 from forsy_retrace.sdk import Shows, words
 from forsy_retrace.source import Record, Source
 
+from .._history.rows import is_rows
 from .entries import Reader
-from .tree import is_header, survey
+from .stored import Rows, is_stored
+from .tree import Survey, is_header, survey
 
 SHOWS = Shows(
     words="yes",
@@ -29,6 +31,7 @@ SHOWS = Shows(
     harness="Pi",
     stores=(
         "~/.pi/agent/sessions/*/*.jsonl",
+        "~/.openclaw/agents/*/agent/openclaw-agent.sqlite",
         "~/.openclaw/agents/*/sessions/*.jsonl*",
         "~/.omp/agent/sessions/*/*.jsonl",
     ),
@@ -51,13 +54,14 @@ SHOWS = Shows(
         "ask": "AskUserQuestion",
         "task": "Task",
         "subagent": "Task",
+        "sessions_spawn": "Task",
     },
 )
 
 
 def sniff(source: Source) -> bool:
-    """A session's header among the first records."""
-    return any(is_header(record.value) for record in source.head)
+    """A session's header among the first records, or a table of entries."""
+    return any(is_header(record.value) for record in source.head) or is_stored(source)
 
 
 def companions(source: Source) -> Iterator[Source]:
@@ -71,13 +75,24 @@ def companions(source: Source) -> Iterator[Source]:
 
 def read(source: Source) -> Iterator[Event]:
     """The sessions' events in the order of the file, then the copies beside it."""
-    found = survey(source)
-    reader = Reader(found)
-    for place, record in enumerate(source.records()):
-        yield from reader.read(place, record)
+    if is_rows(source):
+        rows = Rows()
+        yield from rows.read(source)
+        for session in rows.sessions:
+            entries = rows.entries(session)
+            yield from _told(entries, survey(entries))
+        return
+    found = survey(source.records())
+    yield from _told(source.records(), found)
     for copy in companions(source):
         for record in copy.records():
             yield Skipped(Origin(record.here, None, "system"), _why_copied(record, found.ids))
+
+
+def _told(records: Iterable[Record], found: Survey) -> Iterator[Event]:
+    reader = Reader(found)
+    for place, record in enumerate(records):
+        yield from reader.read(place, record)
 
 
 def _why_copied(record: Record, ids: set[str]) -> str:

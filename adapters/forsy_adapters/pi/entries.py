@@ -7,6 +7,7 @@ from typing import Any
 from forsy_retrace.calls import Calls
 from forsy_retrace.dialects import attachments, texts
 from forsy_retrace.events import (
+    Change,
     Event,
     Fact,
     Message,
@@ -22,10 +23,12 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import counts, later, mark_of, named, pointer, tells_a_limit, when, words
 from forsy_retrace.source import Record
 
-from .results import answer, ended, nested
+from .._patches import changes as patched
+from .._patches import patch_in
+from .results import answer, changes, ended, made, nested
 from .system import System
 from .tree import Survey, is_header
-from .users import BRIEF, ENVELOPE, LATER, SKILL, injected
+from .users import BRIEF, ENVELOPE, LATER, SKILL, injected, sender
 
 Json = dict[str, Any]
 
@@ -37,6 +40,7 @@ LEFT_OUT = {
     "branch_summary": "injected: summary of a branch that was left",
     "label": "label",
     "context_edit": "what the model sees no more",
+    "leaf": "a line that was gone back to",
 }
 """Entries that are nobody's words and no work."""
 
@@ -44,6 +48,8 @@ CUSTOM = later(r"\Aopenclaw|\Amodel-snapshot\Z")
 CWD = later(r"[/\\]\.openclaw(?:[/\\]|\Z)")
 """Entries that only OpenClaw writes, and the folder that its agents work below."""
 OF_EXTENSIONS = ("custom", "hookMessage")
+NESTED = "openclaw.nested-tool.v1"
+"""What OpenClaw calls the entry of a call that another call made."""
 SUMMARIES = ("branchSummary", "compactionSummary")
 
 USAGE = {
@@ -69,6 +75,8 @@ class Reader:
         self.system = System()
         self.asked: dict[str, str] = {}
         """Open calls, and the messages that they are of."""
+        self.patches: dict[str, tuple[Change, ...]] = {}
+        """Open calls that apply patches, and what these are to do."""
 
     def read(self, place: int, record: Record) -> Iterator[Event]:
         """At least one event of each record."""
@@ -163,7 +171,7 @@ class Reader:
         content = message.get("content")
         match message.get("role"):
             case "user":
-                yield from self._user(content, here)
+                yield from self._user(content, here, sender(message))
             case "assistant":
                 yield from self._assistant(place, message, here)
             case "toolResult":
@@ -174,6 +182,8 @@ class Reader:
                 yield Message(where, "user", mark + message["command"], "shell line", within=True)
             case "system" | "developer":
                 yield from self.system.read(message, here)
+            case "custom" if message.get("customType") == NESTED:
+                yield from made(message, here, self.asked, self.calls)
             case str(role) if role in OF_EXTENSIONS:
                 yield Skipped(here, "injected: by an extension")
             case str(role) if role in SUMMARIES:
@@ -181,13 +191,16 @@ class Reader:
             case role:
                 yield Skipped(here, f"unknown role{named(role)}")
 
-    def _user(self, content: Any, here: Origin) -> Iterator[Event]:
-        """A human's words, but for what the harness sets around them or in their place."""
+    def _user(self, content: Any, here: Origin, sender: str) -> Iterator[Event]:
+        """A human's words, but for what the harness sets around them or in their place.
+
+        `sender` says why no human sent them, where the harness says so.
+        """
         here = here.by("user")
         parts = list(texts(content))
         path, text = parts[0] if len(parts) == 1 else ("", "\n".join(text for _, text in parts))
-        pictures = attachments(content, "/message/content")
-        why = injected(text) or self.nobodys
+        pictures = attachments(content, here.below("/message/content").evidence.pointer)
+        why = injected(text) or sender or self.nobodys
         self.nobodys = self.nobodys and LATER
         where = here.below(f"/message/content{path}")
         if why == BRIEF and text.strip():
@@ -243,6 +256,8 @@ class Reader:
                     sent, path = block, ""
                 name = "" if path else here.evidence.pointer + "/name"
                 self.asked[str(call)] = here.message or ""
+                if (patch := patch_in(tool, sent)) is not None and not patch.fed:
+                    self.patches[str(call)] = tuple(patched(patch))
                 yield ToolCall(here.below(path), str(call), tool, sent, name)
             case {"type": kind}:
                 yield Skipped(here, f"unknown content part{named(kind)}")
@@ -276,10 +291,13 @@ class Reader:
         asked = self.asked.pop(call, "")
         yield from nested(message.get("nestedCalls"), call, asked, here, self.calls)
         output, where = answer(message, here)
-        end = ended(message, output or "")
-        pictures = attachments(message.get("content"), "/message/content")
+        end = ended(message, output or "", here)
+        place = here.below("/message/content").evidence.pointer
+        pictures = attachments(message.get("content"), place)
+        meant = self.patches.pop(call, ())
+        files = changes(message, here) or (meant if end.outcome == "ok" else ())
         later = self.found.ends.get(call) if end.outcome == "launched" else None
-        yield ToolResult(where, call, output, *end, attachments=pictures, end=later)
+        yield ToolResult(where, call, output, *end, files, pictures, end=later)
 
 
 def _session_of(path: Any) -> str | None:

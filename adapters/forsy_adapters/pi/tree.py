@@ -1,10 +1,11 @@
 """What a file shows as a whole: branches, forks, whose brief it is, and ends of long commands."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from forsy_retrace.events import Origin, ToolResult
 from forsy_retrace.sdk import number, order, when, words
-from forsy_retrace.source import Source
+from forsy_retrace.source import Record
 
 from .._trees import Entry, grown
 from .results import answer, ended
@@ -32,6 +33,8 @@ class Node(Entry):
         super().__init__(parent)
         self.place = place
         self.ident = value["id"]
+        self.is_aside = value.get("appendMode") == "side"
+        """Whether it hangs on the line and does not go on with it."""
         message = value.get("message")
         self.role = message.get("role") if isinstance(message, dict) else None
         self.after: Node | None = (
@@ -76,17 +79,17 @@ class Survey:
                     self.running[name] = call
                 elif name in self.running and number(told.get("exitCode")) is not None:
                     output, where = answer(message, here)
-                    end = ended({**message, "toolName": ""}, output or "")
+                    end = ended({**message, "toolName": ""}, output or "", here)
                     first = self.running.pop(name)
                     self.ends[first] = ToolResult(where, first, output, *end)
 
 
-def survey(source: Source) -> Survey:
-    """Reads the file once; holds the tree, and the ends of commands that ran on."""
+def survey(records: Iterable[Record]) -> Survey:
+    """Reads the entries once; holds the tree, and the ends of commands that ran on."""
     found = Survey()
     tree: dict[str, Node] = {}
     header, session, begun = 0, "", ""
-    for place, record in enumerate(source.records()):
+    for place, record in enumerate(records):
         value = record.value
         if is_header(value):
             if value["id"] != session:
@@ -114,16 +117,20 @@ def survey(source: Source) -> Survey:
 
 
 def _parent(value: Json, tree: dict[str, Node], last: Node | None) -> Node | None:
-    """The entry that it names; where the file lacks that one, what stands before it."""
-    if value.get("parentId") is None:
-        return None if "parentId" in value else last
-    above = tree.get(value["parentId"]) if isinstance(value["parentId"], str) else None
+    """The entry that it names; where the file lacks that one, what stands before it.
+
+    OpenClaw's `leaf` goes back to the entry that it aims at: what follows goes on from there.
+    """
+    key = "targetId" if value.get("type") == "leaf" and "targetId" in value else "parentId"
+    if value.get(key) is None:
+        return None if key in value else last
+    above = tree.get(value[key]) if isinstance(value[key], str) else None
     return above if above is not None else last
 
 
 def _grown(found: Survey, nodes: list[Node]) -> None:
     """Names the branches, and tells what the user typed anew."""
-    grown(nodes)
+    grown(nodes, next((node for node in reversed(nodes) if not node.is_aside), None))
     begun: dict[Node | None, Node] = {}
     for node in nodes:
         if node.branch:

@@ -1,8 +1,9 @@
 """What stands in the user's role: a human's words, and what the harness sets around them."""
 
 import re
+from typing import Any
 
-from forsy_retrace.sdk import later
+from forsy_retrace.sdk import later, words
 
 BRIEF = "a subagent's brief"
 LATER = "injected: later words to a subagent"
@@ -17,6 +18,11 @@ INJECTED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("injected: memory flush", later(r"Pre-compaction memory flush")),
     ("injected: new session", later(r"A new session was started via /")),
 )
+SENDERS = {
+    "internal_system": "injected: by the harness",
+    "inter_session": "injected: by another session",
+}
+"""Kinds of `provenance` that OpenClaw notes beside words in the user's role."""
 ENVELOPE = later(
     r"(?:\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? [^\]\n]{1,20}\] ?"
     r"|[A-Z][\w ]{2,40} \(untrusted(?: metadata|, for context)\):\n"
@@ -30,3 +36,9 @@ SKILL = later(r'<skill name="([^"\n]{1,80})" location="[^"\n]*">\n.*\n</skill>(?
 def injected(text: str) -> str:
     """Why nobody typed this; empty where somebody did."""
     return next((why for why, pattern in INJECTED if pattern.match(text)), "")
+
+
+def sender(message: dict[str, Any]) -> str:
+    """Why no human sent this, as the harness notes it; empty where it notes nothing."""
+    noted = message.get("provenance")
+    return SENDERS.get(words(noted.get("kind")), "") if isinstance(noted, dict) else ""
