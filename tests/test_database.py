@@ -73,6 +73,15 @@ def test_rows_that_stand_only_in_the_log_of_writes_are_read(tmp_path: Path) -> N
     assert "make deploy" not in [one.value.get("row", {}).get("command") for one in alone]
 
 
+def test_an_index_that_calls_a_function_is_passed_over(tmp_path: Path) -> None:
+    source = made(
+        tmp_path,
+        "CREATE TABLE held (it TEXT); INSERT INTO held VALUES ('{}');"
+        "CREATE INDEX roles ON held (json_extract(it, '$.role'));",
+    )
+    assert [record.value.get("row") for record in source.records()] == [None, {"it": "{}"}]
+
+
 def test_a_text_that_was_packed_reads_as_the_text(tmp_path: Path) -> None:
     packed = zstandard.ZstdCompressor().compress("né".encode())
     picture = zstandard.ZstdCompressor().compress(b"\xff\x00")

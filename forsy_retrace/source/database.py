@@ -120,7 +120,24 @@ def _connected(source: Opened, beside: Sequence[Opened]) -> sqlite3.Connection:
         connection.execute(f"PRAGMA {setting}")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE)
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    _pass_over(connection)
     return connection
+
+
+CALLS = "unsafe use of "
+"""What SQLite says of an index or a column that calls a function which it does not trust."""
+
+
+def _pass_over(connection: sqlite3.Connection) -> None:
+    """Has SQLite pass over indexes that call functions: it takes no schema that has one, else.
+
+    A table that cannot be read without them is still refused.
+    """
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").close()
+    except sqlite3.DatabaseError as error:
+        if CALLS in str(error):
+            connection.execute("PRAGMA writable_schema = ON")
 
 
 def _merged(source: Opened, beside: Sequence[Opened]) -> bytearray:
