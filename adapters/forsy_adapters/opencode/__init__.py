@@ -2,7 +2,8 @@
 
 The database holds all sessions, a row for each, for each message and for each part of one; those of
 subagents are told within the session that sent them. An export is one session, with the same
-messages and parts. Kilo (7 and later) keeps the same. Learnt from OpenCode 0.5 to 1.18.
+messages and parts. Kilo (7 and later) keeps the same in `kilo.db`. Learnt from OpenCode 0.5 to
+1.18, and Kilo 7.7.
 """
 
 from collections.abc import Iterator
@@ -26,7 +27,11 @@ SHOWS = Shows(
     edits="yes",
     subagents="mostly",
     harness="OpenCode",
-    stores=("~/.local/share/opencode/opencode.db", "what `opencode export` writes"),
+    stores=(
+        "~/.local/share/opencode/opencode.db",
+        "~/.local/share/kilo/kilo.db",
+        "what `opencode export` writes",
+    ),
     cannot=(
         "the system prompt and the tools on offer",
         "messages that the user took back before sending others",

@@ -1,6 +1,6 @@
 """What a log holds, each with its place: sessions, their messages, and the parts of these."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from forsy_retrace.events import Event, Origin, Skipped
@@ -47,6 +47,8 @@ class Stored(NamedTuple):
     id: str
     head: Node
     messages: tuple[Said, ...]
+    fork: Evidence | None = None
+    """What says that Kilo wrote it."""
 
     @property
     def parent(self) -> str:
@@ -78,7 +80,7 @@ def exported(record: Record, told: Told) -> Iterator[Event]:
         case {"info": {"id": str(name)} as info, "messages": [*messages]} if messages:
             head = Node(info, here.at("/info"))
             said = tuple(_said(one, here, index) for index, one in enumerate(messages))
-            yield from told(Stored(name, head, said), {})
+            yield from told(Stored(name, head, said, _approved(said)), {})
         case {"info": {"id": str()}}:
             yield Skipped(Origin(here, None, "system"), "a session without messages")
         case _:
@@ -102,7 +104,20 @@ def _object(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
 
 
+def _approved(messages: Iterable[Said]) -> Evidence | None:
+    """The first call beside which Kilo noted what had approved it; OpenCode notes nothing there."""
+    for said in messages:
+        for part in said.parts:
+            match part.value:
+                case {"state": {"metadata": {"approval": {"source": str()}}}}:
+                    return part.at("state", "metadata", "approval")
+    return None
+
+
 # A database.
+
+OF_KILO = "kilo_"
+"""How the names of tables begin that Kilo added to OpenCode's."""
 
 
 class Rows:
@@ -114,6 +129,7 @@ class Rows:
         """By session."""
         self.parts: dict[str, list[Record]] = {}
         """By message."""
+        self.fork: Evidence | None = None
 
     def take(self, record: Record) -> str:
         """Keeps a row; why it is none to keep."""
@@ -124,7 +140,9 @@ class Rows:
                 self.messages.setdefault(name, []).append(record)
             case {"table": "part", "row": {"id": str(), "message_id": str(name), "data": str()}}:
                 self.parts.setdefault(name, []).append(record)
-            case {"database": _}:
+            case {"database": held}:
+                if isinstance(held, dict) and any(name.startswith(OF_KILO) for name in held):
+                    self.fork = record.here
                 return "the names of tables and columns"
             case {"table": str()}:
                 return "a row of another table"
@@ -135,7 +153,7 @@ class Rows:
     def sessions(self) -> list[Stored]:
         """The sessions without their messages, in the order in which they began."""
         names = dict.fromkeys([*self.heads, *self.messages])
-        found = [Stored(name, self._head(name), ()) for name in names]
+        found = [Stored(name, self._head(name), (), self.fork) for name in names]
         return sorted(found, key=lambda one: (_time(one.head.value.get("time_created")), one.id))
 
     def _head(self, name: str) -> Node:

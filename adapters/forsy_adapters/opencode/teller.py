@@ -53,6 +53,8 @@ def told(session: Stored, below: Mapping[str, list[Stored]]) -> Iterator[Event]:
         if holds
     ]
     yield SessionStart(here, session.id, limits=tuple(limits))
+    if session.fork is not None:
+        yield Fact(Origin(session.fork, None, "system"), "harness", "Kilo")
     yield from _facts(head)
     yield from whole.events()
 
