@@ -18,6 +18,7 @@ ERRORS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
         "rejected",
     ),
     ("not-permitted", later(r"(?:Error: )?The user has specified a rule which"), "blocked"),
+    ("no-such-tool", later(r"Model tried to call unavailable tool"), "blocked"),  # Kilo 7.7
     ("aborted", later(r"(?:Tool execution aborted|Cancelled|Task cancelled)\Z"), "interrupted"),
 )
 ENDS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
