@@ -30,6 +30,9 @@ ENDED = later(
 )
 """What OpenHands writes behind the output of a command: how it ended, and where."""
 MOST_ENDED = 2000
+FOLDER = later(r"(?:(?:\A|\n)Exit code -?\d{1,10})?\n\n<cwd>[^<\n]{0,4000}</cwd>\s*\Z")
+"""What Crush writes behind the output of a command: its status where it failed, and where it is."""
+MOST_FOLDER = 4200
 SHORT = 200
 """Characters that hold the whole of nearly any last line."""
 STATUS = later(r"<returncode>-?\d{1,10}</returncode>\s*<output>\n?")
@@ -87,6 +90,8 @@ def shown_of(output: str) -> str:
         behind = PROMPT.search(output, max(0, len(output) - MOST_PROMPT))
     elif last == ">" and end.endswith("</usage>"):
         behind = USAGE.search(output, max(0, len(output) - MOST_USAGE))
+    elif last == ">" and end.endswith("</cwd>"):
+        behind = FOLDER.search(output, max(0, len(output) - MOST_FOLDER))
     elif "\nProcess Group PGID: " in end:
         behind = GROUP.search(output, max(0, len(output) - MOST_GROUP))
         if behind and (above := ABOVE.match(output)):

@@ -1,5 +1,6 @@
 """What an `apply_patch` does to which files: its own text, and the changes that Codex records."""
 
+import difflib
 import posixpath
 import re
 from collections.abc import Iterator
@@ -146,6 +147,17 @@ def hunks(lines: list[str]) -> Iterator[Hunk]:
             start, held = (int(found[1]), int(found[2])) if found else (0, 0), []
         elif line[:1] in (" ", "+", "-"):
             held.append(line)
+
+
+MOST_LINES = 5000
+
+
+def differences(before: str, after: str) -> tuple[Hunk, ...]:
+    """What changed between two texts; nothing where that takes too long to tell."""
+    old, new = lines_of(before), lines_of(after)
+    if max(len(old), len(new)) > MOST_LINES:
+        return ()
+    return tuple(hunks(list(difflib.unified_diff(old, new, lineterm=""))[2:]))
 
 
 def kept(told: Any) -> Iterator[Change]:

@@ -1,14 +1,13 @@
 """What a call did to which files, or showed of them, as OpenCode recorded it."""
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from forsy_retrace.events import Change, Hunk
+from forsy_retrace.events import Change
 from forsy_retrace.sdk import later, lines_of, number, packed, words
 
-from .._patches import Patch, hunks
+from .._patches import Patch, differences, hunks
 from .._patches import changes as patched
 
 Json = dict[str, Any]
@@ -29,7 +28,6 @@ NUMBERED = later(r"(?m)^0*(\d+)(?:\| |: )(.*)$")
 WHOLE = "file"
 """Until 1.1 a reader showed the empty line behind the last one too."""
 MOST_DIGITS = 9
-MOST_LINES = 5000
 TOTAL = later(r"\(End of file - total (\d{1,9}) lines\)")
 
 
@@ -77,7 +75,7 @@ def _edited(one: Json, place: str) -> Iterator[Change]:
         case {"file": str(path), "before": "", "after": str(after)}:
             yield Change(path, "created", after=after, pointer=f"{place}/after")
         case {"file": str(path), "before": str(before), "after": str(after)}:
-            pieces = _differences(before, after)
+            pieces = differences(before, after)
             yield Change(path, "modified", pieces, packed(before), pointer=place)
 
 
@@ -91,7 +89,7 @@ def _patched(one: Any, place: str, added: Mapping[str, str]) -> Iterator[Change]
                 yield Change(path, "deleted", pointer=place)
                 path = moved
             if kind == "modified":
-                pieces = _differences(before, after) if before else pieces
+                pieces = differences(before, after) if before else pieces
                 yield Change(path, kind, pieces, packed(before or None), pointer=place)
             else:
                 held = after or added.get(words(rest.get("relativePath"))) or added.get(path)
@@ -101,14 +99,6 @@ def _patched(one: Any, place: str, added: Mapping[str, str]) -> Iterator[Change]
 def _added(patch: str) -> dict[str, str]:
     """The files that a patch adds, as it names them."""
     return {one.path: one.after for one in patched(Patch((patch,))) if one.after is not None}
-
-
-def _differences(before: str, after: str) -> tuple[Hunk, ...]:
-    """What changed between two texts; nothing where that takes too long to tell."""
-    old, new = lines_of(before), lines_of(after)
-    if max(len(old), len(new)) > MOST_LINES:
-        return ()
-    return tuple(hunks(list(difflib.unified_diff(old, new, lineterm=""))[2:]))
 
 
 def _pieces(patch: str) -> list[str]:
