@@ -15,6 +15,7 @@ Json = dict[str, Any]
 
 ENDS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # How the end of an output that is flagged as an error says why.
+    ("no-such-tool", later(r"\ATool \S{1,100} not found\Z"), "blocked"),
     ("timed-out", later(r"Command timed out after \d+ seconds?\.?\s*\Z"), "timed_out"),
     ("aborted", later(r"(?:Command|Operation) (?:was )?aborted\.?\s*\Z"), "interrupted"),
 )
