@@ -8,7 +8,7 @@ import re
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Outcome
-from forsy_retrace.sdk import later, words
+from forsy_retrace.sdk import later, number, words
 
 from .told import Told
 
@@ -51,6 +51,9 @@ REFUSED: Rows = (
     # Why a call has the status `error` though it never ran.
     ("denied", later(r'Tool execution (?:for "[^"\n]{1,200}" )?denied by policy'), "blocked"),
     ("denied", later(r'Tool "[^"\n]{1,200}" is denied by permission rules'), "blocked"),
+    ("denied", later(r'Qwen Code requires permission to use "[^"\n]{1,200}", but'), "blocked"),
+    ("disabled", later(r'Tool "[^"\n]{1,200}" is a built-in tool that is disabled'), "blocked"),
+    ("not-taken", later(r"Blocked: standalone sleep"), "blocked"),
     ("no-such-tool", later(r'Tool "[^"\n]{1,200}" not found'), "failed"),
 )
 PLAN: Rows = (
@@ -97,6 +100,11 @@ RUNNING = ("validating", "scheduled", "executing", "awaiting_approval")
 def verdict(told: Told) -> Verdict:
     """The verdict on a call."""
     error = words(told.answer.get("error"))
+    match told.display:
+        case {"type": "shell_result", "exitCode": int(code)} if number(code) is not None:
+            # Qwen Code notes it since 0.24, and gives a command that failed the status `error`.
+            end: Outcome = "failed" if code else "ok"
+            return Verdict(end, "exit-code", f"{told.display_at}/exitCode", code)
     match told.status:
         case "cancelled":
             return _row(CANCELLED, error, told.status_at)

@@ -1,9 +1,4 @@
-"""Qwen Code sessions: JSON lines in `~/.qwen/projects/<project>/chats/<session>.jsonl`.
-
-The envelope is Claude Code's, the messages are Gemini's. Records form a tree: the last one ends the
-visible line, what the user went back from was left. A call has an id only where its provider gives
-one; its result names the tool. Learnt from 0.15 (chatRecordingService).
-"""
+"""Records, one by one: words, calls and results, and what the client writes beside them."""
 
 import re
 from collections.abc import Iterator
@@ -12,6 +7,7 @@ from typing import Any
 
 from forsy_retrace.calls import Calls
 from forsy_retrace.events import (
+    Delegation,
     Event,
     Fact,
     Meant,
@@ -24,58 +20,26 @@ from forsy_retrace.events import (
     ToolCall,
     ToolResult,
 )
-from forsy_retrace.sdk import Shows, counts, later, mark_of, named, pointer, when, words
-from forsy_retrace.source import Record, Source
-
-from ._gemini.changes import changes, is_amended
-from ._gemini.outcome import verdict
-from ._gemini.told import Told, media, renamed
-from ._trees import Entry, grown
-
-SHOWS = Shows(
-    words="yes",
-    calls="yes",
-    results="yes",
-    exit_status="mostly",
-    time="yes",
-    cwd="yes",
-    reasoning="sometimes",
-    edits="mostly",
-    subagents="no",
-    harness="Qwen Code",
-    stores=("~/.qwen/projects/*/chats/*.jsonl",),
-    cannot=(
-        "the system prompt and the tools on offer",
-        "the work of subagents, but for what they report",
-        "an error of the API, which the client keeps only as telemetry",
-    ),
-    tools={
-        "read_file": "Read",
-        "read_many_files": "Read",
-        "write_file": "Write",
-        "edit": "Edit",
-        "list_directory": "LS",
-        "glob": "Glob",
-        "grep_search": "Grep",
-        "web_fetch": "WebFetch",
-        "web_search": "WebSearch",
-        "todo_write": "TodoWrite",
-        "ask_user_question": "AskUserQuestion",
-        "exit_plan_mode": "ExitPlanMode",
-        "skill": "Skill",
-        "agent": "Task",
-        "task": "Task",
-    },
+from forsy_retrace.sdk import (
+    between,
+    counts,
+    later,
+    mark_of,
+    named,
+    pointer,
+    subagent,
+    when,
+    words,
 )
+from forsy_retrace.source import Record
+
+from .._gemini.changes import changes, is_amended
+from .._gemini.outcome import verdict
+from .._gemini.told import Told, media, renamed
+from .tree import SYSTEM, Tree, is_record
 
 Json = dict[str, Any]
 
-TYPES = ("user", "assistant", "tool_result", "system")
-SYSTEM = (
-    *("ui_telemetry", "attribution_snapshot", "slash_command", "at_command"),
-    *("rewind", "custom_title", "chat_compression"),
-)
-"""What the client writes of its own."""
 FACTS = (("cwd", "cwd"), ("version", "version"), ("gitBranch", "branch"))
 USAGE = {
     # What was read from a cache is a part of the input.
@@ -89,85 +53,12 @@ APART = timedelta(milliseconds=250)
 ANSWERED = "User has provided the following answers:\n\n"
 QUESTION = later(r"^\*\*[^\n]{1,200}?\*\*: ", re.M)
 """What stands before each of them: the question's heading."""
+REMINDER = later(r"\s*<system-reminder>(?:[^<]|<(?!/system-reminder>))*+</system-reminder>\s*")
+"""What the client sets before the user's words."""
+ALONE = "It is a subagent's log; what sent it stands in another."
+BRIEF = "a subagent's brief"
 BROUGHT = later(r"\s*--- Content from referenced files ---")
 """Before the files that the user's words name."""
-
-
-def sniff(source: Source) -> bool:
-    """A record with the envelope and Gemini's parts among the first."""
-    return any(_is_ours(record.value) for record in source.head)
-
-
-def read(source: Source) -> Iterator[Event]:
-    """The session's events in the order of the file."""
-    reader = Reader(Tree(source))
-    for number, record in enumerate(source.records()):
-        yield from reader.read(number, record)
-
-
-def _is_record(value: Any) -> bool:
-    match value:
-        case {"uuid": str(), "sessionId": str(), "type": str(kind)}:
-            return kind in TYPES
-    return False
-
-
-def _is_ours(value: Any) -> bool:
-    match value:
-        case {"uuid": str(), "sessionId": str(), "type": "user" | "assistant" | "tool_result"}:
-            message = value.get("message")
-            return isinstance(message, dict) and isinstance(message.get("parts"), list)
-        case {"uuid": str(), "sessionId": str(), "type": "system", "subtype": str(kind)}:
-            return kind in SYSTEM and "systemPayload" in value
-    return False
-
-
-class Node(Entry):
-    """A record's place in the tree."""
-
-    def __init__(self, number: int, above: "Node | None", is_user: bool, ident: str) -> None:
-        super().__init__(above)
-        self.number, self.is_user, self.ident = number, is_user, ident
-
-    def before(self) -> "Node | None":
-        """The nearest human's message above."""
-        one = self.parent
-        while one is not None and not one.is_user:
-            one = one.parent
-        return one
-
-
-class Tree:
-    """What a file shows as a whole: which records stand on lines that were left."""
-
-    def __init__(self, source: Source) -> None:
-        self.copies: set[int] = set()
-        self.branches: dict[int, str] = {}
-        self.replaces: dict[int, str] = {}
-        """A message to the earlier one that the user went back to."""
-        nodes: dict[str, Node] = {}
-        for number, record in enumerate(source.records()):
-            value = record.value
-            if not _is_record(value):
-                continue
-            if value["uuid"] in nodes:
-                self.copies.add(number)
-                continue
-            above = nodes.get(words(value.get("parentUuid")))
-            is_user = value["type"] == "user" and not value.get("subtype")
-            nodes[value["uuid"]] = Node(number, above, is_user, value["uuid"])
-        self._name(list(nodes.values()))
-
-    def _name(self, nodes: list[Node]) -> None:
-        grown(nodes)
-        first: dict[Node | None, Node] = {}
-        for node in nodes:
-            if node.branch:
-                self.branches[node.number] = node.branch
-            if node.is_user:
-                if (earlier := first.get(node.before())) is not None:
-                    self.replaces[node.number] = earlier.ident
-                first[node.before()] = node
 
 
 class Reader:
@@ -182,6 +73,11 @@ class Reader:
         self.facts: dict[str, str] = {}
         self.command: Message | None = None
         """The command of the client that was typed last."""
+        self.is_aside = False
+        """Whether it is a subagent's log: no human speaks in it."""
+        self.is_briefed = False
+        self.sent: dict[str, tuple[str, str]] = {}
+        """Agents in the background by the log's id of the call that sent each, with that call."""
 
     def read(self, number: int, record: Record) -> Iterator[Event]:
         """At least one event of each record."""
@@ -189,7 +85,7 @@ class Reader:
         here = Origin(record.here, None, "system")
         if record.problem:
             yield Skipped(here, record.problem)
-        elif not _is_record(value):
+        elif not is_record(value):
             yield Skipped(here, "not a record of a session")
         elif number in self.tree.copies:
             yield Skipped(here, "repeated history")
@@ -205,7 +101,12 @@ class Reader:
     def _envelope(self, value: Json, here: Origin) -> Iterator[Event]:
         if value["sessionId"] != self.session:
             self.session = value["sessionId"]
-            yield SessionStart(here.below("/sessionId"), self.session)
+            agent = words(value.get("agentId"))
+            self.is_aside = value.get("isSidechain") is True and agent != ""
+            if self.is_aside:
+                yield SessionStart(here.below("/agentId"), agent, limits=(ALONE,))
+            else:
+                yield SessionStart(here.below("/sessionId"), self.session)
         for key, name in FACTS:
             text = words(value.get(key))
             if text and self.facts.get(key) != text:
@@ -217,6 +118,8 @@ class Reader:
         parts = message.get("parts") if isinstance(message, dict) else None
         listed = parts if isinstance(parts, list) else []
         match value:
+            case {"type": "user", "subtype": "notification"}:
+                yield self._notice(listed, here)
             case {"type": "user", "subtype": str(kind)}:
                 yield Skipped(here, f"injected{named(kind)}")
             case {"type": "user"}:
@@ -257,6 +160,12 @@ class Reader:
             match part:
                 case {"text": str(text)} if brought or BROUGHT.match(text):
                     brought.append(text)
+                case {"text": str(text)} if REMINDER.fullmatch(text):
+                    yield Skipped(here, "injected: reminder")
+                case {"text": str(text)} if text.strip() and self.is_aside:
+                    where = here.below(pointer("message", "parts", index, "text"))
+                    yield Skipped(where, BRIEF) if self.is_briefed else Fact(where, "brief", text)
+                    self.is_briefed = True
                 case {"text": str(text)} if text.strip():
                     where = here.below(pointer("message", "parts", index, "text")).by("user")
                     yield Message(where, "user", text, "typed", pictures)
@@ -308,6 +217,7 @@ class Reader:
                     told = self._result(value, answer, parts, where.below("/functionResponse"))
                     yield told
                     yield from _answers(told)
+                    yield from self._launched(told, value, words(answer.get("id")))
                 case {"text": str()}:
                     yield Skipped(where, "injected: text beside a result")
 
@@ -338,6 +248,28 @@ class Reader:
         pictures = tuple(media(parts, "/message/parts"))
         amended = is_amended(told) and bool(files)
         return ToolResult(where, call, output, *end, files, pictures, amended=amended)
+
+    def _launched(self, told: Event, value: Json, logged: str) -> Iterator[Event]:
+        """An agent that goes on in the background."""
+        match value:
+            case {"toolCallResult": {"resultDisplay": {"subagentName": str(kind)}}} if (
+                isinstance(told, ToolResult) and told.outcome == "launched" and logged
+            ):
+                actor = subagent(kind, len(self.sent) + 1)
+                self.sent[logged] = told.call, actor
+                yield Delegation(told.origin, told.call, actor)
+
+    def _notice(self, parts: list[Any], here: Origin) -> Event:
+        """What an agent in the background came back with, or another notice of the client."""
+        for index, part in enumerate(parts):
+            text = words(part.get("text")) if isinstance(part, dict) else ""
+            sent = self.sent.get(between(text, "<tool-use-id>", "</tool-use-id>") or "")
+            said = between(text, "<result>", "</result>")
+            if sent is not None and said and said.strip():
+                call, actor = sent
+                where = here.below(pointer("message", "parts", index, "text")).by(actor)
+                return Message(where, "agent", said, "notification", (), call, within=True)
+        return Skipped(here, "injected: notification")
 
     def _asked(self, logged: str, tool: str) -> tuple[str, str, str, Any] | None:
         """The call that a result answers: of its id, or the first of its tool that has no id."""
