@@ -5,10 +5,10 @@ from typing import Any
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import attachments, calls, content_text
-from forsy_retrace.events import Fact, Message, Skipped
+from forsy_retrace.events import Fact, Message, Notice, Skipped
 from forsy_retrace.sdk import later, named, strings, when
 
-from . import harnesses
+from . import harnesses, mini
 from .ends import finish
 from .place import Json, Place, Told, text_in
 from .speech import called, executed, idea, offered, reasoning, spoken
@@ -57,6 +57,8 @@ class Chat:
         self.acted = False
         """SWE-agent before tool calls: the next user message is what the action printed."""
         self.run = SweAgent()
+        self.waiting: list[str] = []
+        """The calls of the last answer, as far as a result is not told yet."""
 
     def read(self, message: Any, here: Place) -> Iterator[Told]:
         """At least one event for each message."""
@@ -71,6 +73,8 @@ class Chat:
 
     def _by_role(self, role: Any, message: Json, here: Place, acted: bool) -> Iterator[Told]:
         match role:
+            case "user" if mini.kind(message):
+                yield from self._interrupted(message, here)
             case "user" if acted and isinstance(message.get("content"), (str, list)):
                 yield from observed(self.run, message, "content", here)
             case "user":
@@ -81,6 +85,7 @@ class Chat:
                 ident = next(iter(strings(message.get("tool_call_ids"))), "")
                 yield from observed(self.run, message, "content", here, ident)
             case "tool" | "function":
+                self.waiting = []
                 yield from _results(message, here)
             case "exit" if text := text_in(message, "content"):
                 where = here.deeper("content")
@@ -100,6 +105,26 @@ class Chat:
             case _:
                 yield Told(None, Skipped(here.origin("system"), f"unknown role{named(role)}"))
 
+    def _interrupted(self, message: Json, here: Place) -> Iterator[Told]:
+        """What mini-swe-agent says of an answer that it did not take, or a human said amid it."""
+        waiting, self.waiting = self.waiting, []
+        if (held := mini.refused(message)) is not None:
+            reply, answer = held
+            where = here.deeper("extra", "response")
+            yield from ran(reply, where)
+            yield from self._agent(answer, where.deeper("choices", 0, "message"))
+            waiting, self.waiting = self.waiting, []
+        if mini.kind(message) != mini.COMPLAINT:
+            if message["extra"]["interrupt_type"] == "UserRejection":
+                yield from mini.never_ran(message, here, waiting)
+            yield from mini.said(message, here)
+        elif held is not None and waiting:
+            yield from mini.never_ran(message, here, waiting)
+        else:
+            place = here.deeper("content").origin("system")
+            text = content_text(message.get("content"))
+            yield Told(("user", "driver", text), Notice(place, "model error", text))
+
     def _agent(self, message: Json, here: Place) -> Iterator[Told]:
         model = message.get("model")
         if isinstance(model, str) and model:
@@ -109,6 +134,7 @@ class Chat:
                 yield from ran(reply, here.deeper("extra", "response"))
         yield from reasoning(message, here)
         found = list(calls(message, here.pointer))
+        self.waiting = [call.id for call in found if call.id]
         action = text_in(message, "action")
         self.acted = bool(action) and not found
         if self.acted and isinstance(message.get("thought"), str):
