@@ -52,8 +52,8 @@ REFUSED: Rows = (
     ("denied", later(r'Tool execution (?:for "[^"\n]{1,200}" )?denied by policy'), "blocked"),
     ("denied", later(r'Tool "[^"\n]{1,200}" is denied by permission rules'), "blocked"),
     ("denied", later(r'Qwen Code requires permission to use "[^"\n]{1,200}", but'), "blocked"),
-    ("disabled", later(r'Tool "[^"\n]{1,200}" is a built-in tool that is disabled'), "blocked"),
-    ("not-taken", later(r"Blocked: standalone sleep"), "blocked"),
+    ("denied", later(r'Tool "[^"\n]{1,200}" is a built-in tool that is disabled'), "blocked"),
+    ("denied", later(r"Blocked: standalone sleep"), "blocked"),
     ("no-such-tool", later(r'Tool "[^"\n]{1,200}" not found'), "failed"),
 )
 PLAN: Rows = (

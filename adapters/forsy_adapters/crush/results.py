@@ -14,12 +14,12 @@ from .stored import Json, Part
 ERRORS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # What an error says that is more than a failure (`internal/agent`, `internal/llm/agent`).
     (
-        "cancelled-by-the-user",
+        "aborted-by-user",
         later(r"Error: user cancelled assistant tool calling|Tool execution canceled by user"),
         "interrupted",
     ),
     (
-        "denied-by-the-user",
+        "rejected-by-user",
         later(r"(?i)(?:user denied permission|permission denied)\Z"),
         "rejected",
     ),
@@ -70,9 +70,9 @@ def _of_a_shell(content: str, part: Part, place: str) -> Verdict:
         return Verdict("interrupted", "aborted", place)
     if found := EXIT.search(tail):
         code = int(found[1])
-        return Verdict("failed" if code else "ok", "exit-code-behind-output", place, code)
+        return Verdict("failed" if code else "ok", "exit-code-in-output", place, code)
     if number(held.get("end_time")) is not None:
-        return Verdict("ok", "no-exit-code-behind-output", place)
+        return Verdict("ok", "no-exit-code", place)
     return Verdict()
 
 

@@ -6,6 +6,7 @@ beside the complaint. A human's words stand behind the client's (`InteractiveAge
 
 from collections.abc import Iterator, Sequence
 
+from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import content_text
 from forsy_retrace.events import Message, Notice, Skipped, ToolResult, Via
 
@@ -47,12 +48,15 @@ def never_ran(message: Json, here: Place, waiting: Sequence[str]) -> Iterator[To
     """The ends of calls that were not taken, or that the user turned down."""
     is_refused = kind(message) == COMPLAINT
     text = content_text(message.get("content")) if is_refused else None
-    where = here.deeper("content") if is_refused else here.deeper("extra", "interrupt_type")
-    basis = here.deeper("extra", "interrupt_type").pointer
+    told = here.deeper("extra", "interrupt_type")
+    where = here.deeper("content") if is_refused else told
+    refused, turned_down = (
+        Verdict("blocked", "input-refused"),
+        Verdict("rejected", "rejected-by-user"),
+    )
+    end = (refused if is_refused else turned_down)._replace(basis=told.pointer)
     for call in waiting:
-        outcome, rule = ("blocked", "not-taken") if is_refused else ("rejected", "by-the-user")
-        end = ToolResult(where.origin(), call, text, outcome, rule, basis)  # type: ignore[arg-type]
-        yield Told(("result", call, text or ""), end)
+        yield Told(("result", call, text or ""), ToolResult(where.origin(), call, text, *end))
 
 
 def said(message: Json, here: Place) -> Iterator[Told]:

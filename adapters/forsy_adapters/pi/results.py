@@ -22,7 +22,7 @@ ENDS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
 EXIT = later(r"(?:Command|Process) exited with code (-?\d{1,10})\.?\s*\Z")
 DENIED: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # How OpenClaw's error says that a command never ran: who decided against it, or what did.
-    ("denied-by-the-user", later(r"exec denied: user-denied"), "rejected"),
+    ("rejected-by-user", later(r"exec denied: user-denied"), "rejected"),
     ("denied", later(r"exec denied"), "blocked"),
 )
 PATCHED = later(r"--- [^\n]*\n\+\+\+ ([^\n]+)\n(?=@@ )")
