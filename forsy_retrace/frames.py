@@ -33,6 +33,8 @@ MOST_ENDED = 2000
 FOLDER = later(r"(?:(?:\A|\n)Exit code -?\d{1,10})?\n\n<cwd>[^<\n]{0,4000}</cwd>\s*\Z")
 """What Crush writes behind the output of a command: its status where it failed, and where it is."""
 MOST_FOLDER = 4200
+EXITED = later(r"(?:\A|\n\n?)\(?Command exited with code -?\d{1,10}\)?\s*\Z")
+"""What Pi and OpenClaw write behind the output of a command that failed."""
 SHORT = 200
 """Characters that hold the whole of nearly any last line."""
 STATUS = later(r"<returncode>-?\d{1,10}</returncode>\s*<output>\n?")
@@ -90,6 +92,8 @@ def shown_of(output: str) -> str:
         behind = PROMPT.search(output, max(0, len(output) - MOST_PROMPT))
     elif last == ">" and end.endswith("</usage>"):
         behind = USAGE.search(output, max(0, len(output) - MOST_USAGE))
+    elif "Command exited with code " in end:
+        behind = EXITED.search(output, max(0, len(output) - SHORT))
     elif last == ">" and end.endswith("</cwd>"):
         behind = FOLDER.search(output, max(0, len(output) - MOST_FOLDER))
     elif "\nProcess Group PGID: " in end:

@@ -12,7 +12,7 @@ import pytest
 from asked import refused, run
 
 from forsy_retrace import read
-from forsy_retrace.events import Attachment, Message, SessionStart, Skipped, ToolCall
+from forsy_retrace.events import Attachment, Fact, Message, SessionStart, Skipped, ToolCall
 from forsy_retrace.registry import load
 from forsy_retrace.source import Source
 
@@ -167,3 +167,19 @@ def test_what_only_looks_like_an_export_is_left_to_others(value: Any, tmp_path: 
     path = tmp_path / "input.json"
     path.write_text(json.dumps(value))
     assert not load("opencode").sniff(Source(path))
+
+
+def test_what_approved_a_call_tells_an_export_of_kilo(tmp_path: Path) -> None:
+    export = json.loads((FIXTURES / "edit-test-edit" / "input.json").read_text())
+    log = tmp_path / "session.json"
+
+    def harnesses() -> list[str]:
+        log.write_text(json.dumps(export))
+        events = read(log, "opencode")
+        return [one.value for one in events if isinstance(one, Fact) and one.name == "harness"]
+
+    assert harnesses() == []
+    parts = [part for said in export["messages"] for part in said["parts"]]
+    called = next(part for part in parts if part["type"] == "tool")
+    called["state"]["metadata"]["approval"] = {"source": "project", "rule": {}}
+    assert harnesses() == ["Kilo"]

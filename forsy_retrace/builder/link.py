@@ -311,7 +311,7 @@ class _Linker:
     def _position(self, step: Step, lane: Lane, first: Step | None) -> Position:
         """Causes by what the actor had just received."""
         if maker := lane.made_by(step):
-            return Position([maker], "other", f"The code of step {maker} made this call.")
+            return Position([maker], "other", f"Step {maker} made this call while it ran.")
         if first is not None:
             causes = [c for c in first.caused_by or () if self.steps[c].call is None]
             note = f"Issued in the same message as step {first.step}."

@@ -1,10 +1,10 @@
 """Crush's database: `.crush/crush.db` in the folder of a project, with its `-wal`.
 
-The database itself may be empty, and all of it stand in the `-wal`.
-It has a row for each session, each message (its parts are JSON) and each version of a file. The
-results of calls are messages of their own; a subagent's session is named for the message and the
-call that sent it, and is told within the session that did. Learnt from the source of Crush 0.1 to
-0.9x (`internal/db`, `internal/message`, `internal/agent`): no run of it was at hand.
+It has a row for each session, each message (its parts are JSON) and each version of a file; all of
+it may stand in the `-wal` alone. The results of calls are messages of their own; a subagent's
+session is named for the message and the call that sent it, and is told within the session that did.
+Learnt from the source of Crush of 2025 and 2026 (`internal/db`, `internal/message`,
+`internal/agent`), not from runs of it.
 """
 
 from collections.abc import Iterator
