@@ -105,7 +105,7 @@ def _object(value: Any) -> Json:
 
 
 def _approved(messages: Iterable[Said]) -> Evidence | None:
-    """The first call beside which Kilo noted what had approved it; OpenCode notes nothing there."""
+    """The first call beside which Kilo noted what decided on it; OpenCode notes nothing there."""
     for said in messages:
         for part in said.parts:
             match part.value:
