@@ -56,6 +56,11 @@ FAILED = later(
 )
 """And above that of one that failed: what it printed as errors comes first."""
 
+ANSWERS = ('"stdout"', '"output"', '"content_returned": false')
+"""Names without one of which an answer in JSON holds nothing that was printed."""
+BEHIND_JSON = "}\n\n["
+"""Where Hermes Agent begins a note of its own behind a tool's answer in JSON."""
+
 
 class _Text(msgspec.Struct):
     """A text part, as a server of tools sends it and Codex writes it out."""
@@ -81,7 +86,7 @@ def shown_of(output: str) -> str:
         return _told_in_fields(output)
     if output[:2] == "[{" and output[-2:] == "}]":
         return _said(output)
-    if output[:1] == "{" and ('"stdout"' in output or '"output"' in output):
+    if output[:1] == "{" and any(name in output for name in ANSWERS):
         return _ran(output)
     if output[:2] == "<u" and output.startswith(UNTRUSTED[0]):
         output = output[len(UNTRUSTED[0]) :].rstrip().removesuffix(UNTRUSTED[1]).rstrip("\n")
@@ -130,15 +135,17 @@ def _said(output: str) -> str:
 
 def _ran(output: str) -> str:
     """What commands printed, where their tool answers in JSON: an object, or one a line."""
+    whole, end = output, output.find(BEHIND_JSON)
+    output = output[: end + 1] if end > 0 else output
     try:
         told = [msgspec.json.decode(output)]
     except msgspec.MsgspecError:
         try:
             told = msgspec.json.Decoder().decode_lines(output)
         except msgspec.MsgspecError:
-            return output
+            return whole
     printed = [_printed(one) for one in told]
-    return output if None in printed else "\n".join(filter(None, printed))
+    return whole if None in printed else "\n".join(filter(None, printed))
 
 
 def _printed(answer: Any) -> str | None:
@@ -151,4 +158,6 @@ def _printed(answer: Any) -> str | None:
         ):
             beside = (answer.get("stderr"), answer.get("error"))
             return "\n".join([text, *(one for one in beside if one and isinstance(one, str))])
+        case {"content_returned": False, "message": str(text)}:
+            return text
     return None

@@ -54,6 +54,10 @@ def is_foreign(value: Any) -> bool:
             return True
         case {"version": int(), "eval": {"task": str()}} | {"epoch": int(), "target": _}:
             return True  # Inspect AI's, whole or a sample
+        case {"session_start": str(), "platform": _, "system_prompt": _, "messages": list()}:
+            return True  # Hermes Agent's snapshot of a session
+        case {"source": str(), "model_config": _, "end_reason": _, "messages": list()}:
+            return True  # what it exports of one
         case {"role": str(), "content": list(parts)}:
             return _holds(parts, (*ANTHROPIC, *FOREIGN)) or _is_injected(parts)
         case {"role": str(), "content": dict(part)}:

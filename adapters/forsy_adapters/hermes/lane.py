@@ -1,0 +1,331 @@
+"""The messages of one conversation in their order: the main agent's, or a subagent's."""
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from forsy_retrace.calls import Verdict
+from forsy_retrace.dialects import Call, attachments, calls, content_text, typed
+from forsy_retrace.events import (
+    Attachment,
+    Delegation,
+    Event,
+    Fact,
+    Message,
+    Notice,
+    Origin,
+    Skipped,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from forsy_retrace.sdk import between, named, order, parsed, when, words
+
+from . import users
+from .copies import MERGED, REPEATED, Written, is_summary
+from .family import DELEGATE, goals
+from .results import answer, answered, changes, verdict
+from .store import PARTS, Node, Stored
+
+if TYPE_CHECKING:
+    from .teller import Whole
+
+MAIN = "agent"
+REASONING = ("reasoning_content", "reasoning")
+"""The same text under two names, or under one of them."""
+THOUGHTS = ("text", "thinking", "summary")
+"""Where a detail of it has its text."""
+BRIEF = "a subagent's brief"
+OBSERVED = "injected: what others said in the chat"
+CUT_OFF = ("length", "content_filter")
+"""Why an answer of the model ends where it should not."""
+
+
+class Lane:
+    """Tells the sessions of one agent, one behind the other."""
+
+    def __init__(
+        self, whole: "Whole", actor: str, line: list[Stored], known: Written, *, is_human: bool
+    ) -> None:
+        self.whole, self.actor, self.known = whole, actor, known
+        self.line = line
+        self.is_human = is_human
+        """Whether a human speaks in the user's place."""
+        self.is_briefed = is_human or actor != MAIN
+        self.now = ""
+        """The time of what was told last."""
+        self.at = 0
+        """The message's place in the conversation."""
+        self.session = line[0]
+        self.branch = ""
+        self.left: str | None = None
+        """The message that the user went back to, until the next one is told."""
+        self.made: dict[str, tuple[str, Any]] = {}
+        """Calls, by their ids in the log: their tools and what was sent."""
+        self.until: dict[str, str] = {}
+        """Until when the subagents of a call were at work."""
+        self.said = set[str]()
+
+    def tell(self, since: str = "") -> str:
+        """All messages; until when."""
+        self.now = since
+        for session in self.line:
+            self.session = session
+            for node in session.messages:
+                self._message(node)
+                self.at += 1
+        return self.now
+
+    # What is told, and when.
+
+    def put(self, event: Event) -> None:
+        self.now = max(self.now, order(event.origin.at))
+        self.whole.timed.append((self.now, event))
+
+    def origin(self, node: Node, *keys: str, actor: str = "system") -> Origin:
+        at = None if self.at in self.known.untimed else when(node.value.get("timestamp"))
+        message = self._name(node) if actor != "system" else None
+        return Origin(node.at(*keys) if keys else node.here, at, actor, message, self.branch)
+
+    def _name(self, node: Node) -> str:
+        ident = node.value.get("id")
+        return f"{self.session.id}/{ident if isinstance(ident, int) else self.at}"
+
+    def skip(self, node: Node, why: str) -> None:
+        self.put(Skipped(self.origin(node), why))
+
+    # Messages.
+
+    def _message(self, node: Node) -> None:
+        value, before = node.value, len(self.whole.timed)
+        self._line(node)
+        if self.at in self.known.copies:
+            self.skip(node, REPEATED)
+        elif is_summary(node):
+            self._summary(node)
+        elif value["role"] == "user":
+            self._user(node)
+        elif value["role"] == "assistant":
+            self._assistant(node)
+        elif value["role"] == "tool":
+            self._result(node)
+        else:
+            self.skip(node, f"unknown role{named(value['role'])}")
+        if len(self.whole.timed) == before:
+            self.skip(node, "a message without words or calls")
+
+    def _line(self, node: Node) -> None:
+        """On which line of the conversation a message stands: the user may have gone back."""
+        is_left = node.value.get("active") == 0 and node.value.get("compacted") != 1
+        if is_left and not self.branch:
+            self.left = self._name(node)
+            self.branch = f"left at {self.left}"
+        elif not is_left:
+            self.branch = ""
+
+    def _summary(self, node: Node) -> None:
+        """A summary in the place of what lay before; a message that it was put behind is a copy."""
+        text = words(node.value.get("content"))
+        self.put(Notice(self.origin(node), "compacted"))
+        if node.value["role"] == "user" and (said := between(text, *MERGED)):
+            said = said.strip()
+            if said and said not in self.said and not users.injected(said):
+                self._says(node, said, within=True)
+        self.put(Fact(self.origin(node, "content"), "brought", {"text": text}))
+
+    # The user's place.
+
+    def _user(self, node: Node) -> None:
+        content = node.value.get("content")
+        if node.value.get("observed") in (1, True):
+            self.skip(node, OBSERVED)
+        elif isinstance(content, str) and content.startswith(PARTS):
+            self._parts(node, parsed(content.removeprefix(PARTS)))
+        elif isinstance(content, str):
+            self._text(node, content)
+        elif self.is_human and (
+            event := typed(content, self.origin(node, "content", actor="user"))
+        ):
+            self._replaces(node)
+            self.put(event)
+        else:
+            self.skip(node, "empty message")
+
+    def _text(self, node: Node, text: str) -> None:
+        if report := users.REPORT.match(text):
+            self._reports(node, report["id"], text)
+        elif why := users.injected(text):
+            self.skip(node, why)
+        elif not self.is_human or text.startswith(users.CRON):
+            self._brief(node, text)
+        elif called := users.invoked(text):
+            line = f"/{called.name} {called.text}".strip()
+            self._replaces(node)
+            self.put(Message(self.origin(node, "content", actor="user"), "user", line, "command"))
+            self.put(Fact(self.origin(node, "content"), "skills", [called.name]))
+        elif said := users.typed(text, words(self.session.head.value.get("chat_type"))).strip():
+            self._says(node, said, within=said != text)
+        else:
+            self.skip(node, "injected: a note of the client" if text.strip() else "empty message")
+
+    def _says(self, node: Node, text: str, *, within: bool) -> None:
+        self.said.add(text)
+        self._replaces(node)
+        here = self.origin(node, "content", actor="user")
+        self.put(Message(here, "user", text, within=within))
+
+    def _replaces(self, node: Node) -> None:
+        """That the user went back to an earlier message before saying this."""
+        if self.left is not None and not self.branch:
+            here = self.origin(node, actor="user")
+            self.put(Fact(here, "replaces", {"kind": "edited", "message": self.left}))
+            self.left = None
+
+    def _brief(self, node: Node, text: str) -> None:
+        """What was asked of an agent that no human speaks to; told where nothing else tells it."""
+        if self.is_briefed:
+            self.skip(node, BRIEF if self.actor != MAIN else "injected: later words to the agent")
+        else:
+            self.is_briefed = True
+            self.put(Fact(self.origin(node, "content", actor=self.actor), "brief", text))
+
+    def _parts(self, node: Node, content: Any) -> None:
+        """Words with pictures, which a row keeps as JSON behind a mark."""
+        shown = _whole(attachments(content, ""), node)
+        if not shown or not self.is_human:
+            self.skip(node, "words in a form that is not known" if self.is_human else BRIEF)
+            return
+        text = "\n".join(
+            part["text"] for part in content if isinstance(part, dict) and words(part.get("text"))
+        )
+        self._replaces(node)
+        here = self.origin(node, "content", actor="user")
+        self.put(Message(here, "user", text, attachments=shown))
+
+    def _reports(self, node: Node, ident: str, text: str) -> None:
+        """What subagents in the background came back with."""
+        call, actors = self.whole.sent.get(ident, ("", []))
+        told = [(actors[at], said) for at, said in users.reports(text) if at < len(actors) and said]
+        for actor, said in told:
+            here = replace(self.origin(node, "content"), actor=actor)
+            self.put(Message(here, "agent", said, "notification", answers=call, within=True))
+        if not told:
+            self.skip(node, "injected: the report of a subagent")
+
+    # The agent's.
+
+    def _assistant(self, node: Node) -> None:
+        value = node.value
+        self._thinks(node)
+        content = value.get("content")
+        text = content_text(content) if isinstance(content, list) else words(content)
+        if text and users.STOPPED.match(text) and not value.get("finish_reason"):
+            self.put(Notice(self.origin(node, "content"), "interrupted"))
+        elif text and not text.startswith(PARTS):
+            self.put(Message(self.origin(node, "content", actor=self.actor), "agent", text))
+        for call in calls(value, node.here.pointer):
+            self._call(node, call)
+        match value.get("finish_reason"):
+            case str(why) if why in CUT_OFF:
+                self.put(Notice(self.origin(node, "finish_reason"), "limit", why))
+            case "stop" if self.actor == MAIN:
+                self.put(Notice(self.origin(node, "finish_reason"), "ended"))
+
+    def _thinks(self, node: Node) -> None:
+        key = next((key for key in REASONING if words(node.value.get(key))), "")
+        details = node.value.get("reasoning_details")
+        if key:
+            here = self.origin(node, key, actor=self.actor)
+            self.put(Thinking(here, node.value[key]))
+            return
+        for at, one in enumerate(details if isinstance(details, list) else ()):
+            held = one if isinstance(one, dict) else {}
+            name = next((name for name in THOUGHTS if words(held.get(name))), "")
+            if name:
+                here = self.origin(node, "reasoning_details", actor=self.actor)
+                self.put(Thinking(here.below(f"/{at}/{name}"), held[name]))
+            else:
+                self.skip(node, "hidden reasoning")
+        if words(node.value.get("codex_reasoning_items")) and not details:
+            self.skip(node, "hidden reasoning")
+
+    def _call(self, node: Node, call: Call) -> None:
+        name = self.whole.calls.issue(call.id, self._name(node), call.pointer)
+        if name is None:
+            self.skip(node, REPEATED)
+            return
+        here = self.origin(node, actor=self.actor)
+        here = replace(here, evidence=here.evidence.at(call.pointer))
+        self.made[call.id] = (call.name, call.input)
+        self.put(ToolCall(here, name, call.name, call.input, call.named))
+        if call.name == DELEGATE:
+            self._sends(here, name, call)
+
+    def _sends(self, here: Origin, name: str, call: Call) -> None:
+        """The subagents that a call sends; what they did stands in sessions of their own."""
+        actors, until = [], self.now
+        for goal in goals(call.input):
+            child = self.whole.child(self.session.id, goal)
+            if child is None:
+                self.whole.elsewhere = True
+                actors.append(self.whole.agent())
+                continue
+            actor = self.whole.agent()
+            actors.append(actor)
+            self.put(Delegation(here, name, actor))
+            until = max(until, self.whole.below(child, actor, self.now, self.branch))
+        self.whole.calling[call.id] = (name, actors)
+        self.until[call.id] = until
+
+    # What came back.
+
+    def _result(self, node: Node) -> None:
+        value = node.value
+        ident = words(value.get("tool_call_id"))
+        call = self.whole.calls.answer(ident)
+        if call is None:
+            self.skip(node, "repeated result")
+            return
+        tool, sent = self.made.get(ident, (words(value.get("tool_name"), value.get("name")), None))
+        content, place = value.get("content"), self.origin(node, "content", actor=self.actor)
+        place = replace(place, message=None)
+        base = place.evidence.pointer
+        pictures: tuple[Attachment, ...] = ()
+        if isinstance(content, str) and content.startswith(PARTS):
+            pictures = _whole(attachments(parsed(content.removeprefix(PARTS)), ""), node)
+            output, found = None, Verdict()
+        else:
+            pictures = attachments(content, base)
+            output, found = content_text(content), verdict(tool, content, base)
+        files = tuple(changes(tool, sent, content, base)) if found.outcome == "ok" else ()
+        if tool == DELEGATE:
+            self._came_back(ident, found, content)
+        self.put(ToolResult(place, call, output, *found, changes=files, attachments=pictures))
+        self._beside(node, call, tool, content)
+
+    def _came_back(self, ident: str, found: Verdict, content: Any) -> None:
+        """When a call for subagents came back: with what they did, or with a name for them."""
+        told = parsed(content) if isinstance(content, str) else None
+        if found.outcome != "launched":
+            self.now = max(self.now, self.until.get(ident, ""))
+        elif isinstance(told, dict) and words(told.get("delegation_id")):
+            self.whole.sent[told["delegation_id"]] = self.whole.calling.get(ident, ("", []))
+
+    def _beside(self, node: Node, call: str, tool: str, content: Any) -> None:
+        """What a human said in a result, and which skill it loaded."""
+        text = content if isinstance(content, str) else ""
+        here = self.origin(node, "content", actor="user")
+        said = answered(tool, content)
+        if said and self.is_human and not said.startswith(users.UNANSWERED):
+            where = here.below("/user_response")
+            self.put(Message(where, "user", said, "answer", answers=call, within=True))
+        if self.is_human and (said := users.steered(text)):
+            self.put(Message(here, "user", said, "queued", within=True))
+        match tool, answer(content):
+            case "skill_view", ({"success": True, "name": str(name)}, True):
+                self.put(Fact(self.origin(node, "content").below("/name"), "skills", [name]))
+
+
+def _whole(pictures: tuple[Attachment, ...], node: Node) -> tuple[Attachment, ...]:
+    """Pictures whose bytes stand within a text that is no JSON by itself."""
+    return tuple(replace(one, pointer=node.at("content").pointer) for one in pictures)

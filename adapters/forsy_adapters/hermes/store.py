@@ -1,0 +1,174 @@
+"""What a log holds, each with its place: sessions, and their messages.
+
+A database has a row for each. An export has a session in one object, its messages in a list; so
+has the snapshot of a session.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from forsy_retrace.events import Origin, Skipped
+from forsy_retrace.sdk import number, parsed, pointer, words
+from forsy_retrace.source import Evidence, Record, Source
+
+Json = dict[str, Any]
+
+SESSIONS, MESSAGES = "sessions", "messages"
+"""The tables that are read."""
+IN_JSON = ("tool_calls", "reasoning_details")
+"""Columns that hold JSON; the places within it are named as if it were no text."""
+PARTS = "\x00json:"
+"""What stands before a content that is a list of parts and no text (`_encode_content`)."""
+
+
+class Node(NamedTuple):
+    """An object of the log, and where it stands."""
+
+    value: Json
+    here: Evidence
+
+    def at(self, *keys: str | int) -> Evidence:
+        """The place of what lies below it."""
+        return self.here.at(self.here.pointer + pointer(*keys))
+
+
+class Stored:
+    """A session, and its messages in the order in which they were written."""
+
+    def __init__(self, name: str, head: Node, messages: list[Node], parent: str = "") -> None:
+        self.id, self.head, self.messages = name, head, messages
+        self.parent = parent
+        """The session that it goes on from, branches from, or is a subagent's of."""
+
+    @cached_property
+    def config(self) -> Json:
+        """How the agent was set up, and which session it was set up from."""
+        held = self.head.value.get("model_config")
+        opened = parsed(held) if isinstance(held, str) else held
+        return opened if isinstance(opened, dict) else {}
+
+    @property
+    def source(self) -> str:
+        """Where the session was held: `cli`, `telegram`, `cron`, `subagent` …"""
+        return words(self.head.value.get("source"), self.head.value.get("platform"))
+
+    @property
+    def began(self) -> float:
+        """When it began; 0 where the log does not say."""
+        return seconds(self.head.value.get("started_at"))
+
+    @cached_property
+    def asked(self) -> str:
+        """The first words in the user's role."""
+        first = (one.value.get("content") for one in self.messages if one.value["role"] == "user")
+        return words(next(first, None))
+
+
+def seconds(value: Any) -> float:
+    """A time as the log has it; 0 where it has none."""
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+
+
+# Objects: an export, and a snapshot.
+
+
+def is_export(value: Any) -> bool:
+    """A session with the columns of its row, and its messages with those of theirs."""
+    match value:
+        case {"id": str(), "source": str(), "messages": list(), "model_config": _}:
+            return "started_at" in value
+    return False
+
+
+def is_snapshot(value: Any) -> bool:
+    """A session as the client wrote it beside its database."""
+    match value:
+        case {"session_id": str(), "session_start": str(), "messages": list(), "platform": _}:
+            return "system_prompt" in value
+    return False
+
+
+def _held(record: Record) -> Stored | None:
+    """The session that a record is."""
+    value = record.value
+    if not (is_export(value) or is_snapshot(value)):
+        return None
+    said = [
+        Node(one, record.here.at(pointer(MESSAGES, index)))
+        for index, one in enumerate(value[MESSAGES])
+        if is_message(one)
+    ]
+    name = value["id"] if is_export(value) else value["session_id"]
+    return Stored(name, Node(value, record.here), said, words(value.get("parent_session_id")))
+
+
+def is_message(value: Any) -> bool:
+    """Whether a value is a message of a known kind."""
+    return isinstance(value, dict) and isinstance(value.get("role"), str)
+
+
+# Rows: a database.
+
+
+def is_database(record: Record) -> bool:
+    """Whether a record names the tables, or is a row of them."""
+    match record.value:
+        case {"database": {"sessions": [*sessions], "messages": [*messages]}}:
+            return {"source", "parent_session_id", "model_config", "end_reason"} <= _names(
+                sessions
+            ) and {"session_id", "role", "tool_calls", "finish_reason"} <= _names(messages)
+        case {"table": "sessions", "row": {"id": str(), "source": _, "model_config": _}}:
+            return True
+        case {"table": "messages", "row": {"session_id": str(), "role": _, "finish_reason": _}}:
+            return True
+    return False
+
+
+def _names(columns: list[Any]) -> set[str]:
+    return {one for one in columns if isinstance(one, str)}
+
+
+def stored(source: Source) -> Iterator[Stored | Skipped]:
+    """The sessions of a log in the order in which they began; before them what is none."""
+    heads: dict[str, Stored] = {}
+    said: dict[str, list[Record]] = {}
+    for record in source.records():
+        match record.value:
+            case {"table": "sessions", "row": {"id": str(name)} as row}:
+                head = Node(row, record.here.at("/row"))
+                heads[name] = Stored(name, head, [], words(row.get("parent_session_id")))
+            case {"table": "messages", "row": {"session_id": str(name)} as row} if is_message(row):
+                said.setdefault(name, []).append(record)
+            case {"database": _} | {"table": _}:
+                why = "a row of another table" if "table" in record.value else "names of tables"
+                yield Skipped(Origin(record.here, None, "system"), why)
+            case _:
+                found = _held(record)
+                if found is None:
+                    why = record.problem or "unknown record"
+                    yield Skipped(Origin(record.here, None, "system"), why)
+                elif found.id in heads:
+                    yield Skipped(Origin(record.here, None, "system"), "a session told before")
+                else:
+                    heads[found.id] = found
+    for name, records in said.items():
+        rows = [_row(one) for one in sorted(records, key=_order)]
+        if name in heads:
+            heads[name].messages = rows
+        else:  # its own row is gone: the first message names it
+            heads[name] = Stored(name, Node({}, rows[0].at("session_id")), rows)
+    yield from sorted(heads.values(), key=lambda one: (one.began, one.id))
+
+
+def _row(record: Record) -> Node:
+    row = dict(record.value["row"])
+    for key in IN_JSON:
+        if isinstance(row.get(key), str):
+            row[key] = parsed(row[key])
+    return Node(row, record.here.at("/row"))
+
+
+def _order(record: Record) -> int:
+    """Rows stand in the order of their ids: their times are a clock's, which may go back."""
+    return number(record.value.get("rowid")) or 0
