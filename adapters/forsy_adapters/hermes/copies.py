@@ -6,10 +6,11 @@ the client wrote a turn when it had ended, all its messages at once.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from forsy_retrace.dialects import calls
-from forsy_retrace.sdk import compact, words
+from forsy_retrace.sdk import words
 
 from .family import is_branch
 from .store import Node, Stored, seconds
@@ -23,6 +24,8 @@ MERGED = (
 """What stands around the words of a message that a summary was put behind."""
 TOGETHER = 0.05
 """Seconds between what one write wrote and the next; a summary writes a microsecond apart."""
+TYPED = 1.0
+"""Seconds in which nobody types a message."""
 REPEATED = "repeated history"
 
 
@@ -39,10 +42,11 @@ class Written(NamedTuple):
 def surveyed(line: list[Stored], origin: Stored | None) -> Written:
     """What is known of a conversation's messages."""
     messages = [one for session in line for one in session.messages]
-    branched = _shared(messages, origin.messages) if origin else 0
-    copied = branched or (_at_first(line[0]) if is_branch(line[0]) else 0)
+    keys = [key for session in line for key in session.keys]
+    shared = _shared(keys, origin.keys) if origin else 0
+    copied = max(shared, _at_first(line[0])) if is_branch(line[0]) else shared
     untimed = {*range(copied), *_at_its_end(messages)}
-    return Written(_copies(messages), untimed, branched)
+    return Written(_copies(messages, keys), untimed, copied if origin else 0)
 
 
 def is_summary(message: Node) -> bool:
@@ -51,7 +55,7 @@ def is_summary(message: Node) -> bool:
     return text.startswith(SUMMARY) or text.startswith(MERGED[0])
 
 
-def _copies(messages: list[Node]) -> set[int]:
+def _copies(messages: list[Node], keys: list[str]) -> set[int]:
     """The messages that a summary wrote again, before and behind it; each of them once."""
     found, dated = set[int](), set[str]()
     held, asked = Counter[str](), set[str]()
@@ -60,14 +64,14 @@ def _copies(messages: list[Node]) -> set[int]:
         known = held.copy() if is_summary_in(messages, batch) else Counter[str]()
         for at in batch:
             one = messages[at]
-            key, ids, when = _key(one), _ids(one), seconds(one.value.get("timestamp"))
+            key, ids, when = keys[at], _ids(one), seconds(one.value.get("timestamp"))
             again[key] += 1
             is_copy = again[key] <= known[key] or (known and ids and ids <= asked)
             if not is_summary(one) and (is_copy or (when and f"{when} {key}" in dated)):
                 found.add(at)
             dated.add(f"{when} {key}")
         for at in batch:
-            held[_key(messages[at])] += 1
+            held[keys[at]] += 1
             asked |= _ids(messages[at])
     return found
 
@@ -86,23 +90,19 @@ def is_summary_in(messages: list[Node], batch: range) -> bool:
     return any(is_summary(messages[at]) for at in batch)
 
 
-def _shared(messages: list[Node], before: list[Node]) -> int:
+def _shared(keys: list[str], before: list[str]) -> int:
     """How many messages at the beginning are those of another session, in its order."""
-    rest = iter(map(_key, before))
-    count = 0
-    for one in messages:
-        if _key(one) not in rest:  # goes on behind the last that was found
-            break
-        count += 1
-    return count
+    rest = iter(before)
+    shared = takewhile(lambda key: key in rest, keys)  # each behind the last that was found
+    return sum(1 for _ in shared)
 
 
 def _at_first(branch: Stored) -> int:
-    """How many messages were written when a session began, one after the other."""
+    """How many messages were written when a session began, before anybody could type one."""
     before = branch.began
     for count, one in enumerate(branch.messages):
         when = seconds(one.value.get("timestamp"))
-        if not 0 <= when - before < TOGETHER:
+        if not 0 <= when - before < TYPED:
             return count
         before = when
     return len(branch.messages)
@@ -112,17 +112,13 @@ def _at_its_end(messages: list[Node]) -> Iterable[int]:
     """The messages of turns that were written when they ended, but for the last ones."""
     starts = [at for at, one in enumerate(messages) if one.value["role"] == "user"]
     for first, after in zip(starts, [*starts[1:], len(messages)], strict=True):
-        if first + 1 < after and _gap(messages[first], messages[first + 1]) < TOGETHER:
+        turn = messages[first:after]
+        if len(turn) > 1 and all(_gap(one, other) < TOGETHER for one, other in pairwise(turn)):
             yield from range(first, after - 1)
 
 
 def _gap(one: Node, other: Node) -> float:
     return seconds(other.value.get("timestamp")) - seconds(one.value.get("timestamp"))
-
-
-def _key(message: Node) -> str:
-    value = message.value
-    return compact([value.get(name) for name in ("role", "content", "tool_call_id", "tool_calls")])
 
 
 def _ids(message: Node) -> set[str]:

@@ -8,12 +8,10 @@ session is known by what its parent sent.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from forsy_retrace.dialects import calls
 from forsy_retrace.sdk import words
 
-from .store import Json, Stored, seconds
+from .store import Stored, seconds
 
-DELEGATE = "delegate_task"
 SUBAGENT = "subagent"
 """The source of a subagent's session."""
 FOCUSED = "You are a focused subagent "
@@ -23,10 +21,10 @@ SUMMED_UP, BRANCHED = "compression", "branched"
 
 
 class Family(NamedTuple):
-    """One conversation: its sessions in their order, and those of its subagents by their parent."""
+    """One conversation: its sessions in their order, and by each those of its subagents."""
 
     line: list[Stored]
-    below: dict[str, list[Stored]]
+    below: dict[str, list[list[Stored]]]
     origin: Stored | None = None
     """The session that it branches from, where it is here."""
 
@@ -62,27 +60,12 @@ def is_subagent(one: Stored, parent: Stored | None) -> bool:
         return True
     if is_branch(one) or parent is None:
         return False
-    return bool(one.asked) and any(
-        one.asked in goals(call.input)
-        for said in parent.messages
-        for call in calls(said.value, "")
-        if call.name == DELEGATE
-    )
+    return bool(one.asked) and one.asked in parent.sent
 
 
 def is_branch(one: Stored) -> bool:
     """Whether a session says that it branches from another."""
     return one.config.get("_branched_from") is not None
-
-
-def goals(sent: Json | str) -> list[str]:
-    """What a call asks of subagents, one after the other."""
-    match sent:
-        case {"tasks": [*tasks]}:
-            return [words(one.get("goal")) if isinstance(one, dict) else "" for one in tasks]
-        case {"goal": str(goal)}:
-            return [goal]
-    return []
 
 
 def _goes_on(one: Stored, parent: Stored) -> bool:
@@ -104,15 +87,14 @@ def _below(
     below: dict[str, list[Stored]],
     after: dict[str, Stored],
     reached: set[str],
-) -> dict[str, list[Stored]]:
-    """The sessions of subagents below a conversation, and of theirs."""
-    found: dict[str, list[Stored]] = {}
+) -> dict[str, list[list[Stored]]]:
+    """The sessions of subagents below a conversation, and of theirs, by what sent them."""
+    found: dict[str, list[list[Stored]]] = {}
     waiting = [one.id for one in line]
     while waiting:
         name = waiting.pop()
         for one in below.get(name, ()):
             if one.id not in reached:
-                reached.add(one.id)
-                found.setdefault(name, []).append(one)
-                waiting.append(one.id)
+                found.setdefault(name, []).append(_line(one, after, reached))
+                waiting += [later.id for later in found[name][-1]]
     return found

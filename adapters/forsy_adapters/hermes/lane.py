@@ -23,9 +23,8 @@ from forsy_retrace.sdk import between, named, order, parsed, when, words
 
 from . import users
 from .copies import MERGED, REPEATED, Written, is_summary
-from .family import DELEGATE, goals
-from .results import answer, answered, changes, verdict
-from .store import PARTS, Node, Stored
+from .results import answer, answered, changes, unchanged, verdict
+from .store import DELEGATE, PARTS, Node, Stored, goals
 
 if TYPE_CHECKING:
     from .teller import Whole
@@ -35,7 +34,11 @@ REASONING = ("reasoning_content", "reasoning")
 """The same text under two names, or under one of them."""
 THOUGHTS = ("text", "thinking", "summary")
 """Where a detail of it has its text."""
+KEPT = "without-a-mark"
+"""How the words of a message are read that a summary was put behind."""
 BRIEF = "a subagent's brief"
+DEEPEST = 20
+"""Subagents of subagents that are told within the call that sent them."""
 OBSERVED = "injected: what others said in the chat"
 CUT_OFF = ("length", "content_filter")
 """Why an answer of the model ends where it should not."""
@@ -45,13 +48,22 @@ class Lane:
     """Tells the sessions of one agent, one behind the other."""
 
     def __init__(
-        self, whole: "Whole", actor: str, line: list[Stored], known: Written, *, is_human: bool
+        self,
+        whole: "Whole",
+        actor: str,
+        line: list[Stored],
+        known: Written,
+        *,
+        is_human: bool = False,
+        is_alone: bool = False,
+        depth: int = 0,
     ) -> None:
         self.whole, self.actor, self.known = whole, actor, known
-        self.line = line
+        self.line, self.depth = line, depth
         self.is_human = is_human
         """Whether a human speaks in the user's place."""
-        self.is_briefed = is_human or actor != MAIN
+        self.is_briefed = not is_alone
+        """Whether the brief is told; of a subagent whose session is alone, it still is to be."""
         self.now = ""
         """The time of what was told last."""
         self.at = 0
@@ -60,11 +72,19 @@ class Lane:
         self.branch = ""
         self.left: str | None = None
         """The message that the user went back to, until the next one is told."""
+        self.ends = {
+            words(one.value.get("tool_call_id")): one.value.get("content")
+            for session in line
+            for one in session.messages
+            if one.value["role"] == "tool"
+        }
+        """What came back, by the ids of calls in the log."""
         self.made: dict[str, tuple[str, Any]] = {}
         """Calls, by their ids in the log: their tools and what was sent."""
         self.until: dict[str, str] = {}
         """Until when the subagents of a call were at work."""
         self.said = set[str]()
+        """What was said by anybody."""
 
     def tell(self, since: str = "") -> str:
         """All messages; until when."""
@@ -124,14 +144,21 @@ class Lane:
             self.branch = ""
 
     def _summary(self, node: Node) -> None:
-        """A summary in the place of what lay before; a message that it was put behind is a copy."""
+        """A summary in the place of what lay before; it may stand behind a message that is kept."""
         text = words(node.value.get("content"))
         self.put(Notice(self.origin(node), "compacted"))
-        if node.value["role"] == "user" and (said := between(text, *MERGED)):
-            said = said.strip()
-            if said and said not in self.said and not users.injected(said):
-                self._says(node, said, within=True)
         self.put(Fact(self.origin(node, "content"), "brought", {"text": text}))
+        kept = (between(text, *MERGED) or "").strip()
+        is_new = bool(kept) and kept not in self.said
+        if node.value["role"] == "assistant":
+            if is_new:
+                here = self.origin(node, "content", actor=self.actor)
+                self.put(Message(replace(here, reading=KEPT), "agent", kept))
+            for call in calls(node.value, node.here.pointer):
+                if call.id not in self.made:
+                    self._call(node, call)
+        elif is_new and self.is_human and not users.injected(kept):
+            self._says(node, kept, within=True)
 
     # The user's place.
 
@@ -156,7 +183,7 @@ class Lane:
             self._reports(node, report["id"], text)
         elif why := users.injected(text):
             self.skip(node, why)
-        elif not self.is_human or text.startswith(users.CRON):
+        elif not self.is_human:
             self._brief(node, text)
         elif called := users.invoked(text):
             line = f"/{called.name} {called.text}".strip()
@@ -169,7 +196,7 @@ class Lane:
             self.skip(node, "injected: a note of the client" if text.strip() else "empty message")
 
     def _says(self, node: Node, text: str, *, within: bool) -> None:
-        self.said.add(text)
+        self.said.add(text.strip())
         self._replaces(node)
         here = self.origin(node, "content", actor="user")
         self.put(Message(here, "user", text, within=within))
@@ -182,9 +209,9 @@ class Lane:
             self.left = None
 
     def _brief(self, node: Node, text: str) -> None:
-        """What was asked of an agent that no human speaks to; told where nothing else tells it."""
+        """What was asked of an agent that no human speaks to; told where no call tells it."""
         if self.is_briefed:
-            self.skip(node, BRIEF if self.actor != MAIN else "injected: later words to the agent")
+            self.skip(node, BRIEF if self.actor != MAIN else "injected: words of a program")
         else:
             self.is_briefed = True
             self.put(Fact(self.origin(node, "content", actor=self.actor), "brief", text))
@@ -222,6 +249,7 @@ class Lane:
         if text and users.STOPPED.match(text) and not value.get("finish_reason"):
             self.put(Notice(self.origin(node, "content"), "interrupted"))
         elif text and not text.startswith(PARTS):
+            self.said.add(text.strip())
             self.put(Message(self.origin(node, "content", actor=self.actor), "agent", text))
         for call in calls(value, node.here.pointer):
             self._call(node, call)
@@ -246,7 +274,7 @@ class Lane:
                 self.put(Thinking(here.below(f"/{at}/{name}"), held[name]))
             else:
                 self.skip(node, "hidden reasoning")
-        if words(node.value.get("codex_reasoning_items")) and not details:
+        if node.value.get("codex_reasoning_items") and not details:
             self.skip(node, "hidden reasoning")
 
     def _call(self, node: Node, call: Call) -> None:
@@ -257,7 +285,8 @@ class Lane:
         here = self.origin(node, actor=self.actor)
         here = replace(here, evidence=here.evidence.at(call.pointer))
         self.made[call.id] = (call.name, call.input)
-        self.put(ToolCall(here, name, call.name, call.input, call.named))
+        meant = unchanged(call.name, call.input, self.ends.get(call.id))
+        self.put(ToolCall(here, name, call.name, call.input, call.named, meant))
         if call.name == DELEGATE:
             self._sends(here, name, call)
 
@@ -265,7 +294,7 @@ class Lane:
         """The subagents that a call sends; what they did stands in sessions of their own."""
         actors, until = [], self.now
         for goal in goals(call.input):
-            child = self.whole.child(self.session.id, goal)
+            child = self.whole.child(self.session.id, goal) if self.depth < DEEPEST else None
             if child is None:
                 self.whole.elsewhere = True
                 actors.append(self.whole.agent())
@@ -273,7 +302,7 @@ class Lane:
             actor = self.whole.agent()
             actors.append(actor)
             self.put(Delegation(here, name, actor))
-            until = max(until, self.whole.below(child, actor, self.now, self.branch))
+            until = max(until, self.whole.below(child, actor, self.now, self.depth + 1))
         self.whole.calling[call.id] = (name, actors)
         self.until[call.id] = until
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from forsy_retrace.calls import Verdict
-from forsy_retrace.events import Change, Outcome
+from forsy_retrace.events import Change, Meant, Outcome
 from forsy_retrace.sdk import later, lines_of, number, packed, parsed, words
 
 from .._patches import hunks
-from .family import DELEGATE
+from .store import DELEGATE
 
 Json = dict[str, Any]
 Kind = Literal["created", "modified", "deleted"]
@@ -151,6 +151,14 @@ def changes(tool: str, sent: Any, content: Any, base: str) -> Iterator[Change]:
         case "read_file", {"content": str(text), **rest} if path and text:
             total = number(rest.get("total_lines"))
             yield from _shown(path, text, total, base + ("/content" if is_whole else ""))
+
+
+def unchanged(tool: str, sent: Any, content: Any) -> Meant | None:
+    """The call that a replacement comes to which left its file as it was, as no diff says."""
+    match tool, sent, answer(content)[0]:
+        case "patch", {"path": str(path), "old_string": _}, {"success": True, **rest}:
+            return None if "diff" in rest else Meant("Edit", {"file_path": path})
+    return None
 
 
 def _patched(diff: str, place: str) -> Iterator[Change]:

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from forsy_retrace.dialects import calls
 from forsy_retrace.events import Origin, Skipped
-from forsy_retrace.sdk import number, parsed, pointer, words
+from forsy_retrace.sdk import compact, number, parsed, pointer, words
 from forsy_retrace.source import Evidence, Record, Source
 
 Json = dict[str, Any]
 
-SESSIONS, MESSAGES = "sessions", "messages"
-"""The tables that are read."""
+DELEGATE = "delegate_task"
+MESSAGES = "messages"
 IN_JSON = ("tool_calls", "reasoning_details")
 """Columns that hold JSON; the places within it are named as if it were no text."""
 PARTS = "\x00json:"
@@ -59,10 +60,34 @@ class Stored:
         return seconds(self.head.value.get("started_at"))
 
     @cached_property
+    def keys(self) -> list[str]:
+        """What makes each message the same as a copy of it."""
+        names = ("role", "content", "tool_call_id", "tool_calls")
+        return [compact([one.value.get(name) for name in names]) for one in self.messages]
+
+    @cached_property
+    def sent(self) -> frozenset[str]:
+        """What its calls asked of subagents."""
+        made = (call for said in self.messages for call in calls(said.value, ""))
+        return frozenset(
+            goal for call in made if call.name == DELEGATE for goal in goals(call.input)
+        )
+
+    @cached_property
     def asked(self) -> str:
         """The first words in the user's role."""
         first = (one.value.get("content") for one in self.messages if one.value["role"] == "user")
         return words(next(first, None))
+
+
+def goals(sent: Any) -> list[str]:
+    """What a call asks of subagents, one after the other."""
+    match sent:
+        case {"tasks": [*tasks]} if tasks:
+            return [words(one.get("goal")) if isinstance(one, dict) else "" for one in tasks]
+        case {"goal": str(goal)}:
+            return [goal]
+    return []
 
 
 def seconds(value: Any) -> float:
@@ -95,7 +120,7 @@ def _held(record: Record) -> Stored | None:
     if not (is_export(value) or is_snapshot(value)):
         return None
     said = [
-        Node(one, record.here.at(pointer(MESSAGES, index)))
+        Node(_opened(one), record.here.at(pointer(MESSAGES, index)))
         for index, one in enumerate(value[MESSAGES])
         if is_message(one)
     ]
@@ -162,11 +187,13 @@ def stored(source: Source) -> Iterator[Stored | Skipped]:
 
 
 def _row(record: Record) -> Node:
-    row = dict(record.value["row"])
-    for key in IN_JSON:
-        if isinstance(row.get(key), str):
-            row[key] = parsed(row[key])
-    return Node(row, record.here.at("/row"))
+    return Node(_opened(record.value["row"]), record.here.at("/row"))
+
+
+def _opened(message: Json) -> Json:
+    """A message with the values of what it holds as JSON."""
+    held = {key: parsed(message[key]) for key in IN_JSON if isinstance(message.get(key), str)}
+    return {**message, **held}
 
 
 def _order(record: Record) -> int:

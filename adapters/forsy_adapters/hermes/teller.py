@@ -18,6 +18,8 @@ USAGE = {
     "cache_read_tokens": "cache_read_input_tokens",
     "cache_write_tokens": "cache_creation_input_tokens",
 }
+OF_A_MAIN = ("title", "cwd", "branch", "began", "ended")
+"""What is told of the main agent's session alone."""
 UNATTENDED = ("cron", "subagent", "webhook", "kanban", "batch")
 """Where no human speaks in the user's place."""
 ALONE = "It is a subagent's session; what sent it stands in another."
@@ -25,10 +27,7 @@ COPIED = (
     "It branches from a session that is not here: its first messages may be copies from there, "
     "with the time of the copy."
 )
-GOES_ON = (
-    "It goes on from a session that was summed up and is not here: its first messages may be "
-    "copies from there."
-)
+GOES_ON = "It goes on from a session that is not here: its first messages may be copies from there."
 ELSEWHERE = "What subagents did stands in sessions of their own, which this log does not hold."
 
 
@@ -37,7 +36,11 @@ class Whole:
 
     def __init__(self, family: Family) -> None:
         self.family = family
-        self.waiting = {name: list(held) for name, held in family.below.items()}
+        self.waiting: dict[str, dict[str, list[list[Stored]]]] = {}
+        """The subagents that were not told yet: by what sent them, and what they were asked."""
+        for name, lines in family.below.items():
+            for line in lines:
+                self.waiting.setdefault(name, {}).setdefault(line[0].asked, []).insert(0, line)
         self.calls = Calls()
         self.timed: list[tuple[str, Event]] = []
         self.agents = 0
@@ -52,25 +55,26 @@ class Whole:
         self.agents += 1
         return subagent("", self.agents)
 
-    def child(self, parent: str, goal: str) -> Stored | None:
-        """The session of a subagent that was sent with these words, once."""
-        held = self.waiting.get(parent, [])
-        at = next((at for at, one in enumerate(held) if goal and one.asked == goal), None)
-        return None if at is None else held.pop(at)
+    def child(self, parent: str, goal: str) -> list[Stored] | None:
+        """The sessions of a subagent that was sent with these words, once."""
+        held = self.waiting.get(parent, {}).get(goal) if goal else None
+        return held.pop() if held else None
 
-    def below(self, child: Stored, actor: str, since: str, branch: str = "") -> str:
+    def below(self, line: list[Stored], actor: str, since: str, depth: int) -> str:
         """What a subagent did; until when."""
-        lane = Lane(self, actor, [child], surveyed([child], None), is_human=False)
-        head = Origin(child.head.here, None, "system")
-        self.timed.append((since, Skipped(head, "a subagent's session")))
-        self.timed += [(since, fact) for fact in _facts(child, actor) if fact.name != "title"]
-        return lane.tell(since)
+        for one in line:
+            head = Origin(one.head.here, None, "system")
+            self.timed.append((since, Skipped(head, "a subagent's session")))
+            told = [fact for fact in _facts(one, actor) if fact.name not in OF_A_MAIN]
+            self.timed += [(since, fact) for fact in told]
+        return Lane(self, actor, line, surveyed(line, None), depth=depth).tell(since)
 
     def rest(self) -> None:
         """The subagents that no call sent which is here."""
-        for held in self.waiting.values():
-            while held:
-                self.below(held.pop(0), self.agent(), "")
+        for by_asked in self.waiting.values():
+            for held in by_asked.values():
+                while held:
+                    self.below(held.pop(), self.agent(), "", 1)
 
     def events(self) -> Iterator[Event]:
         """All of them in the order of time; those of one moment as they were told."""
@@ -81,17 +85,16 @@ def told(family: Family) -> Iterator[Event]:
     """The events of one conversation."""
     first = family.line[0]
     here = Origin(first.head.here, None, "system")
-    if not any(
-        one.messages for one in (*family.line, *(s for b in family.below.values() for s in b))
-    ):
-        for one in family.line:
+    below = [one for lines in family.below.values() for line in lines for one in line]
+    if not any(one.messages for one in (*family.line, *below)):
+        for one in (*family.line, *below):
             yield Skipped(Origin(one.head.here, None, "system"), "a session without messages")
         return
     is_alone = is_subagent(first, family.origin)
     is_human = not is_alone and first.source not in UNATTENDED
     known = surveyed(family.line, family.origin)
     whole = Whole(family)
-    Lane(whole, MAIN, family.line, known, is_human=is_human).tell()
+    Lane(whole, MAIN, family.line, known, is_human=is_human, is_alone=is_alone).tell()
     whole.rest()
     is_lost = bool(first.parent) and family.origin is None and not is_alone
     limits = [

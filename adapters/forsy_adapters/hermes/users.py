@@ -7,6 +7,7 @@ from forsy_retrace.sdk import between, later
 
 INJECTED: tuple[tuple[str, re.Pattern[str]], ...] = (
     # What no human wrote, by how it begins; the first row that matches counts.
+    ("injected: a scheduled job", later(r"\[IMPORTANT: You are running as a scheduled cron job\.")),
     ("injected: a command in the background", later(r"\[IMPORTANT: Background process ")),
     ("injected: the plan after a summary", later(r"\[Your active task list was preserved ")),
     ("injected: a goal to go on with", later(r"\[Continuing toward your standing goal\]")),
@@ -16,7 +17,6 @@ INJECTED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("injected: a nudge of the client", later(r"\[System: (?:(?!\]\n\n).)*\]\Z", re.S)),
     ("injected: a note of the client", later(r"\[IMPORTANT: (?:(?!\]\n\n).)*\]\Z", re.S)),
 )
-CRON = "[IMPORTANT: You are running as a scheduled cron job."
 REPORT = later(r"\[ASYNC DELEGATION (?:BATCH )?COMPLETE — (?P<id>[\w.-]{1,80})\]")
 TASK = later(r"^--- \S TASK (?P<number>\d{1,4})/\d{1,4}[^\n]*---\n", re.M)
 """How the report of each subagent is headed, where one notice brings several."""
