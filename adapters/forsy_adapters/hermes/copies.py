@@ -111,7 +111,7 @@ def _at_first(branch: Stored) -> int:
 def _at_its_end(messages: list[Node]) -> Iterable[int]:
     """The messages of turns that were written when they ended, but for the last ones."""
     starts = [at for at, one in enumerate(messages) if one.value["role"] == "user"]
-    for first, after in zip(starts, [*starts[1:], len(messages)], strict=True):
+    for first, after in zip(starts, [*starts[1:], len(messages)], strict=False):
         turn = messages[first:after]
         if len(turn) > 1 and all(_gap(one, other) < TOGETHER for one, other in pairwise(turn)):
             yield from range(first, after - 1)

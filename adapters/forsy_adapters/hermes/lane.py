@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from forsy_retrace.calls import Verdict
-from forsy_retrace.dialects import Call, attachments, calls, content_text, typed
+from forsy_retrace.dialects import Call, attachments, calls, content_text
 from forsy_retrace.events import (
-    Attachment,
     Delegation,
     Event,
     Fact,
@@ -22,6 +21,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import between, named, order, parsed, when, words
 
 from . import users
+from .asked import Asked, pictures
 from .copies import MERGED, REPEATED, Written, is_summary
 from .results import answer, answered, changes, unchanged, verdict
 from .store import DELEGATE, PARTS, Node, Stored, goals
@@ -36,10 +36,8 @@ THOUGHTS = ("text", "thinking", "summary")
 """Where a detail of it has its text."""
 KEPT = "without-a-mark"
 """How the words of a message are read that a summary was put behind."""
-BRIEF = "a subagent's brief"
 DEEPEST = 20
 """Subagents of subagents that are told within the call that sent them."""
-OBSERVED = "injected: what others said in the chat"
 CUT_OFF = ("length", "content_filter")
 """Why an answer of the model ends where it should not."""
 
@@ -60,10 +58,7 @@ class Lane:
     ) -> None:
         self.whole, self.actor, self.known = whole, actor, known
         self.line, self.depth = line, depth
-        self.is_human = is_human
-        """Whether a human speaks in the user's place."""
-        self.is_briefed = not is_alone
-        """Whether the brief is told; of a subagent whose session is alone, it still is to be."""
+        self.asked = Asked(self, is_human=is_human, is_alone=is_alone)
         self.now = ""
         """The time of what was told last."""
         self.at = 0
@@ -124,7 +119,7 @@ class Lane:
         elif is_summary(node):
             self._summary(node)
         elif value["role"] == "user":
-            self._user(node)
+            self.asked.take(node)
         elif value["role"] == "assistant":
             self._assistant(node)
         elif value["role"] == "tool":
@@ -157,87 +152,8 @@ class Lane:
             for call in calls(node.value, node.here.pointer):
                 if call.id not in self.made:
                     self._call(node, call)
-        elif is_new and self.is_human and not users.injected(kept):
-            self._says(node, kept, within=True)
-
-    # The user's place.
-
-    def _user(self, node: Node) -> None:
-        content = node.value.get("content")
-        if node.value.get("observed") in (1, True):
-            self.skip(node, OBSERVED)
-        elif isinstance(content, str) and content.startswith(PARTS):
-            self._parts(node, parsed(content.removeprefix(PARTS)))
-        elif isinstance(content, str):
-            self._text(node, content)
-        elif self.is_human and (
-            event := typed(content, self.origin(node, "content", actor="user"))
-        ):
-            self._replaces(node)
-            self.put(event)
-        else:
-            self.skip(node, "empty message")
-
-    def _text(self, node: Node, text: str) -> None:
-        if report := users.REPORT.match(text):
-            self._reports(node, report["id"], text)
-        elif why := users.injected(text):
-            self.skip(node, why)
-        elif not self.is_human:
-            self._brief(node, text)
-        elif called := users.invoked(text):
-            line = f"/{called.name} {called.text}".strip()
-            self._replaces(node)
-            self.put(Message(self.origin(node, "content", actor="user"), "user", line, "command"))
-            self.put(Fact(self.origin(node, "content"), "skills", [called.name]))
-        elif said := users.typed(text, words(self.session.head.value.get("chat_type"))).strip():
-            self._says(node, said, within=said != text)
-        else:
-            self.skip(node, "injected: a note of the client" if text.strip() else "empty message")
-
-    def _says(self, node: Node, text: str, *, within: bool) -> None:
-        self.said.add(text.strip())
-        self._replaces(node)
-        here = self.origin(node, "content", actor="user")
-        self.put(Message(here, "user", text, within=within))
-
-    def _replaces(self, node: Node) -> None:
-        """That the user went back to an earlier message before saying this."""
-        if self.left is not None and not self.branch:
-            here = self.origin(node, actor="user")
-            self.put(Fact(here, "replaces", {"kind": "edited", "message": self.left}))
-            self.left = None
-
-    def _brief(self, node: Node, text: str) -> None:
-        """What was asked of an agent that no human speaks to; told where no call tells it."""
-        if self.is_briefed:
-            self.skip(node, BRIEF if self.actor != MAIN else "injected: words of a program")
-        else:
-            self.is_briefed = True
-            self.put(Fact(self.origin(node, "content", actor=self.actor), "brief", text))
-
-    def _parts(self, node: Node, content: Any) -> None:
-        """Words with pictures, which a row keeps as JSON behind a mark."""
-        shown = _whole(attachments(content, ""), node)
-        if not shown or not self.is_human:
-            self.skip(node, "words in a form that is not known" if self.is_human else BRIEF)
-            return
-        text = "\n".join(
-            part["text"] for part in content if isinstance(part, dict) and words(part.get("text"))
-        )
-        self._replaces(node)
-        here = self.origin(node, "content", actor="user")
-        self.put(Message(here, "user", text, attachments=shown))
-
-    def _reports(self, node: Node, ident: str, text: str) -> None:
-        """What subagents in the background came back with."""
-        call, actors = self.whole.sent.get(ident, ("", []))
-        told = [(actors[at], said) for at, said in users.reports(text) if at < len(actors) and said]
-        for actor, said in told:
-            here = replace(self.origin(node, "content"), actor=actor)
-            self.put(Message(here, "agent", said, "notification", answers=call, within=True))
-        if not told:
-            self.skip(node, "injected: the report of a subagent")
+        elif is_new and self.asked.is_human and not users.injected(kept):
+            self.asked.says(node, kept, within=True)
 
     # The agent's.
 
@@ -319,17 +235,17 @@ class Lane:
         content, place = value.get("content"), self.origin(node, "content", actor=self.actor)
         place = replace(place, message=None)
         base = place.evidence.pointer
-        pictures: tuple[Attachment, ...] = ()
         if isinstance(content, str) and content.startswith(PARTS):
-            pictures = _whole(attachments(parsed(content.removeprefix(PARTS)), ""), node)
+            shown = pictures(parsed(content.removeprefix(PARTS)), node)
             output, found = None, Verdict()
         else:
-            pictures = attachments(content, base)
-            output, found = content_text(content), verdict(tool, content, base)
+            shown = attachments(content, base)
+            output = None if content is None else content_text(content)
+            found = verdict(tool, content, base)
         files = tuple(changes(tool, sent, content, base)) if found.outcome == "ok" else ()
         if tool == DELEGATE:
             self._came_back(ident, found, content)
-        self.put(ToolResult(place, call, output, *found, changes=files, attachments=pictures))
+        self.put(ToolResult(place, call, output, *found, changes=files, attachments=shown))
         self._beside(node, call, tool, content)
 
     def _came_back(self, ident: str, found: Verdict, content: Any) -> None:
@@ -345,16 +261,11 @@ class Lane:
         text = content if isinstance(content, str) else ""
         here = self.origin(node, "content", actor="user")
         said = answered(tool, content)
-        if said and self.is_human and not said.startswith(users.UNANSWERED):
+        if said and self.asked.is_human and not said.startswith(users.UNANSWERED):
             where = here.below("/user_response")
             self.put(Message(where, "user", said, "answer", answers=call, within=True))
-        if self.is_human and (said := users.steered(text)):
+        if self.asked.is_human and (said := users.steered(text)):
             self.put(Message(here, "user", said, "queued", within=True))
         match tool, answer(content):
             case "skill_view", ({"success": True, "name": str(name)}, True):
                 self.put(Fact(self.origin(node, "content").below("/name"), "skills", [name]))
-
-
-def _whole(pictures: tuple[Attachment, ...], node: Node) -> tuple[Attachment, ...]:
-    """Pictures whose bytes stand within a text that is no JSON by itself."""
-    return tuple(replace(one, pointer=node.at("content").pointer) for one in pictures)

@@ -39,6 +39,9 @@ RULES: dict[Outcome, str] = {
 }
 LATE, STOPPED = "[Command timed out after ", "[Command interrupted"
 """What ends the output of a command that was ended."""
+TIMED_OUT, INTERRUPTED = 124, 130
+"""With which status it then ends."""
+TAIL = 200
 TEXTS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # What the client says in a tool's place; the first row that matches counts.
     ("cancelled", later(r"\[Tool execution (?:cancelled|skipped) "), "interrupted"),
@@ -114,7 +117,15 @@ def _of(tool: str, told: Json) -> Verdict:
             return Verdict("failed", "error-field", "/error")
         case {"error": dict(held)} if held:
             return Verdict("failed", "error-field", "/error")
+        case {"results": [*results]} if any(_has_failed(one) for one in results):
+            if all(_has_failed(one) for one in results):
+                return Verdict("failed", "error-field", "/results/0/error")
+            return Verdict()
     return Verdict() if tool == "process" or error else Verdict("ok", "answered-without-error")
+
+
+def _has_failed(result: Any) -> bool:
+    return isinstance(result, dict) and bool(words(result.get("error")))
 
 
 def _of_a_shell(told: Json) -> Verdict:
@@ -124,9 +135,11 @@ def _of_a_shell(told: Json) -> Verdict:
     if code is None:
         failed = bool(words(told.get("error")))
         return Verdict("failed", "error-field", "/error") if failed else Verdict()
-    if LATE in output[-200:] or words(told.get("error")).startswith("Command timed out"):
-        return Verdict("timed_out", "timed-out", "/output" if LATE in output else "/error", code)
-    if STOPPED in output[-200:]:
+    if code == TIMED_OUT and LATE in output[-TAIL:]:
+        return Verdict("timed_out", "timed-out", "/output", code)
+    if code == TIMED_OUT and words(told.get("error")).startswith("Command timed out"):
+        return Verdict("timed_out", "timed-out", "/error", code)
+    if code == INTERRUPTED and STOPPED in output[-TAIL:]:
         return Verdict("interrupted", "interrupted-by-user", "/output", code)
     if code < 0:  # there is no such status: the command was not run
         return Verdict("failed", "error-field", "/error") if told.get("error") else Verdict()

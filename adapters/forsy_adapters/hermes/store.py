@@ -92,7 +92,7 @@ def goals(sent: Any) -> list[str]:
 
 def seconds(value: Any) -> float:
     """A time as the log has it; 0 where it has none."""
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+    return value if isinstance(value, float) else number(value) or 0
 
 
 # Objects: an export, and a snapshot.

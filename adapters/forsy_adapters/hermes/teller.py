@@ -20,7 +20,7 @@ USAGE = {
 }
 OF_A_MAIN = ("title", "cwd", "branch", "began", "ended")
 """What is told of the main agent's session alone."""
-UNATTENDED = ("cron", "subagent", "webhook", "kanban", "batch")
+UNATTENDED = ("cron", "subagent", "webhook", "curator")
 """Where no human speaks in the user's place."""
 ALONE = "It is a subagent's session; what sent it stands in another."
 COPIED = (

@@ -14,8 +14,18 @@ INJECTED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("injected: a review of the session", later(r"Review the conversation above and ")),
     ("injected: a session handed over", later(r"\[Session was just handed off ")),
     ("injected: tools were loaded again", later(r"\[IMPORTANT: MCP servers have been reloaded")),
-    ("injected: a nudge of the client", later(r"\[System: (?:(?!\]\n\n).)*\]\Z", re.S)),
-    ("injected: a note of the client", later(r"\[IMPORTANT: (?:(?!\]\n\n).)*\]\Z", re.S)),
+    ("injected: a task of the board", later(r"work kanban task \S{1,80}\s*\Z")),
+    ("injected: output that was watched for", later(r"\[IMPORTANT: Watch patterns? ")),
+    (
+        "injected: a skill with words behind it",
+        later(r'\[IMPORTANT: The "[^"\n]{1,200}" skill is '),
+    ),
+    (
+        "injected: a nudge of the client",
+        later(
+            r"\[System: (?:Your previous |The previous |You edited code |Continue now|You are a )"
+        ),
+    ),
 )
 REPORT = later(r"\[ASYNC DELEGATION (?:BATCH )?COMPLETE — (?P<id>[\w.-]{1,80})\]")
 TASK = later(r"^--- \S TASK (?P<number>\d{1,4})/\d{1,4}[^\n]*---\n", re.M)
@@ -48,7 +58,7 @@ SKILL = later(
 )
 INSTRUCTED = "The user has provided the following instruction alongside the skill invocation: "
 RUNTIME = "\n\n[Runtime note:"
-BUNDLE = " skill bundle,"
+BUNDLE = "skill bundle,"
 IN_A_BUNDLE = "\nUser instruction: "
 FIRST_OF_BUNDLE = "\n\n[Loaded as part of the "
 STEER = (
