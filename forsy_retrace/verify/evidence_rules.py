@@ -206,6 +206,8 @@ def _has_no_flag(value: Any, block: Any) -> bool:
 
 
 def _has_no_error(value: Any, event: Any) -> bool:
+    """A record, or an answer in JSON that stands as a text."""
+    event = parsed(event) if isinstance(event, str) else event
     return (
         value is True
         and isinstance(event, dict)

@@ -44,7 +44,7 @@ TIMED_OUT, INTERRUPTED = 124, 130
 TAIL = 200
 TEXTS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # What the client says in a tool's place; the first row that matches counts.
-    ("cancelled", later(r"\[Tool execution (?:cancelled|skipped) "), "interrupted"),
+    ("never-started", later(r"\[Tool execution (?:cancelled|skipped) "), "interrupted"),
     ("timed-out", later(r"Error executing tool '[^']{1,80}': timed out after "), "timed_out"),
     (
         "input-refused",
@@ -55,7 +55,10 @@ TEXTS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     ),
     ("error-text", later(r"Error executing tool\b"), "failed"),
 )
-DONE = ("completed", "success")
+DONE, UNDONE = ("completed", "success"), ("failed", "error")
+"""How a subagent ended."""
+IN_A_TEXT = {"exit-code": "exit-code-in-output", "no-error": "no-error-text"}
+"""Rules whose word stands in a text that is more than JSON."""
 NUMBERED = later(r" {0,6}(\d{1,9})\|(.*)")
 CUT = "... [truncated]"
 """How a long line ends that is not shown whole."""
@@ -82,7 +85,7 @@ def verdict(tool: str, content: Any, base: str) -> Verdict:
     found = _of(tool, told)
     if is_whole:
         return found._replace(basis=base + found.basis) if found.rule else found
-    rule = "exit-code-in-output" if found.rule == "exit-code" else found.rule
+    rule = IN_A_TEXT.get(found.rule, found.rule)
     return found._replace(basis=base, rule=rule) if found.rule else found
 
 
@@ -121,7 +124,7 @@ def _of(tool: str, told: Json) -> Verdict:
             if all(_has_failed(one) for one in results):
                 return Verdict("failed", "error-field", "/results/0/error")
             return Verdict()
-    return Verdict() if tool == "process" or error else Verdict("ok", "answered-without-error")
+    return Verdict() if tool == "process" or error else Verdict("ok", "no-error")
 
 
 def _has_failed(result: Any) -> bool:
@@ -148,10 +151,13 @@ def _of_a_shell(told: Json) -> Verdict:
 
 def _of_subagents(results: list[Any]) -> Verdict:
     """The verdict on a call to one subagent, or to several that ended alike."""
-    ends = {one.get("status") in DONE for one in results if isinstance(one, dict)}
-    if len(ends) != 1:
-        return Verdict()
-    return Verdict("ok" if ends == {True} else "failed", "subagents-status", "/results/0/status")
+    ends = {words(one.get("status")) for one in results if isinstance(one, dict)}
+    end = ends.pop() if len(ends) == 1 else ""
+    if end in DONE or end in UNDONE:
+        return Verdict("ok" if end in DONE else "failed", "status", "/results/0/status")
+    if end in STATUS:
+        return Verdict(STATUS[end], RULES[STATUS[end]], "/results/0/status")
+    return Verdict()
 
 
 def changes(tool: str, sent: Any, content: Any, base: str) -> Iterator[Change]:
