@@ -121,7 +121,7 @@ def skipped(told: list[Event]) -> list[str]:
     return [one.reason for one in told if isinstance(one, Skipped)]
 
 
-@pytest.mark.parametrize("case", ["fix-and-check", "branched", "a-snapshot"])
+@pytest.mark.parametrize("case", ["fix-and-check", "branched", "a-snapshot", "in-anothers-form"])
 def test_its_logs_are_claimed_by_it_alone(case: str) -> None:
     log = next((FIXTURES / case).glob("input.*"))
     assert identify(Source(log)) == ["hermes"]

@@ -76,7 +76,8 @@ def sniff(source: Source) -> bool:
     """
     heads = [source.head] if source.head else [one.head for one in companions(source)]
     records = [record for head in heads for record in head]
-    return any(map(_is_ours, records)) and not any(map(_is_cursors, records))
+    others = any(_is_cursors(one) or _is_hermes(one) for one in records)
+    return any(map(_is_ours, records)) and not others
 
 
 def companions(source: Source) -> Iterator[Source]:
@@ -153,6 +154,11 @@ def _opening(source: Source, found: Threads) -> Iterator[Event]:
 
 def _origin(line: Line, path: str) -> Origin:
     return Origin(line.here.at(path), line.at, "system")
+
+
+def _is_hermes(record: Record) -> bool:
+    """What Hermes Agent writes of a session of its own, in the form of this client."""
+    return isinstance(record.value, dict) and record.value.get("version") == "hermes-agent"
 
 
 def _is_cursors(record: Record) -> bool:

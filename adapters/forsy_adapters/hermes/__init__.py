@@ -1,8 +1,9 @@
 """Hermes Agent's sessions: `~/.hermes/state.db`, with its `-wal`, which holds all of them.
 
-`hermes sessions export` writes a session a line, with the same columns; until 0.14, and later where
-a setting asks for it, the client wrote each as `sessions/session_<id>.json`, too. Rows of messages
-are in the form of OpenAI's API. Learnt from 0.13 to 0.19 (hermes_state.py).
+`hermes sessions export` writes a session a line, with the same columns, or with `--format trace` a
+message a line in the form of Claude Code, with the time and folder of the export. Until 0.14, and
+later where a setting asks for it, the client wrote each as `sessions/session_<id>.json`, too. Rows
+of messages are in the form of OpenAI's API. Learnt from 0.13 to 0.19 (hermes_state.py).
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 
 from .family import families
-from .store import Stored, is_database, is_export, is_snapshot, stored
+from .store import Stored, is_database, is_export, is_lent, is_snapshot, stored
 from .teller import told
 
 SHOWS = Shows(
@@ -60,8 +61,9 @@ SHOWS = Shows(
 
 def sniff(source: Source) -> bool:
     """A session with its messages: in two tables, in an export, or as the client wrote it."""
+    kinds = (is_export, is_snapshot, is_lent)
     return any(
-        is_database(one) or is_export(one.value) or is_snapshot(one.value) for one in source.head
+        is_database(one) or any(is_one(one.value) for is_one in kinds) for one in source.head
     )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from forsy_retrace.calls import Verdict
-from forsy_retrace.dialects import Call, attachments, calls, content_text
+from forsy_retrace.dialects import Call, attachments, calls, content_text, texts
 from forsy_retrace.events import (
     Delegation,
     Event,
@@ -159,14 +159,17 @@ class Lane:
 
     def _assistant(self, node: Node) -> None:
         value = node.value
+        if words(value.get("model")):
+            here = self.origin(node, "model", actor=self.actor)
+            self.put(Fact(here, "model", value["model"]))
         self._thinks(node)
-        content = value.get("content")
-        text = content_text(content) if isinstance(content, list) else words(content)
-        if text and users.STOPPED.match(text) and not value.get("finish_reason"):
-            self.put(Notice(self.origin(node, "content"), "interrupted"))
-        elif text and not text.startswith(PARTS):
-            self.said.add(text.strip())
-            self.put(Message(self.origin(node, "content", actor=self.actor), "agent", text))
+        for path, text in texts(value.get("content")):
+            here = self.origin(node, "content", actor=self.actor).below(path)
+            if users.STOPPED.match(text) and not value.get("finish_reason"):
+                self.put(Notice(here.by("system"), "interrupted"))
+            elif text.strip() and not text.startswith(PARTS):
+                self.said.add(text.strip())
+                self.put(Message(here, "agent", text))
         for call in calls(value, node.here.pointer):
             self._call(node, call)
         match value.get("finish_reason"):

@@ -39,6 +39,8 @@ class Stored:
 
     def __init__(self, name: str, head: Node, messages: list[Node], parent: str = "") -> None:
         self.id, self.head, self.messages = name, head, messages
+        self.is_lent = False
+        """Whether it is told in the form of another client."""
         self.parent = parent
         """The session that it goes on from, branches from, or is a subagent's of."""
 
@@ -133,6 +135,27 @@ def is_message(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("role"), str)
 
 
+# Records in the form of Claude Code, which `sessions export --format trace` writes.
+
+
+def is_lent(value: Any) -> bool:
+    """A message in the form of another client."""
+    match value:
+        case {"version": "hermes-agent", "sessionId": str(), "message": {"role": str()}}:
+            return True
+    return False
+
+
+def _lent(record: Record) -> Node:
+    """Such a message in this client's own form; what a call came back with is a block of it."""
+    message = record.value["message"]
+    match message.get("content"):
+        case [{"type": "tool_result", "tool_use_id": str(name), "content": content}, *_]:
+            value = {"role": "tool", "tool_call_id": name, "content": content}
+            return Node(value, record.here.at("/message/content/0"))
+    return Node(message, record.here.at("/message"))
+
+
 # Rows: a database.
 
 
@@ -165,6 +188,11 @@ def stored(source: Source) -> Iterator[Stored | Skipped]:
                 heads[name] = Stored(name, head, [], words(row.get("parent_session_id")))
             case {"table": "messages", "row": {"session_id": str(name)} as row} if is_message(row):
                 said.setdefault(name, []).append(record)
+            case {"sessionId": str(name)} as value if is_lent(value):
+                if name not in heads:
+                    heads[name] = Stored(name, Node({}, record.here.at("/sessionId")), [])
+                    heads[name].is_lent = True
+                heads[name].messages.append(_lent(record))
             case {"database": _} | {"table": _}:
                 why = "a row of another table" if "table" in record.value else "names of tables"
                 yield Skipped(Origin(record.here, None, "system"), why)

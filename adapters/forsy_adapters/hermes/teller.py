@@ -30,6 +30,11 @@ COPIED = (
 GOES_ON = "It goes on from a session that is not here: its first messages may be copies from there."
 ELSEWHERE = "What subagents did stands in sessions of their own, which this log does not hold."
 
+LENT = (
+    "It was exported in the form of Claude Code: without times, reasoning and pictures, and with "
+    "what looked like a secret masked."
+)
+
 
 class Whole:
     """What the lanes of one trace share: their events, and the names of calls and subagents."""
@@ -104,6 +109,7 @@ def told(family: Family) -> Iterator[Event]:
             (COPIED, is_lost and is_branch(first)),
             (GOES_ON, is_lost and not is_branch(first)),
             (ELSEWHERE, whole.elsewhere),
+            (LENT, first.is_lent),
         )
         if holds
     ]
