@@ -121,7 +121,9 @@ def skipped(told: list[Event]) -> list[str]:
     return [one.reason for one in told if isinstance(one, Skipped)]
 
 
-@pytest.mark.parametrize("case", ["fix-and-check", "branched", "a-snapshot", "in-anothers-form"])
+@pytest.mark.parametrize(
+    "case", ["fix-and-check", "branched", "a-snapshot", "in-anothers-form", "lines-of-a-gateway"]
+)
 def test_its_logs_are_claimed_by_it_alone(case: str) -> None:
     log = next((FIXTURES / case).glob("input.*"))
     assert identify(Source(log)) == ["hermes"]
@@ -129,8 +131,7 @@ def test_its_logs_are_claimed_by_it_alone(case: str) -> None:
 
 def test_plain_messages_are_left_to_the_api_they_are_of(tmp_path: Path) -> None:
     log = tmp_path / "session.jsonl"
-    lines: list[Json] = [{"role": "session_meta", "tools": []}, {"role": "user", "content": "Hi."}]
-    log.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    log.write_text(json.dumps({"role": "user", "content": "Hi."}) + "\n")
     assert identify(Source(log)) == ["openai-chat"]
 
 

@@ -2,8 +2,9 @@
 
 `hermes sessions export` writes a session a line, with the same columns, or with `--format trace` a
 message a line in the form of Claude Code, with the time and folder of the export. Until 0.14, and
-later where a setting asks for it, the client wrote each as `sessions/session_<id>.json`, too. Rows
-of messages are in the form of OpenAI's API. Learnt from 0.13 to 0.19 (hermes_state.py).
+later where a setting asks for it, the client wrote each as `sessions/session_<id>.json`, too, and
+the gateway as `sessions/<id>.jsonl`. Messages are in the form of OpenAI's API. Learnt from 0.13 to
+0.19 (hermes_state.py).
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 
 from .family import families
-from .store import Stored, is_database, is_export, is_lent, is_snapshot, stored
+from .store import Stored, is_database, is_export, is_headed, is_lent, is_snapshot, stored
 from .teller import told
 
 SHOWS = Shows(
@@ -30,13 +31,15 @@ SHOWS = Shows(
     stores=(
         "~/.hermes/state.db",
         "~/.hermes/sessions/session_*.json",
+        "~/.hermes/sessions/*.jsonl",
         "what `hermes sessions export` writes",
     ),
     cannot=(
         "an error of the API that ended a turn",
-        "when a call was made or words were said, but for the end of a turn, until 0.14",
+        "when a call was made or words were said, but for the end of a turn, where turns were "
+        "written when they had ended (until 0.15)",
         "what the client said to the agent to go on with a turn",
-        "turns that the user took back before 0.15, and what was sent again",
+        "turns that the user took back before 0.16, and what was sent again",
         "the folder of commands, but for the one that the session began in",
         "which model answered, but for the last of a session",
     ),
@@ -61,7 +64,7 @@ SHOWS = Shows(
 
 def sniff(source: Source) -> bool:
     """A session with its messages: in two tables, in an export, or as the client wrote it."""
-    kinds = (is_export, is_snapshot, is_lent)
+    kinds = (is_export, is_snapshot, is_headed, is_lent)
     return any(
         is_database(one) or any(is_one(one.value) for is_one in kinds) for one in source.head
     )

@@ -1,6 +1,6 @@
 """Which messages repeat earlier ones, and which times say when something happened.
 
-A summary writes the messages that it keeps once more; a branch begins with its parent's. Until 0.14
+A summary writes the messages that it keeps once more; a branch begins with its parent's. Until 0.15
 the client wrote a turn when it had ended, all its messages at once.
 """
 

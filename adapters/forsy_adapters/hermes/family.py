@@ -1,7 +1,7 @@
 """Which sessions of a log make one trace: one that was summed up goes on under another id.
 
-Until 0.18 a summary ended the session, and a child of it went on; a branch and the work of a
-subagent are children, too. Marks tell them since 0.16 (`hermes_state.py`); before, a subagent's
+Until 0.17 a summary ended the session, and a child of it went on; a branch and the work of a
+subagent are children, too. Marks tell them since 0.17 (`hermes_state.py`); before, a subagent's
 session is known by what its parent sent.
 """
 

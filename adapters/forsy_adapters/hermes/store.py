@@ -135,6 +135,17 @@ def is_message(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("role"), str)
 
 
+# Lines of messages, which the gateway wrote until 0.14.
+
+
+def is_headed(value: Any) -> bool:
+    """The line above them."""
+    match value:
+        case {"role": "session_meta", "platform": _} | {"role": "session_meta", "tools": _}:
+            return True
+    return False
+
+
 # Records in the form of Claude Code, which `sessions export --format trace` writes.
 
 
@@ -181,6 +192,7 @@ def stored(source: Source) -> Iterator[Stored | Skipped]:
     """The sessions of a log in the order in which they began; before them what is none."""
     heads: dict[str, Stored] = {}
     said: dict[str, list[Record]] = {}
+    lines: Stored | None = None
     for record in source.records():
         match record.value:
             case {"table": "sessions", "row": {"id": str(name)} as row}:
@@ -188,6 +200,14 @@ def stored(source: Source) -> Iterator[Stored | Skipped]:
                 heads[name] = Stored(name, head, [], words(row.get("parent_session_id")))
             case {"table": "messages", "row": {"session_id": str(name)} as row} if is_message(row):
                 said.setdefault(name, []).append(record)
+            case value if is_headed(value):
+                here = Origin(record.here, None, "system")
+                if lines is None:
+                    lines = heads[""] = Stored("", Node(value, record.here), [])
+                else:
+                    yield Skipped(here, "head of the session, once more")
+            case {"role": str()} as value if lines is not None:
+                lines.messages.append(Node(_opened(value), record.here))
             case {"sessionId": str(name)} as value if is_lent(value):
                 if name not in heads:
                     heads[name] = Stored(name, Node({}, record.here.at("/sessionId")), [])

@@ -115,8 +115,13 @@ def told(family: Family) -> Iterator[Event]:
     ]
     prior = first.parent if first.parent and not is_alone else None
     key = "session_id" if "session_id" in first.head.value else "id"
-    named = here if not first.head.value else here.below(pointer(key))
-    yield SessionStart(named, first.id, prior, limits=tuple(limits))
+    named = here.below(pointer(key)) if key in first.head.value else here
+    if first.id:
+        yield SessionStart(named, first.id, prior, limits=tuple(limits))
+    else:
+        yield Skipped(here, "head of a session that is not named")
+    for one in family.line[1:]:
+        yield Skipped(Origin(one.head.here, None, "system"), "head of a session that goes on")
     if known.branched:
         shared = {"of": prior, "records": known.branched}
         yield Fact(here, "shared_prefix", shared)

@@ -11,7 +11,7 @@ from forsy_retrace.sdk import later, named, strings, when
 from . import harnesses, mini
 from .ends import finish
 from .place import Json, Place, Told, text_in
-from .speech import called, executed, idea, offered, reasoning, spoken
+from .speech import called, executed, idea, reasoning, spoken
 from .swe_agent.actions import acted, moved, observed
 from .swe_agent.tools import SweAgent
 from .usage import ran
@@ -90,8 +90,6 @@ class Chat:
             case "exit" if text := text_in(message, "content"):
                 where = here.deeper("content")
                 yield Told(None, Fact(where.origin("system"), "submission", text))
-            case "session_meta":
-                yield from offered(message, here)
             case str() if role in PROMPT:
                 text = content_text(message.get("content"))
                 key = ("prompt", text.strip())

@@ -111,11 +111,11 @@ def _is_error(value: Any) -> bool:
 
 
 def _is_lone(value: Json) -> bool:
-    """A message or an item that is a record of its own; Hermes and Kimi add roles of theirs."""
+    """A message or an item that is a record of its own; Kimi adds roles of its own."""
     match value:
         case {"messages": list()} | {"request": _}:
             return False
-        case {"role": "session_meta" | "_checkpoint" | "_usage" | "_system_prompt"}:
+        case {"role": "_checkpoint" | "_usage" | "_system_prompt"}:
             return True
     return is_message(value) or is_item(value)
 

@@ -54,6 +54,8 @@ def is_foreign(value: Any) -> bool:
             return True
         case {"version": int(), "eval": {"task": str()}} | {"epoch": int(), "target": _}:
             return True  # Inspect AI's, whole or a sample
+        case {"role": "session_meta", "platform": _} | {"role": "session_meta", "tools": _}:
+            return True  # the first line of a session of Hermes Agent's gateway
         case {"session_start": str(), "platform": _, "system_prompt": _, "messages": list()}:
             return True  # Hermes Agent's snapshot of a session
         case {"source": str(), "model_config": _, "end_reason": _, "messages": list()}:
