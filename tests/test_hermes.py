@@ -450,6 +450,26 @@ def test_a_subagent_without_a_mark_is_known_by_what_was_sent(tmp_path: Path) -> 
     assert said(told) == ["Count."]
 
 
+def test_a_subagents_ids_are_its_own(tmp_path: Path) -> None:
+    """Some providers count calls anew in each session."""
+    ended = {"results": [{"status": "completed"}]}
+    parent = session(
+        user("Count."), agent(None, ("c", "delegate_task", {"goal": "tea"})), result("c", ended)
+    )
+    below = session(
+        user("tea"),
+        agent(None, ("c", "terminal", {"command": "ls"})),
+        result("c", {"output": "", "exit_code": 3}),
+        name="s2",
+        source="subagent",
+        parent_session_id="s1",
+    )
+    told = events(tmp_path, parent, below)
+    tools = {one.call: one.tool for one in told if isinstance(one, ToolCall)}
+    codes = {tools[one.call]: one.exit_code for one in told if isinstance(one, ToolResult)}
+    assert codes == {"delegate_task": None, "terminal": 3}
+
+
 def test_a_subagent_alone_was_asked_by_nobody_here(tmp_path: Path) -> None:
     told = events(tmp_path, session(user("Count tea"), agent("41"), source="subagent"))
     assert said(told) == []

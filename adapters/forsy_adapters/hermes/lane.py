@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from forsy_retrace.calls import Verdict
+from forsy_retrace.calls import Calls, Verdict
 from forsy_retrace.dialects import Call, attachments, calls, content_text, texts
 from forsy_retrace.events import (
     Delegation,
@@ -67,13 +67,10 @@ class Lane:
         self.branch = ""
         self.left: str | None = None
         """The message that the user went back to, until the next one is told."""
-        self.ends = {
-            words(one.value.get("tool_call_id")): one.value.get("content")
-            for session in line
-            for one in session.messages
-            if one.value["role"] == "tool"
-        }
-        """What came back, by the ids of calls in the log."""
+        self.calls = Calls()
+        self.named: dict[str, str] = {}
+        """Calls of this lane by the names that they have in it: ids may be those of another's."""
+        self.ends = _ends(line)
         self.made: dict[str, tuple[str, Any]] = {}
         """Calls, by their ids in the log: their tools and what was sent."""
         self.until: dict[str, str] = {}
@@ -197,10 +194,11 @@ class Lane:
             self.skip(node, "hidden reasoning")
 
     def _call(self, node: Node, call: Call) -> None:
-        name = self.whole.calls.issue(call.id, self._name(node), call.pointer)
-        if name is None:
+        logged = self.calls.issue(call.id, self._name(node), call.pointer)
+        if logged is None:
             self.skip(node, REPEATED)
             return
+        name = self.named[logged] = self.whole.named(logged, self.actor)
         here = self.origin(node, actor=self.actor)
         here = replace(here, evidence=here.evidence.at(call.pointer))
         self.made[call.id] = (call.name, call.input)
@@ -230,10 +228,11 @@ class Lane:
     def _result(self, node: Node) -> None:
         value = node.value
         ident = words(value.get("tool_call_id"))
-        call = self.whole.calls.answer(ident)
-        if call is None:
+        logged = self.calls.answer(ident)
+        if logged is None:
             self.skip(node, "repeated result")
             return
+        call = self.named.get(logged) or self.whole.named(logged, self.actor)
         tool, sent = self.made.get(ident, (words(value.get("tool_name"), value.get("name")), None))
         content, place = value.get("content"), self.origin(node, "content", actor=self.actor)
         place = replace(place, message=None)
@@ -272,3 +271,13 @@ class Lane:
         match tool, answer(content):
             case "skill_view", ({"success": True, "name": str(name)}, True):
                 self.put(Fact(self.origin(node, "content").below("/name"), "skills", [name]))
+
+
+def _ends(line: list[Stored]) -> dict[str, Any]:
+    """What came back, by the ids of calls in the log; nothing of one that is used twice."""
+    found: dict[str, Any] = {}
+    for one in (one for session in line for one in session.messages):
+        if one.value["role"] == "tool":
+            ident = words(one.value.get("tool_call_id"))
+            found[ident] = None if ident in found else one.value.get("content")
+    return found

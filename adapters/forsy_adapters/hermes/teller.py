@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from forsy_retrace.calls import Calls
 from forsy_retrace.events import Event, Fact, Origin, SessionStart, Skipped
 from forsy_retrace.sdk import counts, pointer, subagent, when, words
 
@@ -46,7 +45,8 @@ class Whole:
         for name, lines in family.below.items():
             for line in lines:
                 self.waiting.setdefault(name, {}).setdefault(line[0].asked, []).insert(0, line)
-        self.calls = Calls()
+        self.names = set[str]()
+        """Those of all calls."""
         self.timed: list[tuple[str, Event]] = []
         self.agents = 0
         self.elsewhere = False
@@ -59,6 +59,12 @@ class Whole:
         """A name for one more subagent."""
         self.agents += 1
         return subagent("", self.agents)
+
+    def named(self, logged: str, actor: str) -> str:
+        """A name for a call that no other lane's has."""
+        name = logged if logged not in self.names else f"{logged} of {actor}"
+        self.names.add(name)
+        return name
 
     def child(self, parent: str, goal: str) -> list[Stored] | None:
         """The sessions of a subagent that was sent with these words, once."""
