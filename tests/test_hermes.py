@@ -194,6 +194,12 @@ def test_a_database_and_its_export_give_the_same_trace(tmp_path: Path) -> None:
             "launched",
             None,
         ),
+        (
+            "terminal",
+            {"output": "", "exit_code": 1, "error": "Blocked: not here", "status": "error"},
+            "blocked",
+            None,
+        ),
         ("execute_code", {"status": "success", "output": "2"}, "ok", None),
         ("execute_code", {"status": "error", "output": "", "exit_code": 1}, "failed", 1),
         ("execute_code", {"status": "timeout", "output": ""}, "timed_out", None),

@@ -31,12 +31,12 @@ class Family(NamedTuple):
 
 def families(sessions: Sequence[Stored]) -> Iterator[Family]:
     """Every session once."""
-    known = {one.id: one for one in sessions}
+    known = {one.id: one for one in sessions if one.id}
+    above = {one.id: known.get(one.parent) for one in sessions if one.parent != one.id}
     below: dict[str, list[Stored]] = {}
     after: dict[str, Stored] = {}
     for one in sessions:
-        parent = known.get(one.parent)
-        if parent is None or parent is one:
+        if (parent := above.get(one.id)) is None:
             continue
         if is_subagent(one, parent):
             below.setdefault(parent.id, []).append(one)
@@ -49,7 +49,7 @@ def families(sessions: Sequence[Stored]) -> Iterator[Family]:
     for one in (*roots, *sessions):  # the second time for those that name each other as parents
         if one.id not in reached:
             line = _line(one, after, reached)
-            yield Family(line, _below(line, below, after, reached), known.get(one.parent))
+            yield Family(line, _below(line, below, after, reached), above.get(one.id))
 
 
 def is_subagent(one: Stored, parent: Stored | None) -> bool:

@@ -19,7 +19,7 @@ Json = dict[str, Any]
 Kind = Literal["created", "modified", "deleted"]
 
 SHELL, CODE = "terminal", "execute_code"
-BLOCKED = "BLOCKED"
+BLOCKED = ("BLOCKED", "Blocked: ")
 DENIED = later(r"BLOCKED: (?:User denied|\w[^.]{0,80}denied by (?:the )?user)", re.I)
 STATUS: dict[str, Outcome] = {
     "blocked": "blocked",
