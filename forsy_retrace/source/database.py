@@ -2,7 +2,7 @@
 
 Tables come in the order of their names, rows in that of their row ids; views, virtual tables and
 SQLite's own are left out. A row is `{"table": …, "rowid": …, "row": {…}}`, a blob `{"blob": size}`,
-but for a text that a program packed as a frame of zstd: that reads as the text.
+but for texts: a JSON object or list in UTF-8, or what a program packed as a frame of zstd.
 """
 
 import io
@@ -33,6 +33,8 @@ ALONE = b"\x01\x01"
 """By which a database says, at byte 18, that no write-ahead log goes with it."""
 WITHOUT_ROWID = later(r"(?i)\)[^)]*\bWITHOUT\s+ROWID\b[^)]*$")
 ENCODE = msgspec.json.Encoder().encode
+SYNTAX = msgspec.json.Decoder(msgspec.Raw).decode
+OPENS = (b"{", b"[")
 
 
 class Opened(Protocol):
@@ -199,5 +201,14 @@ def _rows(connection: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...
 def _plain(value: Any) -> Any:
     if not isinstance(value, bytes):
         return value
-    text = text_of_frame(value)
+    text = _json_in(value) if value[:1] in OPENS else text_of_frame(value)
     return {"blob": len(value)} if text is None else text
+
+
+def _json_in(blob: bytes) -> str | None:
+    """The text of a blob that is one JSON value from its first byte on."""
+    try:
+        SYNTAX(blob)
+        return blob.decode()
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None

@@ -14,6 +14,7 @@ from forsy_retrace.source import Source
 
 from .lines import Lines, is_ours
 from .pages import is_page, paged
+from .tools import TOOLS
 
 SHOWS = Shows(
     words="yes",
@@ -34,16 +35,7 @@ SHOWS = Shows(
         "where the agent worked",
         "reasoning, but where it is written as words",
     ),
-    tools={
-        "Shell": "bash",
-        "ReadFile": "Read",
-        "StrReplace": "Edit",
-        "EditNotebook": "Edit",
-        "rg": "Grep",
-        "SemanticSearch": "Grep",
-        "Subagent": "Task",
-        "AskQuestion": "AskUserQuestion",
-    },
+    tools=TOOLS,
 )
 
 

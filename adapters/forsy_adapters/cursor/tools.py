@@ -3,8 +3,21 @@
 from typing import Any
 
 from forsy_retrace.events import Meant
+from forsy_retrace.sdk import Known
 
 from .._patches import deletes
+
+TOOLS: dict[str, Known] = {
+    "Shell": "bash",
+    "ReadFile": "Read",
+    "StrReplace": "Edit",
+    "EditNotebook": "Edit",
+    "rg": "Grep",
+    "SemanticSearch": "Grep",
+    "Subagent": "Task",
+    "AskQuestion": "AskUserQuestion",
+}
+"""The tools by the names that the agent knows them by, and what they work like."""
 
 
 def meant(tool: str, sent: Any) -> Meant | None:
