@@ -53,6 +53,24 @@ def test_a_row_is_a_record_behind_one_that_names_the_tables(tmp_path: Path) -> N
     assert list(source.spans(places)) == [whole[start:end] for start, end in places]
 
 
+def test_a_blob_of_json_is_told_as_the_text_that_it_is(tmp_path: Path) -> None:
+    held = {
+        b'{"a": "\xc3\xa9"}': '{"a": "\u00e9"}',
+        b"[1]": "[1]",
+        b'{"a": "\xff"}': {"blob": 10},
+        b'{"a": 1': {"blob": 7},
+        b"7": {"blob": 1},
+        b"[" * 5000: {"blob": 5000},
+        b"": {"blob": 0},
+    }
+    source = made(tmp_path, "CREATE TABLE kept (value BLOB);")
+    with sqlite3.connect(source.path) as connection:
+        connection.executemany("INSERT INTO kept VALUES (?)", [(one,) for one in held])
+    connection.close()
+    told = [record.value["row"]["value"] for record in list(source.records())[1:]]
+    assert told == list(held.values())
+
+
 def test_rows_that_stand_only_in_the_log_of_writes_are_read(tmp_path: Path) -> None:
     source = made(tmp_path)
     connection = sqlite3.connect(source.path, isolation_level=None)

@@ -7,7 +7,7 @@ from forsy_retrace.sdk import number, parsed, words
 
 from .._patches import deletes
 from ..cursor.tools import meant as meant_by_agent
-from .rows import Json, opened
+from .held import Json, opened
 
 PATHS = (
     *("target_file", "targetFile", "file_path", "filePath", "path"),

@@ -4,13 +4,13 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from forsy_retrace.events import Change, Hunk
+from forsy_retrace.events import Change, Hunk, Packed
 from forsy_retrace.sdk import later, lines_of, number, packed, words
 
 from .._patches import hunks
 from .calls import DELETES, EDITS, READS, WRITES, path_of, sent_in
+from .held import Json, opened
 from .results import result_of
-from .rows import Content, Json, opened
 
 MOST_LINES = 5000
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -19,7 +19,7 @@ NUMBERED = later(r" *\d+[|\t\u2192:]")
 """How a line begins that is shown behind its number."""
 
 
-def changes(call: Json, contents: Mapping[str, Content], base: str) -> tuple[Change, ...]:
+def changes(call: Json, contents: Mapping[str, Packed], base: str) -> tuple[Change, ...]:
     """The files of a call that ended well and stands at a pointer."""
     tool, path, result = words(call.get("name")), path_of(call), result_of(call)
     if not path or not isinstance(result, dict):
@@ -35,7 +35,7 @@ def changes(call: Json, contents: Mapping[str, Content], base: str) -> tuple[Cha
 
 
 def _edited(
-    path: str, result: Json, contents: Mapping[str, Content], where: str
+    path: str, result: Json, contents: Mapping[str, Packed], where: str
 ) -> Iterator[Change]:
     """An edit: what the file held before and after, in rows of their own; before 2026 its patch."""
     match result:
@@ -53,12 +53,12 @@ def _edited(
             yield Change(path, "modified", pointer=f"{where}/diff")
 
 
-def _text(contents: Mapping[str, Content], name: Any) -> str | None:
+def _text(contents: Mapping[str, Packed], name: Any) -> str | None:
     """What a content holds."""
     if not isinstance(name, str):
         return None
     found = contents.get(name)
-    return str(found.text) if found is not None else "" if name.endswith(EMPTY) else None
+    return str(found) if found is not None else "" if name.endswith(EMPTY) else None
 
 
 def _differences(before: str | None, after: str | None) -> tuple[Hunk, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from forsy_retrace.sdk import pointer, words
 
-from .rows import Node, opened
+from .held import Node, opened
 
 MOST_DEEP = 40
 MOST = 10_000

@@ -21,10 +21,12 @@ from forsy_retrace.sdk import counts, order, tells_a_limit, when, words
 
 from .calls import meant, sent_in
 from .files import changes
+from .held import Json, Node, opened
 from .lexical import typed_in
+from .listed import Listed
 from .questions import answers_in
 from .results import ENDED, shown_in, verdict
-from .rows import TASKS, Json, Listed, Node, opened, sent_by
+from .rows import TASKS, sent_by
 
 if TYPE_CHECKING:
     from .teller import Family
@@ -50,8 +52,12 @@ def moment(value: Any) -> str | None:
 class Line:
     """Tells one conversation."""
 
-    def __init__(self, family: "Family", name: str, chat: Node, actor: str, since: str) -> None:
-        self.family, self.name, self.chat, self.actor = family, name, chat, actor
+    def __init__(
+        self, family: "Family", name: str, chat: Node, actor: str, since: str, *, is_dated: bool
+    ) -> None:
+        self.family, self.name, self.actor = family, name, actor
+        self.is_dated = is_dated
+        """Whether the times of messages are those of what they tell."""
         self.now = since
         """The time of what was told last."""
         self.model: Fact | None = None
@@ -87,7 +93,7 @@ class Line:
 
     def at(self, node: Node, *keys: str | int) -> Origin:
         """The place of something of a message, with the message's time and name."""
-        at = moment(node.value.get("createdAt"))
+        at = moment(node.value.get("createdAt")) if self.is_dated else None
         self.family.is_dated = self.family.is_dated or at is not None
         message = words(node.value.get("bubbleId")) or f"{node.here.start}{node.here.pointer}"
         return Origin(node.at(*keys) if keys else node.here, at, self.actor, message)

@@ -3,7 +3,7 @@
 from forsy_retrace.sdk import words
 from forsy_retrace.source import Evidence
 
-from .rows import Node
+from .held import Node
 
 
 def folder_of(node: Node) -> tuple[Evidence, str] | None:

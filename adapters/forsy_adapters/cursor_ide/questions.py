@@ -5,8 +5,8 @@ from typing import Any
 
 from forsy_retrace.sdk import pointer, strings, words
 
+from .held import Node, opened
 from .results import result_of
-from .rows import Node, opened
 
 
 def answers_in(call: Node) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from forsy_retrace.sdk import compact, later, number, pointer, words
 
 from ..cursor_cli.results import NOBODY
 from .calls import EDITS, SHELLS, WRITES
-from .rows import Json, opened
+from .held import Json, opened
 
 ENDED = ("completed", "error", "cancelled")
 """The states of a call that goes on no longer."""
@@ -29,6 +29,9 @@ BACKGROUND = ("isRunningInBackground", "poppedOutIntoBackground", "isBackground"
 CODES = ("exitCodeV2", "exitCode")
 IDS = frozenset(["beforeContentId", "afterContentId", "agentId", "isBackground", "cloudAgentBcId"])
 """All that the result of an edit, or of what sends a subagent, may hold: nothing for the agent."""
+
+WRITTEN = frozenset(["afterContentId", "diff", "isApplied"])
+"""What the result of an edit has that was written."""
 
 
 def result_of(call: Json) -> Any:
@@ -57,7 +60,7 @@ def _turned_down(tool: str, call: Json, result: Json, beside: Json) -> Verdict:
     An edit is written before it is reviewed: one with a result that the user turned down was
     undone, and how it ended is not told.
     """
-    if tool in (*EDITS, WRITES) and result:
+    if tool in (*EDITS, WRITES) and not WRITTEN.isdisjoint(result):
         return Verdict()
     why = REJECTED.match(words(result.get("output")))
     if result.get("rejected") is True and why and NOBODY.search(why[1]):
@@ -116,7 +119,7 @@ def _told(tool: str, call: Json, result: Json, beside: Json) -> Verdict:
         for rule, pattern, outcome in ERRORS if tool in SHELLS else ():
             if pattern.match(text):
                 return Verdict(outcome, rule, path)
-    elif status != "completed" or _is_undone(tool, call):
+    elif status != "completed" or _is_undone(tool, call, result):
         return Verdict()
     else:
         match result:
@@ -136,9 +139,10 @@ def _told(tool: str, call: Json, result: Json, beside: Json) -> Verdict:
     return _by_status(status, "/status")
 
 
-def _is_undone(tool: str, call: Json) -> bool:
+def _is_undone(tool: str, call: Json, result: Json) -> bool:
     """Whether the user turned down an edit that was written already."""
-    return tool in (*EDITS, WRITES) and call.get("userDecision") == "rejected"
+    is_rejected = call.get("userDecision") == "rejected" or result.get("rejected") is True
+    return tool in (*EDITS, WRITES) and is_rejected
 
 
 def _of_a_server(result: Json) -> tuple[Any, str]:

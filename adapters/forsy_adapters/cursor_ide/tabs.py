@@ -7,7 +7,8 @@ from forsy_retrace.events import Event, Fact, Message, Origin, SessionStart, Ski
 from forsy_retrace.sdk import pointer, words
 from forsy_retrace.source import Record
 
-from .rows import VALUE, opened
+from .held import opened
+from .rows import VALUE
 
 ROLES: dict[str, Literal["user", "agent"]] = {"user": "user", "ai": "agent"}
 

@@ -7,14 +7,16 @@ from forsy_retrace.events import Event, Fact, Origin, SessionStart, Skipped
 from forsy_retrace.sdk import subagent, words
 from forsy_retrace.source import Evidence, Source
 
+from .held import Kept, Node
 from .line import Line, moment
 from .places import branch_of, folder_of
-from .rows import VALUE, Content, Kept, Node, Rows
+from .rows import VALUE, Rows
 from .tabs import tabbed
 
 LOST = "Some of the messages that it lists are not in the log."
 ELSEWHERE = "What subagents did stands in conversations that this log does not hold."
 UNDATED = "Its messages have no time."
+STAMPED = "The times of messages were set at once, long after some of them: they are left out."
 
 
 def told(source: Source) -> Iterator[Event]:
@@ -59,11 +61,11 @@ class Family:
         reached: set[str],
     ) -> None:
         self.rows, self.chats, self.below, self.reached = rows, chats, below, reached
-        self.contents: Mapping[str, Content] = rows.contents
+        self.contents = rows.contents
         self.calls = Calls()
         self.timed: list[tuple[str, Event]] = []
         self.agents = 0
-        self.is_dated = self.is_lost = self.is_elsewhere = False
+        self.is_dated = self.is_lost = self.is_elsewhere = self.is_stamped = False
 
     def agent(self, kind: str) -> str:
         """A name for one more subagent."""
@@ -79,14 +81,21 @@ class Family:
         self.reached.add(name)
         chat = self.chats[name].node()
         listed = self.rows.messages_of(name, chat)
-        line = Line(self, name, chat, actor, since)
+        is_stamped = listed.is_stamped_at_once()
+        self.is_stamped = self.is_stamped or is_stamped
+        line = Line(self, name, chat, actor, since, is_dated=not is_stamped)
         line.tell(listed)
         self.is_lost = self.is_lost or listed.lost
         return line.now
 
     def limits(self) -> tuple[str, ...]:
         """What this one conversation cannot tell."""
-        holds = {LOST: self.is_lost, ELSEWHERE: self.is_elsewhere, UNDATED: not self.is_dated}
+        holds = {
+            LOST: self.is_lost,
+            ELSEWHERE: self.is_elsewhere,
+            STAMPED: self.is_stamped,
+            UNDATED: not (self.is_dated or self.is_stamped),
+        }
         return tuple(text for text, is_so in holds.items() if is_so)
 
 
@@ -106,10 +115,11 @@ def _conversation(name: str, family: Family) -> Iterator[Event]:
 
 
 def _named(chat: Node, name: str) -> tuple[Evidence, str]:
-    """Where a conversation's name stands: in its row, else in the row's key."""
+    """Where a conversation's name stands, and the name: in its row, else in the row's key."""
     if chat.value.get("composerId") == name:
         return chat.at("composerId"), name
-    return chat.here.at(chat.here.pointer.removesuffix(VALUE) + "/row/key"), name
+    is_row = chat.here.pointer == VALUE
+    return (chat.here.at("/row/key"), name) if is_row else (chat.here, "")
 
 
 def _facts(chat: Node, listed: Node | None) -> Iterator[Event]:
