@@ -12,9 +12,9 @@ from forsy_retrace.events import Event
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 
+from .._cursor import TOOLS
 from .lines import Lines, is_ours
 from .pages import is_page, paged
-from .tools import TOOLS
 
 SHOWS = Shows(
     words="yes",

@@ -22,8 +22,8 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import named, pointer, subagent, tells_a_limit, text_of, words
 from forsy_retrace.source import Source
 
+from .._cursor import meant
 from .prompts import prompt
-from .tools import meant
 
 SENDS = ("Subagent", "Task")
 HIDDEN = "[REDACTED]"

@@ -21,8 +21,8 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import later
 from forsy_retrace.source import Line, Source, entry
 
+from .._cursor import meant
 from .prompts import OPENS, prompt
-from .tools import meant
 
 SPEAKS = later(r"(user|assistant|A):")
 CALLS = later(r"\[Tool call\] (\S.*)")

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Change, Meant, Origin, Outcome, ToolResult
-from forsy_retrace.sdk import later, lines_of, number, packed, pointer, text_of, words
+from forsy_retrace.sdk import lines_of, number, packed, pointer, text_of, words
 
+from .._cursor import NOBODY
 from .._patches import deletes, hunks
 
 Json = dict[str, Any]
@@ -41,8 +42,6 @@ ENDS: dict[str, tuple[Outcome, str]] = {
 """What the key of a result says of the call."""
 TODO = "TODO_STATUS_"
 """What stands before the state of an item."""
-NOBODY = later(r"(?i)headless|unavailable|not allowed|policy|sandbox")
-"""Why a call was turned down, where no person did."""
 SAYS = ("error", "message", "errorMessage", "reason")
 """Under which of these an end that is none says why."""
 

@@ -17,8 +17,8 @@ from forsy_retrace.events import Event
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 
+from .._cursor import TOOLS
 from .._history.rows import has_table
-from ..cursor.tools import TOOLS
 from .rows import ITEMS, STORE
 from .teller import told
 

@@ -5,8 +5,8 @@ from typing import Any
 from forsy_retrace.events import Meant
 from forsy_retrace.sdk import number, parsed, words
 
+from .._cursor import meant as meant_by_agent
 from .._patches import deletes
-from ..cursor.tools import meant as meant_by_agent
 from .held import Json, opened
 
 PATHS = (

@@ -17,6 +17,7 @@ OF_A_CHAT = (
 OF_A_MESSAGE = (
     *("bubbleId", "type", "text", "richText", "thinking", "toolFormerData", "capabilityType"),
     *("createdAt", "tokenCount", "modelInfo", "images", "isSimulatedMsg", "errorDetails"),
+    "isThought",
 )
 OF_A_CALL = (
     *("name", "toolCallId", "modelCallId", "rawArgs", "params", "result", "error"),

@@ -139,6 +139,8 @@ class Line:
         text = words(value.get("text"))
         if value.get("capabilityType") == SUMMARY:
             self.put(Notice(self.at(node, "capabilityType").by("system"), "compacted"))
+        elif text and value.get("isThought") is True:
+            self.put(Thinking(self.at(node, "text"), text))
         elif text:
             self.put(Message(self.at(node, "text"), "agent", text))
         if used := counts(value.get("tokenCount"), USAGE):

@@ -7,7 +7,7 @@ from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Outcome
 from forsy_retrace.sdk import compact, later, number, pointer, words
 
-from ..cursor_cli.results import NOBODY
+from .._cursor import NOBODY
 from .calls import EDITS, SHELLS, WRITES
 from .held import Json, opened
 

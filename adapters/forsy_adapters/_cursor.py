@@ -1,11 +1,11 @@
-"""What Cursor's tools work like whose arguments have names of their own."""
+"""What Cursor's logs share: what its tools work like, and who turns a call down."""
 
 from typing import Any
 
 from forsy_retrace.events import Meant
-from forsy_retrace.sdk import Known
+from forsy_retrace.sdk import Known, later
 
-from .._patches import deletes
+from ._patches import deletes
 
 TOOLS: dict[str, Known] = {
     "Shell": "bash",
@@ -18,6 +18,8 @@ TOOLS: dict[str, Known] = {
     "AskQuestion": "AskUserQuestion",
 }
 """The tools by the names that the agent knows them by, and what they work like."""
+NOBODY = later(r"(?i)headless|unavailable|not allowed|policy|sandbox")
+"""Why a call was turned down, where no person did."""
 
 
 def meant(tool: str, sent: Any) -> Meant | None:
