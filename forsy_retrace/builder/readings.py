@@ -115,6 +115,7 @@ ROWS = (
         "without-a-mark",
         "A text without the client's mark behind it: of what the user has to allow, of thoughts left out.",
     ),
+    Reading("typed-in-a-field", "The texts of an editor's field, each paragraph of it a line."),
     Reading(
         "learnt-prompt", "What stands behind a prompt of a shape that returns in the recording.", 0.7
     ),

@@ -22,7 +22,8 @@ def typed_in(node: Node) -> tuple[str, tuple[str, ...]]:
             base = pointer("richText", "root", "children")
             found = [list(_texts(one, f"{base}/{at}", 0)) for at, one in enumerate(lines[:MOST])]
             shown = "\n".join("".join(text for text, _ in line) for line in found)
-            return shown, tuple(path for line in found for _, path in line)
+            places = tuple(path for line in found for _, path in line)
+            return (shown if len(places) > 1 else shown.strip("\n")), places
         case None:
             return rich, ("/richText",)
     return "", ()

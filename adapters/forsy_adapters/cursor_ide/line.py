@@ -128,6 +128,8 @@ class Line:
         if not text.strip() and not pictures:
             return
         here = self.at(node).joining(paths)
+        if here.pieces:
+            here = replace(here, reading="typed-in-a-field")
         if self.actor != MAIN:
             self.put(Fact(here, "brief", text))
             return

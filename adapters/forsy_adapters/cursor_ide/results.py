@@ -150,7 +150,7 @@ def _of_a_server(result: Json) -> tuple[Any, str]:
     match result:
         case {"selectedTool": str(), "result": inner} | {"toolName": str(), "result": inner}:
             held = opened(inner)
-            return inner if held is None else held, "/result/result"
+            return held if isinstance(held, (dict, list)) else inner, "/result/result"
     return None, ""
 
 
