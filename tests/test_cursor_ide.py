@@ -231,6 +231,17 @@ def test_a_subagent_without_times_stands_behind_the_call_that_sent_it(tmp_path: 
     ]
 
 
+def test_subagents_within_one_another_are_told_however_deep(tmp_path: Path) -> None:
+    rows: list[Any] = []
+    for number in range(300):
+        info = {"subagentInfo": {"parentComposerId": str(number - 1)}} if number else {}
+        name = str(number)
+        rows += [chat(["a"], name, **info), message("a", 2, f"From {name}.", name)]
+    found = events(tmp_path, *rows)
+    assert said(found) == [f"From {number}." for number in range(300)]
+    assert sum(isinstance(one, SessionStart) for one in found) > 1
+
+
 def test_ids_that_a_provider_uses_again_name_calls_of_their_own(tmp_path: Path) -> None:
     held = {"name": SHELL, "toolCallId": "call_0", "status": "completed"}
     calls = [

@@ -175,15 +175,16 @@ class Line:
         value = call.value
         tool, logged = words(value.get("name")), words(value.get("toolCallId"))
         sent, path = sent_in(value)
-        ident = self.family.calls.issue(logged, tool, sent, "" if logged else node.here.start)
+        place = "" if logged else node.here.start
+        ident = self.family.calls.issue(logged, self.name, tool, sent, place)
         if ident is None:
             self.put(Skipped(self.at(node), "repeated call"))
             return
         self.family.calls.answer(logged)
         here = self._begun(node, value)
-        place = here.below("/toolFormerData" + path)
+        where = here.below("/toolFormerData" + path)
         name = call.at("name").pointer if tool else None
-        self.put(ToolCall(place, ident, tool, sent, name, meant(tool, sent, value)))
+        self.put(ToolCall(where, ident, tool, sent, name, meant(tool, sent, value)))
         until = self._sent_out(value, ident, logged, here) if tool in TASKS else self.now
         if value.get("status") in ENDED:
             self._result(node, call, ident, until)
@@ -218,20 +219,12 @@ class Line:
 
     def _sent_out(self, call: Json, ident: str, logged: str, here: Origin) -> str:
         """A subagent that a call sent; until when it was at work, where it is told here."""
-        name = sent_by(call) or self._by_call(logged)
+        name = sent_by(call) or self.family.rows.sent_by.get(logged, "")
         if name and name not in self.family.chats:
             self.family.is_elsewhere = True
-        if name not in self.family.children(self.name):
+        if not self.family.is_child(name, self.name):
             return self.now
         return self._child(name, ident, here, call)
-
-    def _by_call(self, logged: str) -> str:
-        """The conversation that says which call sent it."""
-        for name in self.family.children(self.name) if logged else ():
-            info = self.family.chats[name].node().below("subagentInfo").value
-            if info.get("toolCallId") == logged:
-                return name
-        return ""
 
     def _child(
         self, name: str, ident: str, here: Origin | None = None, call: Json | None = None

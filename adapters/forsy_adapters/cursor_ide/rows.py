@@ -47,6 +47,8 @@ class Rows:
         self.tabs: list[Record] = []
         self.parents: dict[str, str] = {}
         """Subagents' conversations, and those that sent them."""
+        self.sent_by: dict[str, str] = {}
+        """Calls, and the subagents' conversations that name them as what sent them."""
         self.began: dict[str, float] = {}
 
     def take(self, record: Record) -> str:
@@ -111,9 +113,11 @@ class Rows:
         chats[name] = Kept(chat_of(value), here)
         began = value.get("createdAt")
         self.began[name] = began if isinstance(began, (int, float)) else 0
-        parent = words(object_in(value.get("subagentInfo")).get("parentComposerId"))
-        if parent:
+        info = object_in(value.get("subagentInfo"))
+        if parent := words(info.get("parentComposerId")):
             self.parents[name] = parent
+        if call := words(info.get("toolCallId")):
+            self.sent_by.setdefault(call, name)
         listed = value.get("subagentComposerIds")
         for one in listed if isinstance(listed, list) else ():
             if isinstance(one, str):

@@ -13,6 +13,8 @@ from .places import branch_of, folder_of
 from .rows import VALUE, Rows
 from .tabs import tabbed
 
+MOST_DEEP = 40
+"""Subagents within one another; those below are told by themselves."""
 LOST = "Some of the messages that it lists are not in the log."
 ELSEWHERE = "What subagents did stands in conversations that this log does not hold."
 UNDATED = "Its messages have no time."
@@ -64,7 +66,7 @@ class Family:
         self.contents = rows.contents
         self.calls = Calls()
         self.timed: list[tuple[str, Event]] = []
-        self.agents = 0
+        self.agents = self.deep = 0
         self.is_dated = self.is_lost = self.is_elsewhere = self.is_stamped = False
 
     def agent(self, kind: str) -> str:
@@ -72,13 +74,19 @@ class Family:
         self.agents += 1
         return subagent(kind, self.agents)
 
-    def children(self, name: str) -> list[str]:
+    def children(self, name: str) -> Iterator[str]:
         """The conversations that one sent, but for those that were told already."""
-        return [one for one in self.below.get(name, ()) if one not in self.reached]
+        return (one for one in self.below.get(name, ()) if self.is_child(one, name))
+
+    def is_child(self, name: str, parent: str) -> bool:
+        """Whether a conversation is to be told within another."""
+        is_sent = self.rows.parents.get(name) == parent and name in self.chats
+        return is_sent and name not in self.reached and self.deep < MOST_DEEP
 
     def line(self, name: str, actor: str, since: str = "") -> str:
         """Tells a conversation of it; until when it went on."""
         self.reached.add(name)
+        self.deep += 1
         chat = self.chats[name].node()
         listed = self.rows.messages_of(name, chat)
         is_stamped = listed.is_stamped_at_once()
@@ -86,6 +94,7 @@ class Family:
         line = Line(self, name, chat, actor, since, is_dated=not is_stamped)
         line.tell(listed)
         self.is_lost = self.is_lost or listed.lost
+        self.deep -= 1
         return line.now
 
     def limits(self) -> tuple[str, ...]:
