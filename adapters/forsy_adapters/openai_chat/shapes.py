@@ -60,6 +60,8 @@ def is_foreign(value: Any) -> bool:
             return True  # Hermes Agent's snapshot of a session
         case {"source": str(), "model_config": _, "end_reason": _, "messages": list()}:
             return True  # what it exports of one
+        case {"working_dir": str(), "conversation": _} | {"description": _, "message_count": int()}:
+            return True  # Goose's, whole or the head of its lines
         case {"role": str(), "content": list(parts)}:
             return _holds(parts, (*ANTHROPIC, *FOREIGN)) or _is_injected(parts)
         case {"role": str(), "content": dict(part)}:
