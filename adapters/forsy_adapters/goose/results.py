@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Attachment, Change, Meant, Outcome
@@ -43,11 +43,8 @@ TOOLS: dict[str, Known] = {
 }
 SHELLS = ("shell", "developer__shell")
 EDITORS = ("text_editor", "developer__text_editor")
-WRITES: tuple[tuple[re.Pattern[str], Literal["created", "modified"]], ...] = (
-    (later(r"Created (\S.{0,400}) \(\d{1,9} lines\)\Z"), "created"),
-    (later(r"Wrote (\S.{0,400}) \(\d{1,9} lines\)\Z"), "modified"),
-)
-"""What `write` says of a file that was not there, and of one that was."""
+MADE = later(r"Created (\S.{0,400}) \(\d{1,9} lines\)\Z")
+"""What `write` says of a file that was not there; of any other it says less than its call does."""
 STARTED = later(r"Task \S{1,80} started in background: ")
 ENDS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # What a result says that is more than a failure (`tool_execution.rs`, the command line's
@@ -200,14 +197,13 @@ def _of_a_command(held: Json, value: Json, base: str) -> Verdict:
 
 
 def changes(tool: str, sent: Any, part: Json, base: str) -> Iterator[Change]:
-    """The file that a call says it wrote."""
+    """The file that a call says it made."""
     text, places = shown(part)
+    found = MADE.match(text or "")
     match sent:
-        case {"path": str(path), "content": str(content)} if tool == "write":
-            for pattern, kind in WRITES:
-                found = pattern.match(text or "")
-                if found and found[1] == path:
-                    yield Change(path, kind, after=content, pointer=base + places[0])
+        case {"path": str(path), "content": str(content)} if tool == "write" and found:
+            if found[1] == path:
+                yield Change(path, "created", after=content, pointer=base + places[0])
 
 
 def name_of(part: Json) -> tuple[str, Any]:

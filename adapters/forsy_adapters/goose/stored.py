@@ -241,11 +241,10 @@ def stored(source: Source, told: Told) -> Iterator[Event]:
     found = {name: rows.filled(name) for name in rows.names()}
     senders = {name: by for by, one in found.items() for name in _sent(one) if name in found}
     families: dict[str, dict[str, Stored]] = {}
-    within = set[str]()
-    for name in senders:
-        if found[name].is_below and (root := _root(name, senders)) != name:
+    for name, root in _roots(senders).items():
+        if found[name].is_below and root != name:
             families.setdefault(root, {})[name] = found[name]
-            within.add(name)
+    within = {name for family in families.values() for name in family}
     for name, one in found.items():
         if name not in within:
             yield from told(one, families.get(name, {}))
@@ -267,15 +266,17 @@ def below_of(part: Json) -> str:
     return ""
 
 
-def _root(name: str, senders: Mapping[str, str]) -> str:
-    """The session that a subagent's work goes back to; itself where they go round."""
-    seen, at = {name}, name
-    while at in senders:
-        at = senders[at]
-        if at in seen:
-            return name
-        seen.add(at)
-    return at
+def _roots(senders: Mapping[str, str]) -> dict[str, str]:
+    """The sessions that the work of subagents goes back to; one of them where they go round."""
+    found: dict[str, str] = {}
+    for name in senders:
+        path: dict[str, None] = {}
+        at = name
+        while at in senders and at not in found and at not in path:
+            path[at] = None
+            at = senders[at]
+        found |= dict.fromkeys(path, found.get(at, at))
+    return found
 
 
 def _of_row(record: Record) -> Said:
