@@ -579,7 +579,7 @@ def test_a_mistyped_command_is_told_the_nearest(typed: str, meant: str, here: Pa
     assert f"Did you mean '{meant}'?" in done.stderr
 
 
-@pytest.mark.parametrize("typed", ["goose", "warp", "windsurf2"])
+@pytest.mark.parametrize("typed", ["zed", "warp", "windsurf2"])
 def test_a_harness_that_no_adapter_reads_is_not_taken_for_another(typed: str, here: Path) -> None:
     done = run(typed, "x")
     assert done.exit_code == 2

@@ -50,14 +50,18 @@ ENDS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # What a result says that is more than a failure (`tool_execution.rs`, the command line's
     # session, 1.0 to 1.52); the first row that matches counts. The first is also what a setting
     # or an inspector gives back, though it names the user.
-    ("declined", later(r"The user has declined to run this tool\."), "blocked"),
+    ("denied", later(r"The user has declined to run this tool\."), "blocked"),
     (
-        "chat-mode",
+        "not-permitted",
         later(r"Let the user know the tool call was skipped in \w+ chat mode\."),
         "blocked",
     ),
-    ("denied-by-hook", later(r"!?Tool call denied by policy hook"), "blocked"),
-    ("stopped", later(r"(?:Execution failed: )?Interrupted by the user to make a"), "interrupted"),
+    ("hook-blocked", later(r"!?Tool call denied by policy hook"), "blocked"),
+    (
+        "interrupted-by-user",
+        later(r"(?:Execution failed: )?Interrupted by the user to make a"),
+        "interrupted",
+    ),
 )
 
 
@@ -165,7 +169,7 @@ def verdict(tool: str, part: Json, base: str) -> Verdict:
     """How a call ended; of a command, only where its end is told."""
     text, places = shown(part)
     result = part.get("toolResult")
-    for rule, pattern, outcome in ENDS:
+    for rule, pattern, outcome in () if _has_run(result) else ENDS:
         if pattern.match(text or ""):
             return Verdict(outcome, rule, base + places[0])
     match result:
@@ -181,6 +185,14 @@ def verdict(tool: str, part: Json, base: str) -> Verdict:
         case {"status": "success", "value": _} if tool not in SHELLS:
             return Verdict("ok", "status", f"{base}/toolResult/status")
     return Verdict()
+
+
+def _has_run(result: Any) -> bool:
+    """Whether a result is what a tool gave back beside its text, which may say anything."""
+    match result:
+        case {"value": {"structuredContent": dict()}}:
+            return True
+    return False
 
 
 def _of_a_command(held: Json, value: Json, base: str) -> Verdict:
