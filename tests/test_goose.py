@@ -15,7 +15,11 @@ from forsy_retrace.registry import load
 from forsy_retrace.source import Source
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "goose"
-EXPORTS = sorted(FIXTURES.glob("*/input.json"))
+EXPORTS = [
+    path
+    for path in sorted(FIXTURES.glob("*/input.json"))
+    if "conversation" in json.loads(path.read_bytes())
+]
 TABLES = """
 CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, session_type TEXT, working_dir TEXT,
   accumulated_input_tokens INTEGER, accumulated_output_tokens INTEGER, model_config_json TEXT,

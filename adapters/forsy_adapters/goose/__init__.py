@@ -1,10 +1,11 @@
 """Goose's sessions: `sessions.db` with its `-wal`, `goose session export --format json`, or lines.
 
 The database holds all sessions, and their messages as JSON; those of subagents are told within the
-session that sent them. An export is one session. Until 1.9 each session was a file of lines: what
-is known of it, then its messages. A result stands in the user's role, and has no time of its own:
-its message was made before the call ran. Learnt from Goose 1.37 and 1.52 (schemas 13 and 16), and
-from the sources of 1.0 to 1.10 (`session/storage.rs`, `message.rs`).
+session that sent them. An export is one session, and so is what a run prints. Until 1.9 each
+session was a file of lines: what is known of it, then its messages. A result stands in the user's
+role, and has no time of its own: its message was made before the call ran. Learnt from Goose 1.37
+and 1.52 (schemas 13 and 16), and from the sources of 1.0 to 1.10 (`session/storage.rs`,
+`message.rs`).
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from .stored import (
     is_export,
     is_head,
     is_message,
+    is_printed,
     lines,
     stored,
 )
@@ -42,7 +44,7 @@ SHOWS = Shows(
     stores=(
         "~/.local/share/goose/sessions/sessions.db",
         "~/.local/share/goose/sessions/*.jsonl",
-        "what `goose session export --format json` writes",
+        "what `goose session export --format json` and `goose run --output-format json` write",
     ),
     cannot=(
         "the system prompt and the tools on offer",
@@ -63,7 +65,7 @@ def sniff(source: Source) -> bool:
             has_table(source, SESSIONS, "id", "working_dir")
         )
     values = [record.value for record in source.head]
-    if any(map(is_export, values[:1])):
+    if any(is_export(value) or is_printed(value) for value in values[:1]):
         return True
     if any(map(is_head, values[:1])):
         return any(map(is_message, values[1:]))
@@ -74,7 +76,7 @@ def read(source: Source) -> Iterator[Event]:
     """Session by session, in the order of the log."""
     if is_rows(source):
         yield from stored(source, told)
-    elif any(is_export(record.value) for record in source.head[:1]):
+    elif any(is_export(one.value) or is_printed(one.value) for one in source.head[:1]):
         for record in source.records():
             yield from exported(record, told)
     else:

@@ -57,6 +57,8 @@ ASKED = {
 }
 COMMANDS = ("/compact", "/summarize", "/clear")
 """What the user types to Goose itself."""
+HISTORY = later(r"<shell_history>\n(?:[^<]|<(?!/shell_history>)){0,20000}</shell_history>\n\n")
+"""What `goose term` puts before the user's words."""
 SAID: tuple[tuple[re.Pattern[str], str, str], ...] = (
     # What Goose says in the agent's place (`agent.rs`, the command line's session): what it tells
     # of, or why it is left out.
@@ -191,11 +193,15 @@ class Line:
             yield Skipped(self._at(said, part), "a command of the client")
         else:
             self.typed = text
+            before = HISTORY.match(text)
+            if before:
+                yield Skipped(self._at(said, part), "injected: the shell's history")
             shown = tuple(results.picture(one.value, one.here.pointer) for one in pictures)
             key = "text" if "text" in part.value else "data"
             here = self._at(said, part, key, actor="user")
             via: Via = "queued" if said.meta.value.get("steer") is True else "typed"
-            yield Message(here, "user", text, via, shown)
+            own = text[before.end() :] if before else text
+            yield Message(here, "user", own, via, shown, within=before is not None)
 
     def _asked(self, said: Said, part: Node, kind: str, held: Any) -> Event:
         """A question of Goose's, or what the user answered to one."""

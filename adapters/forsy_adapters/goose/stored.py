@@ -106,6 +106,14 @@ def is_export(value: Any) -> bool:
     return False
 
 
+def is_printed(value: Any) -> bool:
+    """Whether a value is what `goose run --output-format json` prints."""
+    match value:
+        case {"messages": [_, *_] as said, "metadata": {"status": str()}}:
+            return all(is_message(one) and "metadata" in one for one in said[:3])
+    return False
+
+
 def is_head(value: Any) -> bool:
     """Whether a line says what is known of a session."""
     match value:
@@ -128,19 +136,24 @@ def has_calls(message: Json) -> bool:
 
 
 def exported(record: Record, told: Told) -> Iterator[Event]:
-    """The events of an export."""
-    here = record.here
-    match record.value:
+    """The events of an export, or of what a run printed."""
+    here, value = record.here, record.value
+    match value:
         case {"id": str(name), "conversation": [*messages]}:
-            said = [
-                _said(_object(one), here.at(pointer("conversation", at)))
-                for at, one in enumerate(messages)
-            ]
-            yield from told(Stored(name, Node(record.value, here), in_order(said)), {})
+            yield from told(
+                Stored(name, Node(value, here), _all(messages, here, "conversation")), {}
+            )
         case {"id": str(), "conversation": None}:
             yield Skipped(Origin(here, None, "system"), "a session without messages")
+        case {"messages": [*messages], "metadata": dict()}:
+            yield from told(Stored("", Node(value, here), _all(messages, here, "messages")), {})
         case _:
             yield Skipped(Origin(here, None, "system"), record.problem or "not a session")
+
+
+def _all(messages: list[Any], here: Evidence, key: str) -> tuple[Said, ...]:
+    places = enumerate(messages)
+    return in_order([_said(_object(one), here.at(pointer(key, at))) for at, one in places])
 
 
 def lines(source: Source, told: Told) -> Iterator[Event]:

@@ -128,7 +128,8 @@ def _used(session: Stored, actor: str) -> Iterator[Event]:
     """The tokens of all its answers, which are those of no subagent."""
     head = session.head
     used, where = counts(head.value, TOKENS), head.here
-    if not used and (used := counts(head.value.get("accumulated_usage"), EXPORTED)):
-        where = head.at("accumulated_usage")
+    for key in ("accumulated_usage", "metadata"):
+        if not used and (used := counts(head.value.get(key), EXPORTED)):
+            where = head.at(key)
     if used:
         yield Fact(Origin(where, None, actor), "usage", used)
