@@ -49,6 +49,7 @@ SHOWS = Shows(
     cannot=(
         "the system prompt and the tools on offer",
         "when a call ended",
+        "which calls one answer asked for, where each is a message of its own",
         "work that the user stopped, which is not kept",
         "whether the user or a setting declined a call",
         "most errors of the API",

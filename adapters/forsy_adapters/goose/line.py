@@ -90,7 +90,6 @@ class Line:
         """The answer of the model that is told, and the last of its calls."""
         self.thoughts = set[str]()
         """What was thought in it: Goose writes it again with each of its calls."""
-        self.model = ""
         self.answers: dict[str, Said] = {}
         self.sent: dict[str, tuple[str, bool]] = {}
         """Calls that sent a subagent: its session, and whether it was left to itself."""
@@ -266,8 +265,7 @@ class Line:
 
     def _inference(self, said: Said) -> Iterator[Event]:
         match said.meta.value.get("inference"):
-            case {"requestedModel": str(name)} if name and name != self.model:
-                self.model = name
+            case {"requestedModel": str(name)} if name:
                 yield Fact(self._by(said, said.meta, "inference", "requestedModel"), "model", name)
 
     def _words(self, said: Said, part: Node, text: str) -> Event:

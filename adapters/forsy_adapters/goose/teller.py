@@ -89,7 +89,7 @@ class Whole:
         self.depth += 1
         line = Line(self, child, actor)
         head = Skipped(Origin(child.head.here, at, "system"), "a subagent's session")
-        told = [head, *_model(child, actor), *_used(child, actor), *line.events()]
+        told = [head, *_used(child, actor), *line.events()]
         self.depth -= 1
         return told
 
@@ -110,18 +110,18 @@ def _facts(session: Stored) -> Iterator[Event]:
         text = words(value.get(key))
         if text and not (name == "title" and UNNAMED.match(text)):
             yield Fact(Origin(head.at(key), None, "system"), name, text)
-    yield from _model(session, MAIN)
+    yield from _model(session)
     yield from _used(session, MAIN)
 
 
-def _model(session: Stored, actor: str) -> Iterator[Event]:
+def _model(session: Stored) -> Iterator[Event]:
     """The session's model, where its messages do not name theirs."""
     if any("inference" in one.meta.value for one in session.said):
         return
     for key in ("model_config_json", "model_config"):
         match session.head.value.get(key):
             case {"model_name": str(name)} if name:
-                yield Fact(Origin(session.head.at(key, "model_name"), None, actor), "model", name)
+                yield Fact(Origin(session.head.at(key, "model_name"), None, MAIN), "model", name)
 
 
 def _used(session: Stored, actor: str) -> Iterator[Event]:
