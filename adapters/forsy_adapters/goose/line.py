@@ -59,14 +59,24 @@ COMMANDS = ("/compact", "/summarize", "/clear")
 """What the user types to Goose itself."""
 HISTORY = later(r"<shell_history>\n(?:[^<]|<(?!/shell_history>)){0,20000}</shell_history>\n\n")
 """What `goose term` puts before the user's words."""
+ON = r" How would you like to proceed\?\Z"
 SAID: tuple[tuple[re.Pattern[str], str, str], ...] = (
     # What Goose says in the agent's place (`agent.rs`, the command line's session): what it tells
     # of, or why it is left out.
-    (later(r"Ran into this error: .*Please retry if you think this is", re.S), "model error", ""),
-    (later(r"I've reached the maximum number of actions I can do without"), "limit", ""),
-    (later(r"The tool calling loop was interrupted\."), "interrupted", ""),
-    (later(r"(?:The existing call to|We interrupted the existing call)"), "", "injected: question"),
-    (later(r"Interrupted before the model replied and"), "", "injected: question"),
+    (
+        later(r"Ran into this error: .*\n\nPlease retry if you think this is", re.S),
+        "model error",
+        "",
+    ),
+    (
+        later(r"I've reached the maximum number of actions I can do without user input\."),
+        "limit",
+        "",
+    ),
+    (later(r"The tool calling loop was interrupted\." + ON), "interrupted", ""),
+    (later(r"The existing call to \S{1,200} was interrupted\." + ON), "", "injected: question"),
+    (later(r"We interrupted the existing call to \S{1,200}\." + ON), "", "injected: question"),
+    (later(r"Interrupted before the model replied and removed"), "", "injected: question"),
     (later(r"Compaction complete\Z"), "", "the end of a compaction"),
 )
 
