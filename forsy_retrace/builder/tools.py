@@ -259,7 +259,10 @@ PROMPTS = (*DATABASE_PROMPTS, "python", "ipython", "node", "repl")
 """Programs that take one input after another, and tell no more of it."""
 LEAVING = later(r"(?i)\s*(?:(?:exit|quit)(?:\s*\(\s*\))?|\\q|\.exit|\.quit)\s*;?\s*")
 
-TEXT_EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "text_editor")
+TEXT_EDITORS = (
+    *("str_replace_editor", "str_replace_based_edit_tool", "text_editor"),
+    "text_editor_code_execution",
+)
 EDITOR_COMMANDS = {"view": "Read", "create": "Write", "str_replace": "Edit", "insert": "Edit"}
 """What the commands of the one tool with which many harnesses read and edit files work like."""
 

@@ -62,6 +62,8 @@ def is_foreign(value: Any) -> bool:
             return True  # what it exports of one
         case {"working_dir": str(), "conversation": _} | {"description": _, "message_count": int()}:
             return True  # Goose's, whole or the head of its lines
+        case dict() if any(map(_is_anthropics, value.values())):
+            return True  # a reply of that API beside its request
         case {"role": str(), "content": list(parts)}:
             return _holds(parts, (*ANTHROPIC, *FOREIGN)) or _is_injected(parts)
         case {"role": str(), "content": dict(part)}:
@@ -72,6 +74,13 @@ def is_foreign(value: Any) -> bool:
             return _all_anthropic(listed) or _any_foreign(listed)
         case list():
             return _all_anthropic(value) or _any_foreign(value)
+    return False
+
+
+def _is_anthropics(value: Any) -> bool:
+    match value:
+        case {"type": "message", "role": "assistant", "content": list(), "stop_reason": _}:
+            return True
     return False
 
 

@@ -1,0 +1,106 @@
+"""The conversations of a log: what goes on from what, so that nothing is told twice."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from forsy_retrace.events import Event, Origin, SessionStart, Skipped
+from forsy_retrace.sdk import compact, pointer, words
+from forsy_retrace.source import Record, Source
+
+from .found import Exchange, exchanges, is_message
+from .talk import Talk
+
+AGAIN = "history, sent again"
+
+
+def told(source: Source) -> Iterator[Event]:
+    """The events of each conversation; what belongs to none stands before the first."""
+    log = _Log()
+    for record in source.records():
+        log.take(record)
+    yield from log.beside
+    for talk in log.talks:
+        yield from talk.events
+
+
+class _Log:
+    """Takes records, and gives each message to its conversation."""
+
+    def __init__(self) -> None:
+        self.talks: list[Talk] = []
+        self.beside: list[Event] = []
+        self.bare: Talk | None = None
+        """The conversation of records that are a message each."""
+        self.known: dict[str, list[Talk]] = {}
+        """Conversations by their first message."""
+
+    def take(self, record: Record) -> None:
+        here = Origin(record.here, None, "system")
+        if record.problem:
+            self.beside.append(Skipped(here, record.problem))
+        elif is_message(record.value) and record.value.get("type") != "message":
+            self._message(record)
+        elif found := list(exchanges(record.value)):
+            for one in found:
+                self._exchange(record, one)
+        else:
+            self.beside.append(Skipped(here, "no message, request or reply"))
+
+    def _message(self, record: Record) -> None:
+        """A record that is a message itself."""
+        if self.bare is None:
+            self.bare = self._new(record, "")
+        self.bare.tell(record, record.value, "", None)
+
+    def _exchange(self, record: Record, one: Exchange) -> None:
+        keys = [key_of(message) for message in one.given]
+        talk = self._continued(keys) if keys else (self.bare or self._new(record, ""))
+        if talk is None:
+            talk = self._new(record, one.given_at)
+            self.known.setdefault(keys[0], []).append(talk)
+        talk.head(record, one)
+        new = one.given[len(talk.keys) :] if keys else []
+        if keys and len(new) < len(keys):
+            place = Origin(record.here.at(one.given_at), None, "system")
+            talk.events.append(Skipped(place, AGAIN))
+        past = max((i for i, m in enumerate(new) if m["role"] == "assistant"), default=-1)
+        for index, message in enumerate(new):
+            at = one.at if index > past else None
+            where = one.given_at + pointer(len(keys) - len(new) + index)
+            talk.tell(record, message, where, at)
+        talk.keys = keys or talk.keys
+        if one.reply is not None:
+            talk.reply(record, one)
+            if "error" not in one.reply:
+                talk.keys = [*talk.keys, key_of(one.reply)]
+
+    def _continued(self, keys: list[str]) -> Talk | None:
+        """The conversation that goes on with these messages, told as far as it was."""
+        fits = [talk for talk in self.known.get(keys[0], []) if talk.keys == keys[: len(talk.keys)]]
+        return max(fits, key=lambda talk: len(talk.keys), default=None)
+
+    def _new(self, record: Record, path: str) -> Talk:
+        talk = Talk(SessionStart(Origin(record.here.at(path), None, "system"), ""))
+        self.talks.append(talk)
+        return talk
+
+
+def key_of(message: Any) -> str:
+    """What tells a message from others, however a client writes it when it sends it again."""
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    kept = [_key(block) for block in blocks if isinstance(block, dict)]
+    return compact([message.get("role"), [one for one in kept if one]])
+
+
+def _key(block: Any) -> list[Any]:
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return ["text", text.strip()] if text.strip() else []
+        case {"type": "thinking" | "redacted_thinking"}:
+            return []  # a client may leave them out when it sends an answer again
+        case {"type": "tool_result", "tool_use_id": str(call)}:
+            return ["result", call]
+        case {"type": str(kind), **rest} if words(rest.get("id")):
+            return [kind, rest["id"]]
+    return [compact({key: held for key, held in block.items() if key != "cache_control"})]

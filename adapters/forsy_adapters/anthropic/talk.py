@@ -1,0 +1,196 @@
+"""One conversation: its messages as events, and what a request says beside them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from forsy_retrace.calls import Calls
+from forsy_retrace.dialects import texts, typed
+from forsy_retrace.events import (
+    Event,
+    Fact,
+    Meant,
+    Message,
+    Notice,
+    Origin,
+    SessionStart,
+    Skipped,
+    Thinking,
+    ToolCall,
+)
+from forsy_retrace.sdk import counts, named, pointer, words
+from forsy_retrace.source import Record
+
+from .found import Exchange, Json
+from .results import is_result, result
+
+USED = ("tool_use", "server_tool_use", "mcp_tool_use")
+OTHERS = ("container_upload", "fallback", "mcp_tool_listing")
+"""Blocks of an answer that say nothing of the work."""
+LIMITS = ("max_tokens", "model_context_window_exceeded")
+"""Why an answer ends, where the model did not end it."""
+REFUSED = "refusal"
+USAGE = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cache_read_input_tokens": "cache_read_input_tokens",
+    "cache_creation_input_tokens": "cache_creation_input_tokens",
+}
+
+
+class Talk:
+    """Tells one conversation; `events` grows with each record that belongs to it."""
+
+    def __init__(self, start: SessionStart) -> None:
+        self.events: list[Event] = [start]
+        self.keys: list[str] = []
+        """The messages told so far."""
+        self.calls = Calls()
+        self.names: dict[str, str] = {}
+        """The last call of each id."""
+        self.facts: dict[str, Any] = {}
+        self.count = 0
+
+    def head(self, record: Record, one: Exchange) -> None:
+        """What a request says of the model, its instructions and its tools."""
+        here = Origin(record.here.at(one.head_at), None, "agent")
+        if model := words(one.head.get("model")):
+            self._set(here.below("/model"), "model", model)
+        parts = list(texts(one.head.get("system")))
+        if prompt := "\n\n".join(text for _, text in parts):
+            place = here.below("/system").joining([path for path, _ in parts])
+            self._set(place.by("system"), "system_prompt", prompt)
+        if names := list(_names(one.head.get("tools"))):
+            self._set(here.below("/tools").by("system"), "tools", names)
+
+    def _set(self, here: Origin, name: str, value: Any) -> None:
+        """A fact, where it is another than was told last."""
+        if self.facts.get(name) != value:
+            self.facts[name] = value
+            self.events.append(Fact(here, name, value))
+
+    def tell(self, record: Record, message: Json, path: str, at: str | None) -> None:
+        """A message of either role that stands at `path`."""
+        self.count += 1
+        here = Origin(record.here.at(path), at, "agent")
+        if message["role"] == "assistant":
+            self._answer(message, here, words(message.get("id")) or f"answer {self.count}")
+        else:
+            self._given(message, here)
+
+    def reply(self, record: Record, one: Exchange) -> None:
+        """An answer as the API gave it, or the error in its place."""
+        reply = one.reply or {}
+        self.count += 1
+        here = Origin(record.here.at(one.reply_at), one.at, "agent")
+        match reply.get("error"):
+            case {"message": str(text)}:
+                self.events.append(Notice(here.below("/error/message"), "model error", text))
+                return
+        ident = words(reply.get("id")) or f"answer {self.count}"
+        if model := words(reply.get("model")):
+            self._set(here.below("/model"), "model", model)
+        self._answer(reply, here, ident)
+        here = replace(here, message=ident)
+        if used := counts(reply.get("usage"), USAGE):
+            self.events.append(Fact(here.below("/usage"), "usage", used))
+        match reply.get("stop_reason"):
+            case str(why) if why in LIMITS:
+                self.events.append(Notice(here.below("/stop_reason").by("system"), "limit", why))
+            case str(why) if why == REFUSED:
+                place = here.below("/stop_reason").by("system")
+                self.events.append(Notice(place, "model error", why))
+
+    def _given(self, message: Json, here: Origin) -> None:
+        """What stands in the user's place: results of calls, and words."""
+        content = message["content"]
+        blocks = content if isinstance(content, list) else []
+        said = [block for block in blocks if not is_result(block)]
+        for index, block in enumerate(blocks):
+            if is_result(block):
+                place = here.below(pointer("content", index))
+                self.events.append(result(self.calls, block, place))
+        held = content if isinstance(content, str) else _without(blocks)
+        if said or not blocks:
+            event = typed(held, here.below("/content"))
+            place = here.by("user")
+            self.events.append(event or Skipped(place, "empty message"))
+
+    def _answer(self, message: Json, here: Origin, ident: str) -> None:
+        here = replace(here, message=ident)
+        content = message["content"]
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+            places = [here.below("/content")]
+        else:
+            places = [here.below(pointer("content", index)) for index in range(len(content))]
+        is_text = isinstance(message["content"], str)
+        told: list[Event] = []
+        for number, block, place in zip(_rounds(content), content, places, strict=True):
+            place = replace(place, message=f"{ident}#{number}" if number > 1 else ident)
+            told += self._block(block, place, "" if is_text else "/text")
+        self.events += told or [Skipped(here, "empty message")]
+
+    def _block(self, block: Any, here: Origin, text_at: str) -> Iterator[Event]:
+        match block:
+            case {"type": "text", "text": str(text)} if text.strip():
+                yield Message(here.below(text_at), "agent", text)
+            case {"type": "text"}:
+                yield Skipped(here, "blank text")
+            case {"type": "thinking", "thinking": str(text)} if text.strip():
+                yield Thinking(here.below("/thinking"), text)
+            case {"type": "thinking" | "redacted_thinking"}:
+                yield Skipped(here, "hidden reasoning")
+            case {"type": str(kind), "name": str(tool)} if kind in USED:
+                yield self._call(block, here, tool)
+            case _ if is_result(block):
+                yield result(self.calls, block, here)
+            case {"type": "compaction"}:
+                yield Notice(here.by("system"), "compacted", words(block.get("content")))
+            case {"type": kind} if kind in OTHERS:
+                yield Skipped(here, f"no part of the work{named(kind)}")
+            case {"type": kind}:
+                yield Skipped(here, f"unknown content block{named(kind)}")
+            case _:
+                yield Skipped(here, "not a block")
+
+    def _call(self, block: Json, here: Origin, tool: str) -> Event:
+        sent = block.get("input")
+        ident = words(block.get("id"))
+        place = here.below("/input" if "input" in block else "")
+        call = self.calls.issue(ident, tool, sent)
+        if call is None:
+            return Skipped(place, "repeated history")
+        self.names[ident] = call
+        server = words(block.get("server_name"))
+        meant = Meant(f"mcp__{server}__{tool}", sent) if server else None
+        named = here.below("/name").evidence.pointer
+        return ToolCall(place, call, tool, sent, named, meant, made_by=self._maker(block))
+
+    def _maker(self, block: Json) -> str:
+        """The call whose code made this one."""
+        match block.get("caller"):
+            case {"tool_id": str(ident)}:
+                return self.names.get(ident, "")
+        return ""
+
+
+def _rounds(blocks: list[Any]) -> Iterator[int]:
+    """For each block, how often the model had answered by then: behind results it does so anew."""
+    count, before = 1, False
+    for block in blocks:
+        count += before and not is_result(block)
+        before = is_result(block)
+        yield count
+
+
+def _without(blocks: list[Any]) -> list[Any]:
+    """The same list, with nothing in the place of results: the others keep theirs."""
+    return [{} if is_result(block) else block for block in blocks]
+
+
+def _names(tools: Any) -> Iterator[str]:
+    for tool in tools if isinstance(tools, list) else ():
+        if isinstance(tool, dict) and words(tool.get("name")):
+            yield tool["name"]
