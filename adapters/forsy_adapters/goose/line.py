@@ -214,7 +214,7 @@ class Line:
 
     def _asked(self, said: Said, part: Node, kind: str, held: Any) -> Event:
         """A question of Goose's, or what the user answered to one."""
-        if kind == "elicitationResponse" and self.is_human:
+        if kind == "elicitationResponse" and self.is_human and "userData" in held:
             text = compact(held.get("userData"))
             here = self._at(said, part, "data", "userData", actor="user")
             return Message(here, "user", text, "answer", within=True)
@@ -306,7 +306,8 @@ class Line:
         tool, sent = results.name_of(part.value)
         call = self.whole.calls.issue(logged, part.here.record, part.here.pointer)
         self.open[logged] = tool, sent, part
-        keys = ("toolCall", "value", "arguments") if sent is not None else ("toolCall",)
+        asked = ("toolCall",) if "toolCall" in part.value else ()
+        keys = (*asked, "value", "arguments") if sent is not None else asked
         here = self._begun(self._by(said, part, *keys), logged)
         name = part.at("toolCall", "value", "name").pointer if tool else None
         means = results.meant(tool, sent, results.extension(part.value))
