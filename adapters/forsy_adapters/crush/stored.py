@@ -7,6 +7,8 @@ from forsy_retrace.events import Event, Origin, Skipped
 from forsy_retrace.sdk import number, parsed, pointer, when, words
 from forsy_retrace.source import Evidence, Record, Source
 
+from .._families import families
+
 Json = dict[str, Any]
 
 SESSIONS, MESSAGES, FILES = "sessions", "messages", "files"
@@ -104,6 +106,10 @@ class Rows:
         rows = sorted(self.messages.pop(session.id, []), key=_order)
         return session._replace(messages=tuple(map(_said, rows)))
 
+    def all_filled(self, below: Mapping[str, list[Stored]]) -> dict[str, list[Stored]]:
+        """The sessions of subagents with their messages."""
+        return {name: [self.filled(one) for one in held] for name, held in below.items()}
+
 
 def stored(source: Source, told: Told) -> Iterator[Event]:
     """The events of a database's sessions; those of subagents come with the one that sent them."""
@@ -112,41 +118,20 @@ def stored(source: Source, told: Told) -> Iterator[Event]:
         if why := rows.take(record):
             yield Skipped(Origin(record.here, None, "system"), why)
     sessions = rows.sessions()
-    names = {one.id for one in sessions}
-    below: dict[str, list[Stored]] = {}
-    for one in sessions:
-        if one.id.startswith(OF_A_TITLE):
-            yield from _left(rows.filled(one))
-        elif one.parent in names:
-            below.setdefault(one.parent, []).append(one)
-    reached = set[str]()
-    for one in sessions:
-        if one.parent not in names and not one.id.startswith(OF_A_TITLE):
-            yield from told(rows.filled(one), _family(one, below, rows, reached))
-    for one in sessions:  # those that name each other, or themselves, as what sent them
-        if one.id not in reached and not one.id.startswith(OF_A_TITLE):
-            yield from told(rows.filled(one), {})
+    for one in filter(_is_of_a_title, sessions):
+        yield from _left(rows.filled(one))
+    for one, below in families([one for one in sessions if not _is_of_a_title(one)]):
+        yield from told(rows.filled(one), rows.all_filled(below))
+
+
+def _is_of_a_title(session: Stored) -> bool:
+    return session.id.startswith(OF_A_TITLE)
 
 
 def _left(session: Stored) -> Iterator[Event]:
     why = "a title that a model was asked for"
     for place in (session.here, *(said.here for said in session.messages)):
         yield Skipped(Origin(place, None, "system"), why)
-
-
-def _family(
-    root: Stored, below: Mapping[str, list[Stored]], rows: Rows, reached: set[str]
-) -> dict[str, list[Stored]]:
-    """The sessions of subagents below one, by what sent them."""
-    found: dict[str, list[Stored]] = {}
-    waiting = [root.id]
-    while waiting:
-        name = waiting.pop()
-        reached.add(name)
-        if name in below:
-            found[name] = [rows.filled(one) for one in below[name]]
-            waiting += [one.id for one in below[name]]
-    return found
 
 
 def _said(record: Record) -> Said:

@@ -7,6 +7,8 @@ from forsy_retrace.events import Event, Origin, Skipped
 from forsy_retrace.sdk import parsed, pointer, words
 from forsy_retrace.source import Evidence, Record, Source
 
+from .._families import families
+
 Json = dict[str, Any]
 
 SESSIONS, MESSAGES, PARTS = "session", "message", "part"
@@ -171,6 +173,10 @@ class Rows:
         rows = sorted(self.messages.pop(session.id, []), key=_order)
         return session._replace(messages=tuple(map(self._message, rows)))
 
+    def all_filled(self, below: Mapping[str, list[Stored]]) -> dict[str, list[Stored]]:
+        """The sessions of subagents with their messages."""
+        return {name: [self.filled(one) for one in held] for name, held in below.items()}
+
     def _message(self, record: Record) -> Said:
         parts = self.parts.pop(record.value["row"]["id"], [])
         named = sorted(parts, key=lambda one: str(one.value["row"]["id"]))
@@ -183,37 +189,11 @@ def stored(source: Source, told: Told) -> Iterator[Event]:
     for record in source.records():
         if why := rows.take(record):
             yield Skipped(Origin(record.here, None, "system"), why)
-    sessions = rows.sessions()
-    names = {one.id for one in sessions}
-    below: dict[str, list[Stored]] = {}
-    for one in sessions:
-        if one.parent in names:
-            below.setdefault(one.parent, []).append(one)
-    reached = set[str]()
-    for one in sessions:
-        if one.parent not in names:
-            yield from told(rows.filled(one), _family(one, below, rows, reached))
-    for one in sessions:  # those that name each other, or themselves, as what sent them
-        if one.id not in reached:
-            yield from told(rows.filled(one), {})
+    for one, below in families(rows.sessions()):
+        yield from told(rows.filled(one), rows.all_filled(below))
     for left in rows.parts.values():
         for record in left:
             yield Skipped(Origin(record.here, None, "system"), "a part of no message")
-
-
-def _family(
-    root: Stored, below: Mapping[str, list[Stored]], rows: Rows, reached: set[str]
-) -> dict[str, list[Stored]]:
-    """The sessions of subagents below one, by what sent them."""
-    found: dict[str, list[Stored]] = {}
-    waiting = [root.id]
-    while waiting:
-        name = waiting.pop()
-        reached.add(name)
-        if name in below:
-            found[name] = [rows.filled(one) for one in below[name]]
-            waiting += [one.id for one in below[name]]
-    return found
 
 
 def _node(record: Record) -> Node:
