@@ -63,7 +63,9 @@ def talks(value: Any, here: Place, depth: int = DEPTH) -> Iterator[Talk]:
 def _held(value: Json, here: Place, depth: int) -> Iterator[Talk]:
     match value:
         case {"request": dict() | str()}:
-            yield from _exchange(value, here)
+            yield from _exchange(value, here, "request")
+        case {"body": dict(), "path": str()} | {"body": dict(), "url": str()}:
+            yield from _exchange(value, here, "body")
         case {"response": {"body": dict()}, "custom_id": _}:
             yield from _reply_alone(value["response"], here.deeper("response"))
         case {"custom_id": _, "body": dict(asked)}:
@@ -216,9 +218,9 @@ def _is_model(one: Told) -> bool:
     return isinstance(one.event, Fact) and one.event.name == "model"
 
 
-def _exchange(value: Json, here: Place) -> Iterator[Talk]:
-    """A request and what came back, or the error that did."""
-    asked, there = body(value["request"], here.deeper("request"))
+def _exchange(value: Json, here: Place, key: str) -> Iterator[Talk]:
+    """A request, as it stands under a key, and what came back, or the error that did."""
+    asked, there = body(value[key], here.deeper(key))
     at = next((time for key in TIMES if (time := when(value.get(key)))), None)
     here = here._replace(at=at)
     sent: Json = asked if isinstance(asked, dict) else {}
