@@ -54,7 +54,7 @@ class _Log:
 
     def _exchange(self, record: Record, one: Exchange) -> None:
         keys = [key_of(message) for message in one.given]
-        talk = self._continued(keys) if keys else (self.bare or self._new(record, ""))
+        talk = self._continued(keys) if keys else (self.bare or self._new(record, one.reply_at))
         if talk is None:
             talk = self._new(record, one.given_at)
             self.known.setdefault(keys[0], []).append(talk)

@@ -37,8 +37,9 @@ def result(calls: Calls, block: Json, here: Origin) -> Event:
     pieces = [one for one in _pieces(block.get("content")) if one.text.strip()]
     verdict = _verdict(block)
     base = here.evidence.pointer
+    paths = [one.path for one in pieces] or ["/content" if "content" in block else ""]
     return ToolResult(
-        here.joining([one.path for one in pieces]) if pieces else here,
+        here.joining(paths),
         call,
         "\n\n".join(one.text for one in pieces) if pieces else _nothing(block),
         verdict.outcome,

@@ -41,8 +41,10 @@ def placed(part: Part, span: Span) -> Part:
     if not span.has_trees:
         return part
     verdict = part.verdict._replace(basis=span.real(part.verdict.basis))
-    named = part.named and span.real(part.named)
-    return part._replace(pointer=span.real(part.pointer), named=named, verdict=verdict)
+    named, where = part.named and span.real(part.named), span.real(part.pointer)
+    if part.kind in ("text", "thinking") and span.is_typed(where):
+        return part._replace(kind="unknown", value=None, pointer=where)  # no text, but a tree
+    return part._replace(pointer=where, named=named, verdict=verdict)
 
 
 def _given(span: Span) -> list[Part]:

@@ -27,7 +27,7 @@ ROLES: dict[str, Role] = {
 class Part(NamedTuple):
     """One part of a message, and where its value stands."""
 
-    kind: Literal["text", "thinking", "call", "result", "file", "cut"]
+    kind: Literal["text", "thinking", "call", "result", "file", "cut", "unknown"]
     role: Role | None
     value: Any
     """A text, what a call was given, what came back, `Media`; None where the log leaves it out."""
@@ -90,7 +90,7 @@ def message(value: Json, base: str, otherwise: Role) -> Iterator[Part]:
         holder, at = value["additional_kwargs"], base + "/additional_kwargs"  # LangChain's
     if holder.get("tool_calls"):
         for one in calls(holder, at):
-            named = one.pointer.rpartition("/")[0] + "/name"
+            named = one.named or one.pointer.rpartition("/")[0] + "/name"
             yield Part("call", role, one.input, one.pointer, one.id, one.name, named, of=base)
 
 

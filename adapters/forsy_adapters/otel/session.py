@@ -38,6 +38,11 @@ from .tree import MAIN, Node, Tree
 SILENT = "What was said, asked and shown is not told: no attribute that is read holds any of it."
 DROPPED = "The program that sent the spans dropped attributes of some, and what they told."
 READING = "text-in-json"
+LEFT_OUT = {
+    "cut": "messages that are cut off, or no JSON",
+    "unknown": "unknown part of a message",
+}
+"""Why a kind of part is no word of anybody's."""
 
 
 class Session:
@@ -176,8 +181,8 @@ class Session:
     def _told(self, parts: list[Part], here: Origin, mind: Mind) -> Iterator[Event]:
         """A part of the history; what an answer lies behind happened at a time unknown."""
         part = parts[0]
-        if part.kind == "cut":
-            yield Skipped(here.by("system"), "messages that are cut off, or no JSON")
+        if part.kind in LEFT_OUT:
+            yield Skipped(here.by("system"), LEFT_OUT[part.kind])
         elif part.kind == "result":
             yield from self._given_back(part, here, mind)
         elif part.role == "system":
@@ -230,8 +235,8 @@ class Session:
         """A part of an agent's own."""
         if part.kind == "call":
             yield from self._issued(part, here, mind)
-        elif part.kind == "cut":
-            yield Skipped(here.by("system"), "messages that are cut off, or no JSON")
+        elif part.kind in LEFT_OUT:
+            yield Skipped(here.by("system"), LEFT_OUT[part.kind])
         elif part.value is None:
             pass
         elif part.kind == "thinking":
@@ -323,7 +328,8 @@ class Session:
             node, run = ended
             done = node.span.at(node.span.base, here.actor, "ended")
             if run.verdict.outcome != "unknown":  # the text is a message's, its end the span's
-                here, verdict = replace(done, pieces=(here.evidence,)), run.verdict
+                here = replace(done, pieces=(here.evidence,), reading=here.reading)
+                verdict = run.verdict
             else:
                 here = replace(here, at=done.at, dated=done.evidence)
         yield ToolResult(here, call, output_text(part), *verdict)

@@ -112,7 +112,8 @@ def _leaf(typed: Json, where: str) -> Leaf | None:
     below = where + pointer(form)
     if isinstance(value, list):
         values = typed[form]["values"]
-        places = (below + pointer("values", i, *one) for i, one in enumerate(values))
+        forms = (next(iter(one), "") if isinstance(one, dict) else "" for one in values)
+        places = (below + pointer("values", i, form) for i, form in enumerate(forms))
         leaves = (Leaf(one, place) for one, place in zip(value, places, strict=True))
         return Leaf([leaf for leaf in leaves if leaf.value is not None], below)
     return None if value is None else Leaf(value, below)
@@ -157,12 +158,16 @@ def whole(value: Any) -> int | None:
     return number(value)
 
 
+EARLIEST = 10**17
+"""Nanoseconds since 1970 that come to 1973: less is no moment, but a count of something else."""
+
+
 def nanos(value: Any) -> int | None:
-    """A moment in nanoseconds; a zero is none."""
+    """A moment in nanoseconds; what is too small for one is none."""
     found = whole(value)
     if found is None and (at := when(value)) is not None:
         found = int(datetime.fromisoformat(at).timestamp() * 1e6) * 1000
-    return found or None
+    return found if found is not None and found > EARLIEST else None
 
 
 class Span:
@@ -229,7 +234,7 @@ class Span:
                 return base + within(typed, path.removeprefix(base))
         return path
 
-    def _is_typed(self, path: str) -> bool:
+    def is_typed(self, path: str) -> bool:
         """Whether a tree stands at a pointer, in which each value is named by its type."""
         if not any(path.startswith(base) for base in self._trees):
             return False
@@ -266,6 +271,6 @@ class Span:
     ) -> Origin:
         """The origin of an event at a pointer of its record, at its begin or end."""
         nano = {"began": self.began, "ended": self.ended, "": None}[time]
-        reading = IN_A_TREE if self._is_typed(path) else ""
+        reading = IN_A_TREE if self.is_typed(path) else ""
         here = self.record.here.at(path)
         return Origin(here, when(nano), actor, message or None, reading=reading)
