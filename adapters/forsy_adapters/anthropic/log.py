@@ -11,6 +11,8 @@ from .found import Exchange, exchanges, is_message
 from .talk import Talk
 
 AGAIN = "history, sent again"
+IDS = ("session_id", "conversation_id", "thread_id", "chat_id", "custom_id")
+"""What programs call the id of a conversation, and batches that of a request."""
 
 
 def told(source: Source) -> Iterator[Event]:
@@ -80,9 +82,16 @@ class _Log:
         return max(fits, key=lambda talk: len(talk.keys), default=None)
 
     def _new(self, record: Record, path: str) -> Talk:
-        talk = Talk(SessionStart(Origin(record.here.at(path), None, "system"), ""))
+        key = next((key for key in IDS if words(_object(record.value).get(key))), "")
+        ident = record.value[key] if key else ""
+        place = record.here.at(pointer(key) if key else path)
+        talk = Talk(SessionStart(Origin(place, None, "system"), ident))
         self.talks.append(talk)
         return talk
+
+
+def _object(value: Any) -> dict[Any, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def key_of(message: Any) -> str:
