@@ -64,7 +64,7 @@ BY_KIND = {
 }
 RUNS_PROGRAM = Rule(
     "runs-edited-program",
-    "The command runs a file that was edited, which checks it and what its text takes in; what was built from one; or the project, which it builds. A program on the line itself runs what it loads, and checks what it parses.",
+    "The command runs a file that was edited, which checks it and what its text takes in; what was built from one; another program of the project that takes in what was edited, by its text or the traceback of an earlier run; or the project, which it builds. A program on the line itself runs what it loads, and checks what it parses.",
     0.75,
 )
 RUNS_TASK = Rule(
@@ -265,6 +265,9 @@ class _Checker:
     def _of_command(self, step: Step, run: Command) -> Check | None:
         known = self._known_as(step, run)
         if known is None:
+            self.loads.ran(
+                (absolute(one, base_of(step)) for one in programs_of(step, run)), step.printed
+            )
             return None
         kind, rule, programs, built = known
         # Whatever an edited task calls, it shows that the task is there.
@@ -373,7 +376,16 @@ class _Checker:
         """The edited files that a line runs, or that a program on the line itself takes in."""
         taken = (path for runner, text in run.inline for path in self.loads.by_text(runner, text))
         edited = (path for path in taken if path in self.standing.by_path and self._is_code(path))
-        return (*self._edited(programs_of(step, run)), *edited)
+        named = programs_of(step, run)
+        return (*self._edited(named), *edited) or tuple(self._loading(named, step))
+
+    def _loading(self, named: list[str], step: Step) -> Iterator[str]:
+        """The programs of a line, themselves not edited, that take in code that was."""
+        paths = [absolute(name, base_of(step)) for name in named]
+        code = {path for path in self.standing.by_path if self._is_code(path)} if paths else set()
+        for path in paths:
+            if not self.loads.of((path,), code).isdisjoint(code):
+                yield path
 
     def _tasks(self, step: Step, run: Command) -> Iterator[str]:
         """The files whose edits define a task that a line runs, and the edited files these name."""
