@@ -338,6 +338,20 @@ def test_a_log_in_disorder_is_borne_out_by_it(case: str, disorder: str, tmp_path
         assert verify(trace, path) == []
 
 
+@pytest.mark.parametrize("ident", [None, 7, [], {}, ["item"]])
+def test_a_cut_stream_whose_items_have_no_name(ident: object, tmp_path: Path) -> None:
+    item = {"id": ident, "type": "message", "role": "assistant", "content": []}
+    events = [
+        {"type": "response.created", "response": {"id": "r", "object": "response", "output": []}},
+        {"type": "response.output_text.delta", "item_id": ident, "delta": "On Tuesday"},
+        {"type": "response.output_item.done", "item": item},
+        {"type": "response.output_text.delta", "item_id": "b", "delta": " it is bread."},
+    ]
+    data = b"".join(json.dumps(one).encode() + b"\n" for one in events)
+    done = run("openai-chat", written(tmp_path, data), "-o", tmp_path / "out", "-q")
+    assert done.exit_code == 0, done.stderr
+
+
 @pytest.mark.slow
 def test_a_chain_of_3000_parents_is_followed_without_recursion(tmp_path: Path) -> None:
     log = Log()

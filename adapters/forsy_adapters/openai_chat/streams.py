@@ -9,7 +9,7 @@ from typing import Any
 
 from forsy_retrace.dialects import arguments
 from forsy_retrace.events import Origin, Skipped, Thinking, ToolCall
-from forsy_retrace.sdk import lines_of, parsed
+from forsy_retrace.sdk import lines_of, parsed, words
 
 from .ends import cut, finish
 from .place import Json, Place, Told, text_in
@@ -181,16 +181,14 @@ def whole_of(events: list[tuple[Place, Json]]) -> tuple[Place, Json] | None:
 
 def items_of(events: list[tuple[Place, Json]]) -> Iterator[tuple[Place, Any]]:
     """The finished items of a cut stream, and what had come of the text that was under way."""
-    deltas: dict[Any, list[Piece]] = {}
+    deltas: dict[str, list[Piece]] = {}
     for here, one in events:
         match one:
             case {"type": "response.output_item.done", "item": dict(item)}:
-                deltas.pop(item.get("id"), None)
+                deltas.pop(words(item.get("id")), None)
                 yield here.deeper("item"), item
             case {"type": "response.output_text.delta", "delta": str(text)} if text:
-                item_id = one.get("item_id")
-                key = item_id if isinstance(item_id, str) else ""
-                deltas.setdefault(key, []).append((here.deeper("delta"), text))
+                deltas.setdefault(words(one.get("item_id")), []).append((here.deeper("delta"), text))
     for pieces in deltas.values():
         yield pieces[0][0], pieces
 
