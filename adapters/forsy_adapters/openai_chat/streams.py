@@ -188,9 +188,10 @@ def items_of(events: list[tuple[Place, Json]]) -> Iterator[tuple[Place, Any]]:
                 deltas.pop(words(item.get("id")), None)
                 yield here.deeper("item"), item
             case {"type": "response.output_text.delta", "delta": str(text)} if text:
-                deltas.setdefault(words(one.get("item_id")), []).append((here.deeper("delta"), text))
-    for pieces in deltas.values():
-        yield pieces[0][0], pieces
+                pieces = deltas.setdefault(words(one.get("item_id")), [])
+                pieces.append((here.deeper("delta"), text))
+    for held in deltas.values():
+        yield held[0][0], held
 
 
 def cut_words(pieces: list[Piece]) -> Told:
