@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forsy_adapters.anthropic import log
 
 from forsy_retrace import read
 from forsy_retrace.events import Message, SessionStart, Skipped, ToolCall, ToolResult
@@ -44,6 +45,29 @@ def test_a_history_that_a_client_rewrote_is_a_conversation_of_its_own(tmp_path: 
     assert sum(isinstance(one, SessionStart) for one in told) == 2
     words = [one.text for one in told if isinstance(one, Message) and one.role == "user"]
     assert words == ["Make the tests pass.", "Make the tests pass, please."]
+
+
+def test_conversations_that_begin_alike_are_not_looked_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So many samples of one prompt stand in a file: each message is looked at but once."""
+    made = 0
+    behind = log._Log._behind
+
+    def counted(self: log._Log, node: int, message: object) -> int:
+        nonlocal made
+        made += 1
+        return behind(self, node, message)
+
+    monkeypatch.setattr(log._Log, "_behind", counted)
+    row = {"request": {"messages": [{"role": "user", "content": "Which day is it?"}]}}
+    replies = [{**rows()[0]["response"], "id": f"msg_{n}"} for n in range(50)]
+    for n, one in enumerate(replies):
+        one["content"] = [{"type": "text", "text": f"Day {n}."}]
+    held = [{**row, "response": one} for one in replies]
+    told = list(read(written(tmp_path / "log.jsonl", held), "anthropic"))
+    assert sum(isinstance(one, SessionStart) for one in told) == len(held)
+    assert made == 2 * len(held)
 
 
 def test_calls_that_code_made_name_the_code() -> None:

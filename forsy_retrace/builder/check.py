@@ -265,9 +265,7 @@ class _Checker:
     def _of_command(self, step: Step, run: Command) -> Check | None:
         known = self._known_as(step, run)
         if known is None:
-            self.loads.ran(
-                (absolute(one, base_of(step)) for one in programs_of(step, run)), step.printed
-            )
+            self.loads.ran(_whole_paths(step, run), step.printed)
             return None
         kind, rule, programs, built = known
         # Whatever an edited task calls, it shows that the task is there.
@@ -376,14 +374,14 @@ class _Checker:
         """The edited files that a line runs, or that a program on the line itself takes in."""
         taken = (path for runner, text in run.inline for path in self.loads.by_text(runner, text))
         edited = (path for path in taken if path in self.standing.by_path and self._is_code(path))
-        named = programs_of(step, run)
-        return (*self._edited(named), *edited) or tuple(self._loading(named, step))
+        found = (*self._edited(programs_of(step, run)), *edited)
+        return found or tuple(self._loading(_whole_paths(step, run)))
 
-    def _loading(self, named: list[str], step: Step) -> Iterator[str]:
-        """The programs of a line, themselves not edited, that take in code that was."""
-        paths = [absolute(name, base_of(step)) for name in named]
-        code = {path for path in self.standing.by_path if self._is_code(path)} if paths else set()
-        for path in paths:
+    def _loading(self, programs: Iterator[str]) -> Iterator[str]:
+        """Those of some programs, themselves not edited, that take in code that was."""
+        code: set[str] = set()
+        for path in programs:
+            code = code or {one for one in self.standing.by_path if self._is_code(one)}
             if not self.loads.of((path,), code).isdisjoint(code):
                 yield path
 
@@ -437,6 +435,12 @@ class _Checker:
             return None
         kind, sure = READ_BACK.name, READ_BACK.confidence
         return Check(step.step, kind, tuple(sorted(shown)), step.success, True, "", kind, sure)
+
+
+def _whole_paths(step: Step, run: Command) -> Iterator[str]:
+    """The files that a line runs, found out where they are asked for."""
+    base = base_of(step)
+    yield from (absolute(one, base) for one in programs_of(step, run))
 
 
 PUSH = "git push"

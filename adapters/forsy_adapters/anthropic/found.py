@@ -1,13 +1,12 @@
 """Where the conversations of a record lie: a message, a request, a reply, or both of these."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from forsy_retrace.sdk import pointer, when, words
 
 Json = dict[str, Any]
 
-ROLES = ("user", "assistant")
 BLOCKS = ("tool_use", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use")
 ANSWERS = "tool_result"
 """How every block of a result is called at its end: `web_search_tool_result`."""
@@ -98,7 +97,9 @@ def _is_reply(value: Any) -> bool:
     return False
 
 
-def _holders(value: Any, base: str, deep: int, is_one: Any) -> Iterator[tuple[Json, str]]:
+def _holders(
+    value: Any, base: str, deep: int, is_one: Callable[[Any], bool]
+) -> Iterator[tuple[Json, str]]:
     """The objects of a kind in a record, none of them within another."""
     if not isinstance(value, dict):
         return

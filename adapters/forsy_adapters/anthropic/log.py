@@ -33,8 +33,10 @@ class _Log:
         self.beside: list[Event] = []
         self.bare: Talk | None = None
         """The conversation of records that are a message each."""
-        self.known: dict[str, list[Talk]] = {}
-        """Conversations by their first message."""
+        self.ways: dict[tuple[int, str], int] = {}
+        """Every message behind all that came before it, as the nodes of a tree, whose root is 0."""
+        self.known: dict[int, list[Talk]] = {}
+        """Conversations by the last message that is told of them."""
 
     def take(self, record: Record) -> None:
         here = Origin(record.here, None, "system")
@@ -55,31 +57,45 @@ class _Log:
         self.bare.tell(record, record.value, "", None)
 
     def _exchange(self, record: Record, one: Exchange) -> None:
-        keys = [key_of(message) for message in one.given]
-        talk = self._continued(keys) if keys else (self.bare or self._new(record, one.reply_at))
-        if talk is None:
-            talk = self._new(record, one.given_at)
-            self.known.setdefault(keys[0], []).append(talk)
+        if not one.given:
+            talk = self.bare or self._new(record, one.reply_at)
+            talk.head(record, one)
+            talk.reply(record, one)
+            return
+        way = self._way(one.given)
+        talk, count = self._continued(way) or (self._new(record, one.given_at), 0)
         talk.head(record, one)
-        new = one.given[len(talk.keys) :] if keys else []
-        if keys and len(new) < len(keys):
+        if count:
             place = Origin(record.here.at(one.given_at), None, "system")
             talk.events.append(Skipped(place, AGAIN))
-        past = max((i for i, m in enumerate(new) if m["role"] == "assistant"), default=-1)
-        for index, message in enumerate(new):
-            at = one.at if index > past else None
-            where = one.given_at + pointer(len(keys) - len(new) + index)
-            talk.tell(record, message, where, at)
-        talk.keys = keys or talk.keys
+        new = range(count, len(one.given))
+        past = max((at for at in new if one.given[at]["role"] == "assistant"), default=-1)
+        for at in new:
+            time = one.at if at > past else None
+            talk.tell(record, one.given[at], one.given_at + pointer(at), time)
+        end = way[-1]
         if one.reply is not None:
             talk.reply(record, one)
-            if "error" not in one.reply:
-                talk.keys = [*talk.keys, key_of(one.reply)]
+            end = end if "error" in one.reply else self._behind(end, one.reply)
+        self.known.setdefault(end, []).append(talk)
 
-    def _continued(self, keys: list[str]) -> Talk | None:
-        """The conversation that goes on with these messages, told as far as it was."""
-        fits = [talk for talk in self.known.get(keys[0], []) if talk.keys == keys[: len(talk.keys)]]
-        return max(fits, key=lambda talk: len(talk.keys), default=None)
+    def _way(self, messages: list[Any]) -> list[int]:
+        """The nodes of messages, one behind the other."""
+        way, node = [], 0
+        for message in messages:
+            node = self._behind(node, message)
+            way.append(node)
+        return way
+
+    def _behind(self, node: int, message: Any) -> int:
+        return self.ways.setdefault((node, key_of(message)), len(self.ways) + 1)
+
+    def _continued(self, way: list[int]) -> tuple[Talk, int] | None:
+        """The conversation that goes on with these messages, and how many of them were told."""
+        for count in range(len(way), 0, -1):
+            if waiting := self.known.get(way[count - 1]):
+                return waiting.pop(0), count
+        return None
 
     def _new(self, record: Record, path: str) -> Talk:
         key = next((key for key in IDS if words(_object(record.value).get(key))), "")

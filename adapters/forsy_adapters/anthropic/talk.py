@@ -44,8 +44,6 @@ class Talk:
 
     def __init__(self, start: SessionStart) -> None:
         self.events: list[Event] = [start]
-        self.keys: list[str] = []
-        """The messages told so far."""
         self.calls = Calls()
         self.names: dict[str, str] = {}
         """The last call of each id."""
@@ -121,39 +119,40 @@ class Talk:
         here = replace(here, message=ident)
         content = message["content"]
         if isinstance(content, str):
-            content = [{"type": "text", "text": content}]
-            places = [here.below("/content")]
-        else:
-            places = [here.below(pointer("content", index)) for index in range(len(content))]
-        is_text = isinstance(message["content"], str)
+            place = here.below("/content")
+            is_said = bool(content.strip())
+            self.events.append(
+                Message(place, "agent", content) if is_said else Skipped(place, "blank text")
+            )
+            return
         told: list[Event] = []
-        for number, block, place in zip(_rounds(content), content, places, strict=True):
+        for index, (number, block) in enumerate(zip(_rounds(content), content, strict=True)):
+            place = here.below(pointer("content", index))
             place = replace(place, message=f"{ident}#{number}" if number > 1 else ident)
-            told += self._block(block, place, "" if is_text else "/text")
+            told.append(self._block(block, place))
         self.events += told or [Skipped(here, "empty message")]
 
-    def _block(self, block: Any, here: Origin, text_at: str) -> Iterator[Event]:
+    def _block(self, block: Any, here: Origin) -> Event:
         match block:
             case {"type": "text", "text": str(text)} if text.strip():
-                yield Message(here.below(text_at), "agent", text)
+                return Message(here.below("/text"), "agent", text)
             case {"type": "text"}:
-                yield Skipped(here, "blank text")
+                return Skipped(here, "blank text")
             case {"type": "thinking", "thinking": str(text)} if text.strip():
-                yield Thinking(here.below("/thinking"), text)
+                return Thinking(here.below("/thinking"), text)
             case {"type": "thinking" | "redacted_thinking"}:
-                yield Skipped(here, "hidden reasoning")
+                return Skipped(here, "hidden reasoning")
             case {"type": str(kind), "name": str(tool)} if kind in USED:
-                yield self._call(block, here, tool)
+                return self._call(block, here, tool)
             case _ if is_result(block):
-                yield result(self.calls, block, here)
+                return result(self.calls, block, here)
             case {"type": "compaction"}:
-                yield Notice(here.by("system"), "compacted", words(block.get("content")))
+                return Notice(here.by("system"), "compacted", words(block.get("content")))
             case {"type": kind} if kind in OTHERS:
-                yield Skipped(here, f"no part of the work{named(kind)}")
+                return Skipped(here, f"no part of the work{named(kind)}")
             case {"type": kind}:
-                yield Skipped(here, f"unknown content block{named(kind)}")
-            case _:
-                yield Skipped(here, "not a block")
+                return Skipped(here, f"unknown content block{named(kind)}")
+        return Skipped(here, "not a block")
 
     def _call(self, block: Json, here: Origin, tool: str) -> Event:
         sent = block.get("input")

@@ -70,20 +70,19 @@ def run_of(span: Span) -> Run:
         if one.name == CHOICE:
             back = back or one.attributes.get("message")
     results = (part for part in said(span) if part.kind == "result")
-    output = _unwrapped(back) if back else next(results, None)
+    output = placed(_unwrapped(back), span) if back else next(results, None)
     if output is not None and not call:
         call = output.id
     told = span.error() if span.failed else None
-    ended = verdict(span, output, span.text(TOOL))
     return Run(
         span.text(TOOL),
         name.pointer if name else None,
         call,
         None if sent is None or sent.value is None else arguments(sent.value),
         sent.pointer if sent else span.base,
-        placed(output, span) if back and output else output,
+        output,
         Part("result", "tool", told.value, told.pointer) if told else None,
-        ended._replace(basis=span.real(ended.basis)) if back else ended,
+        verdict(span, output, span.text(TOOL)),
     )
 
 
