@@ -22,6 +22,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import counts, named, pointer, words
 from forsy_retrace.source import Record
 
+from .._facts import Facts
 from .found import Exchange, Json
 from .results import is_result, result
 
@@ -47,26 +48,19 @@ class Talk:
         self.calls = Calls()
         self.names: dict[str, str] = {}
         """The last call of each id."""
-        self.facts: dict[str, Any] = {}
+        self.facts = Facts()
         self.count = 0
 
     def head(self, record: Record, one: Exchange) -> None:
         """What a request says of the model, its instructions and its tools."""
         here = Origin(record.here.at(one.head_at), None, "agent")
-        if model := words(one.head.get("model")):
-            self._set(here.below("/model"), "model", model)
+        self.events += self.facts.told(here.below("/model"), "model", words(one.head.get("model")))
         parts = list(texts(one.head.get("system")))
-        if prompt := "\n\n".join(text for _, text in parts):
-            place = here.below("/system").joining([path for path, _ in parts])
-            self._set(place.by("system"), "system_prompt", prompt)
-        if names := list(_names(one.head.get("tools"))):
-            self._set(here.below("/tools").by("system"), "tools", names)
-
-    def _set(self, here: Origin, name: str, value: Any) -> None:
-        """A fact, where it is another than was told last."""
-        if self.facts.get(name) != value:
-            self.facts[name] = value
-            self.events.append(Fact(here, name, value))
+        prompt = "\n\n".join(text for _, text in parts)
+        place = here.below("/system").joining([path for path, _ in parts])
+        self.events += self.facts.told(place.by("system"), "system_prompt", prompt)
+        names = list(_names(one.head.get("tools")))
+        self.events += self.facts.told(here.below("/tools").by("system"), "tools", names)
 
     def tell(self, record: Record, message: Json, path: str, at: str | None) -> None:
         """A message of either role that stands at `path`."""
@@ -87,8 +81,7 @@ class Talk:
                 self.events.append(Notice(here.below("/error/message"), "model error", text))
                 return
         ident = words(reply.get("id")) or f"answer {self.count}"
-        if model := words(reply.get("model")):
-            self._set(here.below("/model"), "model", model)
+        self.events += self.facts.told(here.below("/model"), "model", words(reply.get("model")))
         self._answer(reply, here, ident)
         here = replace(here, message=ident)
         if used := counts(reply.get("usage"), USAGE):

@@ -22,6 +22,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import counts, pointer, resolve, when, words
 from forsy_retrace.source import Record
 
+from .._facts import Facts
 from .outcome import verdict
 from .scores import reward
 from .spans import MAIN, Span, Spans
@@ -80,8 +81,9 @@ class Sample:
         self.held: dict[Span, Held] = {}
         self.told_of: Counter[object] = Counter()
         """How often each message of the main agent was told, by its id or by what it says."""
+        self.facts = Facts()
         self.told: dict[str, Any] = {}
-        """Facts, as they were told last."""
+        """The error and the limit that ended it, if events told them."""
         self.started: set[str] = set()
         """Subagents that have begun."""
         self.handed = ""
@@ -166,7 +168,8 @@ class Sample:
             yield Skipped(self.at(path), "a scorer's call of a model")
             return
         began, ended = event.get("timestamp"), event.get("completed") or event.get("timestamp")
-        yield from self._changed("model", event.get("model"), self.at(path + "/model", began, own))
+        here = self.at(path + "/model", began, own)
+        yield from self.facts.told(here, "model", event.get("model"))
         if own == MAIN:
             yield from self._offered(event, path)
         else:
@@ -177,12 +180,6 @@ class Sample:
             self.told["error"] = text
             yield Notice(self.at(path + "/error", ended, own), "model error", text)
 
-    def _changed(self, name: str, value: Any, here: Origin) -> Iterator[Event]:
-        """A fact, where it is another than was told last."""
-        if value and self.told.get(name) != value:
-            self.told[name] = value
-            yield Fact(here, name, value)
-
     def _offered(self, event: Json, path: str) -> Iterator[Event]:
         tools = event.get("tools")
         names = [
@@ -190,7 +187,8 @@ class Sample:
             for one in (tools if isinstance(tools, list) else ())
             if isinstance(one, dict) and words(one.get("name"))
         ]
-        yield from self._changed("tools", names, self.at(path + "/tools", event.get("timestamp")))
+        here = self.at(path + "/tools", event.get("timestamp"))
+        yield from self.facts.told(here, "tools", names)
 
     def _delegated(self, event: Json, path: str, actor: str) -> Iterator[Event]:
         """The call that started a subagent, at the first of its own."""
@@ -226,8 +224,8 @@ class Sample:
         text = content_text(message.get("content"))
         match message.get("role"):
             case "system" if text.strip():
-                yield from self._changed(
-                    "system_prompt", text, self.at(path + "/content", at, "system")
+                yield from self.facts.told(
+                    self.at(path + "/content", at, "system"), "system_prompt", text
                 )
             case "user":
                 yield self._user(message, path, at)

@@ -1,7 +1,7 @@
 """Tells a conversation: what each model was given, and what it answered."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forsy_retrace.calls import Calls
 from forsy_retrace.events import (
@@ -9,7 +9,6 @@ from forsy_retrace.events import (
     Fact,
     Message,
     Notice,
-    Origin,
     Skipped,
     Thinking,
     ToolCall,
@@ -18,6 +17,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import counts, pointer, resolve, words
 from forsy_retrace.source import Evidence
 
+from .._facts import Facts
 from .shapes import Clock, Node, pictures, sent_in, verdict
 
 USAGE = {"input_tokens": "input_tokens", "output_tokens": "output_tokens"}
@@ -60,7 +60,7 @@ class Teller:
 
     def __init__(self) -> None:
         self.calls = Calls()
-        self.facts: dict[str, Any] = {}
+        self.facts = Facts()
         """Facts, as they were told last."""
         self.once = set[tuple[str, str]]()
         """Facts that were told, of which several hold."""
@@ -86,7 +86,8 @@ class Teller:
         """What a model had at hand, and which it was."""
         clock = Clock(node)
         model = "resolved_model" if node.word("resolved_model") else "model"
-        yield from self.changed(clock.asked(node.at(model), "system"), "model", node.word(model))
+        place = clock.asked(node.at(model), "system")
+        yield from self.facts.told(place, "model", node.word(model))
         for tool in tools:
             yield from self.offered(clock, "tools", tool.word("name"), tool.at("name"))
 
@@ -96,12 +97,6 @@ class Teller:
             self.once.add((name, text))
             value = [text] if name == "tools" else text
             yield Fact(clock.asked(place, "system"), name, value)
-
-    def changed(self, here: Origin, name: str, value: Any) -> Iterator[Event]:
-        """A fact, where it is another than was told last."""
-        if value and self.facts.get(name) != value:
-            self.facts[name] = value
-            yield Fact(here, name, value)
 
     def _prompt(self, one: Response, clock: Clock) -> Iterator[Event]:
         said = one.node.word("prompt")

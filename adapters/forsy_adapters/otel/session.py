@@ -5,7 +5,6 @@ A model is given the whole history at each call: of it only what no event told b
 
 from collections import Counter, deque
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -26,6 +25,7 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.sdk import words
 
+from .._facts import Facts
 from .about import cut_short, offered, usage
 from .messages import given, instructions, said
 from .mind import Mind, key_of, waiting_for
@@ -60,7 +60,7 @@ class Session:
         """The tool of each call."""
         self.run_by: dict[int, str] = {}
         """Spans of tools, and the call that each runs."""
-        self.facts: dict[str, Any] = {}
+        self.facts = Facts()
         for node in self.tree.nodes:
             _choose(node)
 
@@ -111,7 +111,7 @@ class Session:
             yield Fact(span.at(model.pointer, actor, "began", span.id), "model", model.value)
         if actor == MAIN and (names := offered(span)):
             here = span.at(span.base + "/attributes", "system", "began")
-            yield from self._set(here, "tools", names)
+            yield from self.facts.told(here, "tools", names)
         for part in instructions(span)[:1]:
             yield from self._prompt(part, span.at(part.pointer, actor, "began"))
         mind = self._mind(actor)
@@ -215,7 +215,7 @@ class Session:
 
     def _prompt(self, part: Part, here: Origin) -> Iterator[Event]:
         if here.actor == MAIN and part.kind == "text" and part.value:
-            yield from self._set(here.by("system"), "system_prompt", part.value)
+            yield from self.facts.told(here.by("system"), "system_prompt", part.value)
 
     def _answered(self, node: Node) -> Iterator[Event]:
         """What a model said, what that took, and how it ended."""
@@ -370,13 +370,7 @@ class Session:
 
     def _harness(self, span: Span) -> Iterator[Event]:
         if name := HARNESSES.get(span.scope):
-            yield from self._set(span.at(span.base, MAIN, "began"), "harness", name)
-
-    def _set(self, here: Origin, name: str, value: Any) -> Iterator[Event]:
-        """A fact, where it is another than was told last."""
-        if self.facts.get(name) != value:
-            self.facts[name] = value
-            yield Fact(here, name, value)
+            yield from self.facts.told(span.at(span.base, MAIN, "began"), "harness", name)
 
 
 def _choose(node: Node) -> None:
