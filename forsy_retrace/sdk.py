@@ -3,12 +3,15 @@
 import heapq
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
 
 from forsy_retrace.events import Event, Packed
+from forsy_retrace.nested import opened as opened
+from forsy_retrace.nested import parsed as parsed
+from forsy_retrace.nested import streamed as streamed
+from forsy_retrace.nested import tagged as tagged
 from forsy_retrace.patterns import later as later
 from forsy_retrace.times import order as order
 from forsy_retrace.times import when as when
@@ -38,6 +41,7 @@ __all__ = [
     "streamed",
     "strings",
     "subagent",
+    "tagged",
     "tells_a_limit",
     "text_of",
     "text_or_json",
@@ -49,7 +53,6 @@ __all__ = [
 """What is public of it, also in `help`; the rest is for this package alone."""
 
 ENCODE = msgspec.json.Encoder().encode
-DECODE = msgspec.json.Decoder().decode
 PLACE = later(r"0|[1-9][0-9]{0,17}")
 """An item of a list, as a JSON pointer names it."""
 LIMIT = later(
@@ -139,7 +142,7 @@ def resolve(value: Any, path: str) -> Any:
     """What a JSON pointer names; raises LookupError where it names nothing, or is none.
 
     It goes on into a text that holds JSON itself: harnesses nest arguments and results so. A
-    server-sent stream counts as the list of its objects.
+    server-sent stream counts as the list of its objects, a text with tags as that of its parts.
     """
     first, *parts = path.split("/")
     if first:
@@ -156,28 +159,6 @@ def resolve(value: Any, path: str) -> Any:
             case _:
                 raise LookupError(path)
     return value
-
-
-def opened(text: str) -> Any:
-    """The JSON value that a text holds, or the objects of a server-sent stream; else None."""
-    return streamed(text) or parsed(text)
-
-
-def parsed(text: str) -> Any:
-    """The JSON value that a text holds, or None."""
-    try:
-        return DECODE(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
-        return None
-
-
-@lru_cache(maxsize=1)
-def streamed(text: str) -> list[Any]:
-    """The JSON objects of a server-sent stream (`data: {…}` lines); empty if it is none."""
-    if not text.lstrip().startswith(("data:", "event:", ":")):
-        return []
-    lines = (line[5:].strip() for line in lines_of(text) if line.startswith("data:"))
-    return [value for line in lines if isinstance(value := parsed(line), dict)]
 
 
 def compact(value: Any) -> str:

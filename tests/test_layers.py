@@ -13,7 +13,7 @@ ADAPTERS = ROOT / "adapters" / "forsy_adapters"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("endings", "patterns", "tables", "version"),
-    ("rule_cache", "errors", "evidence", "memory", "terminal", "times"),
+    ("rule_cache", "errors", "evidence", "memory", "nested", "terminal", "times"),
     ("frames",),
     ("events",),
     ("source",),

@@ -1,9 +1,10 @@
 """Logs in the shape of OpenAI's API: chat messages, responses, streams, recorded exchanges.
 
 They lie wherever a program dumped them: message lists bare or in one of many wrappers, JSON lines
-of requests that repeat the whole history, batch and fine-tuning files, SWE-agent trajectories,
-Assistants threads, Agents SDK traces. Call ids repeat, results lack flags, and times are rare.
-Learnt from logs of 2023 to 2026 by OpenAI, vLLM, Groq, OpenRouter, DeepSeek, SWE-agent, ToolBench.
+of requests that repeat the whole history, batch files, rows for tuning (ShareGPT's too), SWE-agent
+trajectories, Assistants threads, Agents SDK traces. Call ids repeat, results lack flags, and times
+are rare. Learnt from logs of 2023 to 2026 by OpenAI, vLLM, Groq, OpenRouter, DeepSeek, SWE-agent,
+ToolBench, Hermes Agent.
 """
 
 from collections.abc import Iterator

@@ -13,16 +13,19 @@ from .place import Json, Place, Told, opened, text_in
 from .replies import about, body, completion, is_completion, is_response, response
 from .speech import beside, choice_branch
 from .streams import Chunks, cut_words, is_chunk, items_of, sse, whole_of
+from .turns import is_call, turn
 
 REPLIES = ("response", "completion", "output", "result")
+PREFERRED = (("non_preferred_output", "preferred_output"), ("rejected", "chosen"))
+"""The two answers of a row for preference tuning: OpenAI's, LLaMA-Factory's."""
 
 
 def is_talk(value: Any) -> bool:
     """A list of messages or items; a few strangers among them don't matter."""
     if not isinstance(value, list) or not value:
         return False
-    known = sum(is_message(one) or is_item(one) for one in value)
-    return known * 2 > len(value) and (is_message(value[0]) or is_item(value[0]) or known > 1)
+    known = [is_message(one) or is_item(one) or turn(one) is not None for one in value]
+    return sum(known) * 2 > len(value) and (known[0] or sum(known) > 1)
 
 
 def read_list(listed: list[Any], here: Place) -> Iterator[Told]:
@@ -32,7 +35,7 @@ def read_list(listed: list[Any], here: Place) -> Iterator[Told]:
     for index, one in enumerate(listed):
         where = here.deeper(index)
         own = isinstance(one, dict) and "type" in one and one.get("type") != "message"
-        if own and str(one["type"]).endswith(("_call", "reasoning")):
+        if is_call(one) or (own and str(one["type"]).endswith(("_call", "reasoning"))):
             last = last or where
             where = where._replace(message=last.name)
         elif own:
@@ -45,15 +48,17 @@ def read_list(listed: list[Any], here: Place) -> Iterator[Told]:
 
 def ranked(row: Json, here: Place) -> Iterator[Told]:
     """The two answers in a row for preference tuning; the other one was not taken up."""
-    for index, key in ((1, "non_preferred_output"), (0, "preferred_output")):
-        listed, where = opened(row.get(key)), here.deeper(key)
-        if not is_talk(listed):
-            continue
-        if index:
-            where = where._replace(branch=choice_branch(index, here))
-            yield beside(where)
-        for told in read_list(listed, where):
-            yield told._replace(key=None) if index else told
+    for other, taken in PREFERRED:
+        for index, key in ((1, other), (0, taken)):
+            answer, where = opened(row.get(key)), here.deeper(key)
+            if not is_talk(answer) and turn(answer) is None:
+                continue
+            if index:
+                where = where._replace(branch=choice_branch(index, here))
+                yield beside(where)
+            is_list = isinstance(answer, list)
+            for told in read_list(answer, where) if is_list else Chat().read(answer, where):
+                yield told._replace(key=None) if index else told
 
 
 def answered(value: Any, here: Place) -> tuple[list[Told], str]:

@@ -14,6 +14,7 @@ from .place import Json, Place, Told, text_in
 from .speech import called, executed, idea, reasoning, spoken
 from .swe_agent.actions import acted, moved, observed
 from .swe_agent.tools import SweAgent
+from .turns import of_turn, turn
 from .usage import ran
 from .verdicts import result, verdict
 
@@ -28,8 +29,13 @@ INJECTED = (
     "Please always provide EXACTLY ONE action in triple backticks, found ",
     "Please continue working on the task on whatever approach you think is suitable.",
     "Please continue on whatever approach you think is suitable.",
+    "[System: You edited code in this turn, but ",
+    "[System: Your previous ",
+    "[System: The previous ",
+    "[System: Continue now",
 )
-"""Openings of what a driver writes in the user's role: ToolBench, mini-swe-agent, OpenHands."""
+"""Openings of what a driver writes in the user's role: ToolBench, mini-swe-agent, OpenHands, Hermes
+Agent."""
 OWN_TOOLS = "a tool of the user's"
 """What a played user does at home, unseen by the agent (τ²-bench)."""
 SIGNAL = later(r"###[A-Z]{2,20}(?:[-_ ][A-Z]{2,20}){0,3}###\s*\Z")
@@ -66,9 +72,11 @@ class Chat:
             yield Told(None, Skipped(here.origin("system"), "not a message"))
             return
         here = _placed(message, here)
-        role = message.get("role")
         acted, self.acted = self.acted, False
-        told = list(self._by_role(role, message, here, acted))
+        if one := turn(message):
+            here, message = here._replace(field=one.field), {"role": one.role, "content": one.text}
+        told = list(of_turn(one, here)) if one else []
+        told = told or list(self._by_role(message.get("role"), message, here, acted))
         yield from told or [Told(None, Skipped(here.origin("system"), "blank text"))]
 
     def _by_role(self, role: Any, message: Json, here: Place, acted: bool) -> Iterator[Told]:
@@ -80,7 +88,7 @@ class Chat:
             case "user":
                 yield from _human(message, here)
                 _, cwd = self.run.stands(content_text(message.get("content")))
-                yield from moved(cwd, here.deeper("content"))
+                yield from moved(cwd, here.words)
             case "tool" if self.run.act:
                 ident = next(iter(strings(message.get("tool_call_ids"))), "")
                 yield from observed(self.run, message, "content", here, ident)
@@ -93,9 +101,7 @@ class Chat:
             case str() if role in PROMPT:
                 text = content_text(message.get("content"))
                 key = ("prompt", text.strip())
-                yield Told(
-                    key, Fact(here.deeper("content").origin("system"), "system_prompt", text)
-                )
+                yield Told(key, Fact(here.words.origin("system"), "system_prompt", text))
             case str() if role in AGENT:
                 yield from self._agent(message, here)
             case str() if role.startswith("_"):
@@ -171,7 +177,7 @@ def _human(message: Json, here: Place) -> Iterator[Told]:
     if content_text(content).startswith(INJECTED):
         yield Told(("user", "driver"), Skipped(here.origin("user"), DRIVERS))
         return
-    where = here.deeper("content")
+    where = here.words
     if told := harnesses.in_the_users_place(content_text(content), where):
         yield told
         return

@@ -22,9 +22,10 @@ CODE = later(
 """How both head what a command printed; Claude Code where it failed."""
 LABELLED = later(
     r"(?i)\s*(?:exit|return)[ _-]?(?:code|status): ?(-?\d{1,10})(?: \(execution \w{1,20}\))?[ \t]*"
-    r"\n(?:Wall time|std ?(?:out|err)|(?:code )?output)\b"
+    r"\n(?:Wall time|std ?(?:out|err)|(?:code |execution )?output)\b"
 )
-"""How Codex, AutoGen and many home-made tools head it, with a label for what was printed below."""
+"""How Codex, AutoGen, R2E-Gym and many home-made tools head it, with a label for what was printed
+below."""
 SAYS: tuple[tuple[str, re.Pattern[str], Outcome], ...] = (
     # Checked in order on the beginning of a result.
     ("timed-out", later(r"(?:Exit code \d{1,10}\n)?Command timed out after \d"), "timed_out"),

@@ -33,6 +33,13 @@ class Place(NamedTuple):
     at: str | None = None
     message: str | None = None
     branch: str = ""
+    field: str = "content"
+    """Under which name a message has its words."""
+
+    @property
+    def words(self) -> "Place":
+        """The words of a message that stands here."""
+        return self.deeper(self.field)
 
     def deeper(self, *parts: str | int) -> "Place":
         """A value inside this one."""

@@ -91,11 +91,10 @@ def _ended(told: Told, reply: Json, is_last: bool) -> Told:
 
 
 def instructions(holder: Json, here: Place) -> Iterator[Told]:
-    """The system prompt of a request or a response."""
-    value = holder.get("instructions")
-    if isinstance(value, str) and value.strip():
-        event = Fact(here.deeper("instructions").origin("system"), "system_prompt", value)
-        yield Told(None, event)
+    """The system prompt of a request, a response, or a row for tuning."""
+    for key in ("instructions", "system"):
+        if text := text_in(holder, key):
+            yield Told(None, Fact(here.deeper(key).origin("system"), "system_prompt", text))
 
 
 def about(reply: Json, here: Place) -> Iterator[Told]:

@@ -25,6 +25,7 @@ from .autogen import executed
 from .pairs import paired
 from .place import Key, Place, Told
 from .swe_agent.fenced import acted
+from .tags import parted
 from .talks import Talk
 
 WHEN = "when things happened, but for the time of a reply"
@@ -212,7 +213,7 @@ class Sessions:
             if ident and session.told:
                 first = session.told[0].event.origin
                 yield SessionStart(Origin(first.evidence.at(""), first.at, "system"), ident, prior)
-            told = list(acted(executed(session.told)))
+            told = list(acted(executed(list(parted(session.told)))))
             yield from paired([*told, *_timed(told)])
 
 

@@ -20,7 +20,7 @@ from forsy_retrace.events import (
 from forsy_retrace.sdk import later, text_or_json
 
 from .harnesses import in_the_models_place
-from .place import Json, Place, Told, text_in
+from .place import Json, Place, Told, opened, text_in
 from .verdicts import in_content, result
 
 REASONING = ("reasoning_content", "reasoning", "thinking")
@@ -34,7 +34,7 @@ COPIES = ("tool_call", "tool_output", "toolCall", "tool_calls")
 
 def spoken(message: Json, here: Place) -> Iterator[Told]:
     content = message.get("content")
-    where = here.deeper("content")
+    where = here.words
     if told := in_the_models_place(content_text(content), where):
         yield told
     elif isinstance(content, str):
@@ -157,7 +157,7 @@ def executed(tools: Any, here: Place) -> Iterator[Told]:
 def offered(holder: Json, here: Place) -> Iterator[Told]:
     """The tools that a request puts on offer, by name."""
     for key in ("tools", "functions"):
-        listed = holder.get(key)
+        listed = opened(holder.get(key))
         tools = listed if isinstance(listed, list) else []
         names = [name for tool in tools if (name := _tool_name(tool))]
         if names:

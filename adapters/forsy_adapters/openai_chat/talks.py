@@ -18,9 +18,11 @@ from .swe_agent.actions import moved
 from .swe_agent.trajectories import flag, named, place, rest, submitted
 from .usage import spent
 
+TURNS = "conversations"
+"""A list of turns, as ShareGPT's rows have it; two answers to the last may stand beside it."""
 LISTS = (
     *("messages", "history", "chat_history", "traj", "trajectory"),
-    *("conversation", "dialogue", "conversations"),
+    *("conversation", "dialogue", TURNS),
 )
 TIMES = ("timestamp", "created_at", "started_at", "time")
 GRADES = {
@@ -125,6 +127,7 @@ def _asked(value: Json, here: Place) -> Iterator[Talk]:
                 end = submitted(value.get("info"), here.deeper("info"))
                 told += rest(listed, value.get("trajectory"), here.deeper("trajectory"), end)
                 told += flag(value.get("trajectory"), value.get("info"), here.deeper("info"))
+            told += ranked(value, here) if key == TURNS else ()
             found = True
             break
     if not found:
