@@ -13,7 +13,7 @@ class Evidence(msgspec.Struct, frozen=True, gc=False):  # values hold no cycle: 
 
     `start` and `end` are byte offsets, end exclusive; `line` counts from 1 and is 0 in a
     document without lines. Offsets of a compressed or UTF-16 file count its decoded UTF-8 bytes,
-    those of a database the text of its rows, those of a ttyrec the text of its frames.
+    those of a database or table the text of its rows, those of a ttyrec the text of its frames.
     """
 
     file: str

@@ -6,7 +6,8 @@ behind the `data:` of a stream as a server sent it is read alone.
 A text log has lines instead, and forms that read one or several of them as an entry. Lines are
 split at `\\n` only. Offsets count bytes of the file; of a gzip, zstd or UTF-16 file, those of its
 decoded UTF-8 text. Arrays and pages are read one element at a time. A SQLite database reads as one
-JSON object a row, behind one that names its tables and their columns; a ttyrec as a line a frame.
+JSON object a row, behind one that names its tables and their columns; a Parquet file (extra
+`parquet`) as one a row; a ttyrec as a line a frame.
 """
 
 from forsy_retrace.evidence import Evidence

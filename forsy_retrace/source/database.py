@@ -20,7 +20,8 @@ from forsy_retrace.errors import UnreadableInput
 from forsy_retrace.patterns import later
 
 from .journals import logged, rolled_back
-from .unpack import FREE, MAX_RATIO, MAX_UNPACKED, Bounded, text_of_frame
+from .made import Made
+from .unpack import FREE, MAX_RATIO, Bounded, text_of_frame
 from .values import MAX_LINE
 
 STEPS = 1_000_000
@@ -50,42 +51,9 @@ class Opened(Protocol):
 
 def database(source: Opened, beside: Sequence[Opened]) -> BinaryIO:
     """The text of a database, made as it is read; raises UnreadableInput where it is damaged."""
-    return io.BufferedReader(_Text(source, beside), 1 << 20)
-
-
-class _Text(io.RawIOBase):
-    """The lines of a database as a stream."""
-
-    def __init__(self, source: Opened, beside: Sequence[Opened]) -> None:
-        self.name = source.name
-        self.most = max(FREE, MAX_RATIO * sum(_size(one) for one in (source, *beside)))
-        self.lines = _lines(source, beside)
-        self.held = b""
-        self.count = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self.held:
-            self.held = self._next()
-        size = min(len(buffer), len(self.held))
-        buffer[:size], self.held = self.held[:size], self.held[size:]
-        return size
-
-    def _next(self) -> bytes:
-        try:
-            line = next(self.lines, b"")
-        except (sqlite3.Error, ValueError, OverflowError, MemoryError):
-            raise UnreadableInput(f"{self.name}: damaged database") from None
-        self.count += len(line)
-        if self.count > min(self.most, MAX_UNPACKED):
-            raise UnreadableInput(f"{self.name}: holds more than is sane")
-        return line
-
-    def close(self) -> None:
-        self.lines.close()
-        super().close()
+    most = max(FREE, MAX_RATIO * sum(_size(one) for one in (source, *beside)))
+    made = Made(source.name, _lines(source, beside), most, (sqlite3.Error,), "database")
+    return io.BufferedReader(made, 1 << 20)
 
 
 def _size(source: Opened) -> int:

@@ -20,6 +20,7 @@ from .layout import MARK, NOWHERE, assigned, first_value, glued, opens_array
 from .order import leading
 from .ttyrec import begins_frame, framed, is_ttyrec
 from .unpack import (
+    PARQUET,
     SEALED,
     SQLITE,
     ZIP,
@@ -180,6 +181,11 @@ class Source:
         return self._magic == SQLITE
 
     @cached_property
+    def is_parquet(self) -> bool:
+        """Whether it is a table in Parquet."""
+        return self._magic.startswith(PARQUET)
+
+    @cached_property
     def is_sealed(self) -> bool:
         """Whether it is an archive, or packed in a way that is not read here."""
         return self._magic.startswith(SEALED)
@@ -299,6 +305,10 @@ class Source:
 
             written = [one for one in self.parts() if not one.path.name.endswith(CACHE)]
             return database(self, [one for one in written if one.size])
+        if self.is_parquet:
+            from .parquet import table
+
+            return table(self._raw(), self.name)
         stream = decoded(self._raw(), self.name, strict)
         return framed(stream) if self.is_ttyrec else stream
 
@@ -427,7 +437,7 @@ class Member(Source):
         super().__init__(archive.path / info.filename, f"{archive.name}#{info.filename}")
         self.archive, self.info = archive, info
         self.size = info.file_size
-        self.is_archive = self.is_database = self.is_sealed = False
+        self.is_archive = self.is_database = self.is_parquet = self.is_sealed = False
 
     def _beside(self, pattern: str) -> list[Source]:
         return [one for one in self.archive.members(pattern) if one.name != self.name]

@@ -33,6 +33,7 @@ OWN_NAME = later(r"(?:(?!\.\.?/)[^/\\]+/)?([^/\\]+)")
 """A file's name in a zip, behind one folder at most."""
 ZIP = b"PK\x03\x04"
 SQLITE = b"SQLite format 3\0"
+PARQUET = b"PAR1"
 ZIP_ZSTD = 93
 LOCAL = struct.Struct("<26xHH")
 """The head of a file in a zip, which ends with the lengths of what stands before its bytes."""
