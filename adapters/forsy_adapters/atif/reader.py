@@ -9,7 +9,6 @@ from forsy_retrace.events import (
     Delegation,
     Event,
     Fact,
-    Message,
     Origin,
     SessionStart,
     Skipped,
@@ -19,6 +18,7 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.sdk import counts, later, parsed, pointer, subagent, when, words
 
+from .. import _terminus as terminus
 from .._patches import changes, patch_in
 from . import outcome, turns
 from .files import (
@@ -181,7 +181,7 @@ class Reader:
         text, inner = step.get("message"), None
         if not calls and isinstance(text, str) and text.lstrip()[:1] == "{":
             inner = parsed(text)
-        if isinstance(inner, dict) and isinstance(inner.get("commands"), list):
+        if terminus.is_answer(inner):
             yield from self._typed(inner, here)
         elif content_text(text).strip():
             yield turns.said(content_text(text), here.below("/message"), harness(doc))
@@ -191,15 +191,11 @@ class Reader:
             yield Fact(here.below("/metrics"), "usage", used)
 
     def _typed(self, inner: Json, here: Origin) -> Iterator[Event]:
-        """Terminus 2 answers in JSON: what it thinks, and what it types into a terminal."""
+        """Terminus 2's answer."""
         here = here.below("/message")
-        for key in ("analysis", "plan"):
-            if words(inner.get(key)):
-                yield Message(here.below(pointer(key)), "agent", inner[key])
-        for index, command in enumerate(inner["commands"]):
-            where = here.below(pointer("commands", index))
-            name = self._own("", where)
-            yield ToolCall(where, name, "terminal", command, None)
+        yield from terminus.thoughts(inner, here)
+        for where, command in terminus.typed(inner, here):
+            yield ToolCall(where, self._own("", where), terminus.TOOL, command, None)
 
     def _call(self, call: Any, here: Origin) -> Event:
         match call:

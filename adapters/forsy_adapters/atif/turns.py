@@ -7,9 +7,10 @@ from forsy_retrace.dialects import attachments, content_text
 from forsy_retrace.events import Event, Fact, Message, Notice, Origin, Skipped
 from forsy_retrace.sdk import later
 
+from .. import _terminus as terminus
 from .files import Json
 
-CLAUDE_CODE, CODEX, OPENHANDS, TERMINUS = "claude-code", "codex", "openhands", "terminus-2"
+CLAUDE_CODE, CODEX, OPENHANDS = "claude-code", "codex", "openhands"
 """How Harbor names the harnesses whose own words its trajectories keep."""
 COMPOSED: dict[str, re.Pattern[str]] = {
     CLAUDE_CODE: later(r"Executed \S{1,200} (?:toolu|call)_\w{1,80}\Z"),
@@ -51,11 +52,6 @@ LOCAL = later(
     r"|exit|help|login|logout|model|quit|resume|status)</command-name>[\s\S]*"
 )
 """A command of Claude Code's client that changes the screen or the client alone."""
-TASK = later(
-    r"(?s)\s*You are an AI assistant tasked with solving command-line tasks\b.*?"
-    r"\nTask Description:\n(?P<task>.*\S)\s+Current terminal state:\n"
-)
-"""How Terminus 2 puts the task into its own prompt."""
 
 
 def said(text: str, here: Origin, harness: str) -> Event:
@@ -81,7 +77,7 @@ def typed(step: Json, here: Origin, harness: str) -> Event:
     if harness in STOPS and STOPS[harness].fullmatch(text):
         return Notice(here, "interrupted")
     pictures = attachments(step.get("message"), here.evidence.pointer + "/message")
-    if harness == TERMINUS and (told := TASK.match(text)):
+    if harness == terminus.HARNESS and (told := terminus.TASK.match(text)):
         return Message(here.below("/message"), "user", told["task"], within=True)
     return Message(here.below("/message"), "user", text, attachments=pictures)
 

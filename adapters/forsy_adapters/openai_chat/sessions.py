@@ -27,6 +27,7 @@ from .place import Key, Place, Told
 from .swe_agent.fenced import acted
 from .tags import parted
 from .talks import Talk
+from .terminus import terminal
 
 WHEN = "when things happened, but for the time of a reply"
 """What some of these logs tell and others do not."""
@@ -213,7 +214,7 @@ class Sessions:
             if ident and session.told:
                 first = session.told[0].event.origin
                 yield SessionStart(Origin(first.evidence.at(""), first.at, "system"), ident, prior)
-            told = list(acted(executed(list(parted(session.told)))))
+            told = list(acted(executed(terminal(list(parted(session.told))))))
             yield from paired([*told, *_timed(told)])
 
 

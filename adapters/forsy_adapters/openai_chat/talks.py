@@ -32,6 +32,8 @@ GRADES = {
     "is_correct": LISTS,
     "success": ("traj", "trajectory"),
 }
+PATCHES = ("generated_patch", "model_patch")
+"""Where rows of runs keep what was handed in."""
 IDS = ("session_id", "conversation_id", "thread_id", "chat_id")
 DEPTH = 6
 MINI = "mini-swe-agent"
@@ -192,9 +194,10 @@ def _ending(value: Json, here: Place) -> Iterator[Told]:
     facts |= {key: value[key] for key in GRADES if isinstance(value.get(key), (bool, int, float))}
     if facts:
         yield Told(None, Fact(here.origin("system"), "run_end", facts))
-    if work := text_in(info, "submission"):
-        where = here.deeper("info", "submission")
-        yield Told(None, Fact(where.origin("system"), "submission", work))
+    for holder, path in ((info, ("info", "submission")), *((value, (key,)) for key in PATCHES)):
+        if work := text_in(holder, path[-1]):
+            where = here.deeper(*path)
+            yield Told(None, Fact(where.origin("system"), "submission", work))
     for key, beside in GRADES.items():
         if key in facts and any(value.get(listed) for listed in beside):
             grade = facts[key]
@@ -205,6 +208,8 @@ def _ending(value: Json, here: Place) -> Iterator[Told]:
         case {"reward_info": {"reward": int() | float() as grade}, "messages": list()}:
             where = here.deeper("reward_info", "reward")
             yield Told(None, Fact(where.origin("system"), "reward", grade))
+        case {"target": bool(flag), "generated_patch": _, "trajectory": _}:  # Nebius's runs
+            yield Told(None, Fact(here.deeper("target").origin("system"), "reward", int(flag)))
 
 
 def _typed(text: str, here: Place) -> Told:

@@ -1,5 +1,6 @@
 """Turns of rows for tuning: ShareGPT's `{"from": "gpt", "value": …}`, in which calls and what came
-back may be turns of their own, as LLaMA-Factory and ms-swift write them.
+back may be turns of their own, as LLaMA-Factory and ms-swift write them; and those of Nebius's runs
+of SWE-agent, `{"role": "ai", "text": …}`.
 
 Calls in a row are those of one answer, and have no ids (LLaMA-Factory `data/README.md`, NeMo
 `agent_chat`).
@@ -21,6 +22,7 @@ ROLES = {
     "user": "user",
     "gpt": "assistant",
     "assistant": "assistant",
+    "ai": "assistant",
     "chatgpt": "assistant",
     "bot": "assistant",
     "model": "assistant",
@@ -52,6 +54,10 @@ def turn(value: Any) -> Turn | None:
             return Turn(ROLES[who], text, "value")
         case {"role": str(who), "content": str(text)} if who in OWN:
             return Turn(ROLES[who], text, "content")
+        case {"role": str(who), "text": str(text), "cutoff_date": _} if who in ROLES:
+            return Turn(ROLES[who], text, "text")
+        case {"role": "system", "text": None, "system_prompt": str(text)}:
+            return Turn("system", text, "system_prompt")
     return None
 
 
