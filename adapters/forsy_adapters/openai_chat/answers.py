@@ -1,6 +1,7 @@
 """What comes back from the API: a reply, a list of messages or items, a stream; whole or cut."""
 
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import Any
 
 from forsy_retrace.events import Notice
@@ -16,8 +17,9 @@ from .streams import Chunks, cut_words, is_chunk, items_of, sse, whole_of
 from .turns import is_call, turn
 
 REPLIES = ("response", "completion", "output", "result")
-PREFERRED = (("non_preferred_output", "preferred_output"), ("rejected", "chosen"))
-"""The two answers of a row for preference tuning: OpenAI's, LLaMA-Factory's."""
+COMPARED = ("rejected", "chosen")
+PREFERRED = (("non_preferred_output", "preferred_output"), COMPARED)
+"""The two answers of a row for preference tuning: OpenAI's, LLaMA-Factory's and TRL's."""
 
 
 def is_talk(value: Any) -> bool:
@@ -28,11 +30,13 @@ def is_talk(value: Any) -> bool:
     return sum(known) * 2 > len(value) and (known[0] or sum(known) > 1)
 
 
-def read_list(listed: list[Any], here: Place) -> Iterator[Told]:
-    """The messages and items of a list; what one reply said in several items is one message."""
+def read_list(listed: list[Any], here: Place, first: int = 0) -> Iterator[Told]:
+    """The messages and items of a list from one on; what one reply said in several items is one
+    message.
+    """
     items = Items()
     last: Place | None = None
-    for index, one in enumerate(listed):
+    for index, one in enumerate(listed[first:], first):
         where = here.deeper(index)
         own = isinstance(one, dict) and "type" in one and one.get("type") != "message"
         if is_call(one) or (own and str(one["type"]).endswith(("_call", "reasoning"))):
@@ -46,7 +50,7 @@ def read_list(listed: list[Any], here: Place) -> Iterator[Told]:
         yield from items.read(one, where)
 
 
-def ranked(row: Json, here: Place) -> Iterator[Told]:
+def ranked(row: Json, here: Place, first: int = 0) -> Iterator[Told]:
     """The two answers in a row for preference tuning; the other one was not taken up."""
     for other, taken in PREFERRED:
         for index, key in ((1, other), (0, taken)):
@@ -57,8 +61,19 @@ def ranked(row: Json, here: Place) -> Iterator[Told]:
                 where = where._replace(branch=choice_branch(index, here))
                 yield beside(where)
             is_list = isinstance(answer, list)
-            for told in read_list(answer, where) if is_list else Chat().read(answer, where):
+            for told in read_list(answer, where, first) if is_list else Chat().read(answer, where):
                 yield told._replace(key=None) if index else told
+
+
+def compared(row: Json, here: Place) -> Iterator[Told]:
+    """Two whole conversations of such a row, which differ in how they end (TRL)."""
+    other, taken = (opened(row.get(key)) for key in COMPARED)
+    if is_talk(other) and is_talk(taken):
+        same = sum(
+            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(other, taken, strict=False))
+        )
+        yield from read_list(taken[:same], here.deeper(COMPARED[1]))
+        yield from ranked(row, here, same)
 
 
 def answered(value: Any, here: Place) -> tuple[list[Told], str]:

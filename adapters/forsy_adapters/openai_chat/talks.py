@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from forsy_retrace.events import Fact, Message
 from forsy_retrace.sdk import when
 
-from .answers import REPLIES, answered, is_talk, ranked, read_list
+from .answers import REPLIES, answered, compared, is_talk, ranked, read_list
 from .ends import failure
 from .items import Items
 from .place import Json, Place, Told, opened, text_in
@@ -18,11 +18,11 @@ from .swe_agent.actions import moved
 from .swe_agent.trajectories import flag, named, place, rest, submitted
 from .usage import spent
 
-TURNS = "conversations"
-"""A list of turns, as ShareGPT's rows have it; two answers to the last may stand beside it."""
+PROMPTS = ("conversations", "prompt")
+"""Lists to the last of which two answers may stand beside them: LLaMA-Factory's rows, TRL's."""
 LISTS = (
     *("messages", "history", "chat_history", "traj", "trajectory"),
-    *("conversation", "dialogue", TURNS),
+    *("conversation", "dialogue", *PROMPTS),
 )
 TIMES = ("timestamp", "created_at", "started_at", "time")
 GRADES = {
@@ -116,38 +116,10 @@ def _listed(value: list[Any], here: Place, depth: int) -> Iterator[Talk]:
 
 def _asked(value: Json, here: Place) -> Iterator[Talk]:
     """A request, or a whole conversation with what is known of it; its reply may stand beside."""
-    told = [*_setting(value, here), *offered(value, here), *instructions(value, here)]
-    found = False
-    for key in LISTS:
-        listed = opened(value.get(key))
-        if is_talk(listed):
-            if key == "history":
-                told += named(listed, here.deeper(key))
-                told += place(value.get("trajectory"), here.deeper("trajectory"))
-            told += read_list(listed, here.deeper(key))
-            if key == "history":
-                end = submitted(value.get("info"), here.deeper("info"))
-                told += rest(listed, value.get("trajectory"), here.deeper("trajectory"), end)
-                told += flag(value.get("trajectory"), value.get("info"), here.deeper("info"))
-            told += ranked(value, here) if key == TURNS else ()
-            found = True
-            break
-    if not found:
-        listed = opened(value.get("input"))
-        where = here.deeper("input")
-        if is_talk(listed):
-            told += read_list(listed, where)
-            found = True
-        elif isinstance(listed, dict) and is_talk(opened(listed.get("messages"))):
-            told += offered(listed, where)
-            told += read_list(opened(listed["messages"]), where.deeper("messages"))
-            told += ranked(value, here)
-            found = True
-        elif (text := text_in(value, "input")) and isinstance(value.get("model"), str):
-            told.append(_typed(text, where))
-            found = True
-    if not found:
+    asked = _list(value, here) or _input(value, here) or list(compared(value, here))
+    if not asked:
         return
+    told = [*_setting(value, here), *offered(value, here), *instructions(value, here), *asked]
     answer, more = "", list[Told]()
     for key in REPLIES:
         if value.get(key):
@@ -159,6 +131,42 @@ def _asked(value: Json, here: Place) -> Iterator[Talk]:
     told += about(facts, here._replace(message=here.name))
     told += _ending(value, here)
     yield Talk(told, _conversation(value), text_in(value, "previous_response_id"), answer)
+
+
+def _list(value: Json, here: Place) -> list[Told]:
+    """The conversation that stands as a list."""
+    for key in LISTS:
+        listed, where = opened(value.get(key)), here.deeper(key)
+        if not is_talk(listed):
+            continue
+        if key == "history":
+            return list(_history(value, listed, here))
+        return [*read_list(listed, where), *(ranked(value, here) if key in PROMPTS else ())]
+    return []
+
+
+def _history(value: Json, listed: list[Any], here: Place) -> Iterator[Told]:
+    """The history of a run of SWE-agent, and what its trajectory adds."""
+    steps, where = value.get("trajectory"), here.deeper("trajectory")
+    yield from named(listed, here.deeper("history"))
+    yield from place(steps, where)
+    yield from read_list(listed, here.deeper("history"))
+    end = submitted(value.get("info"), here.deeper("info"))
+    yield from rest(listed, steps, where, end)
+    yield from flag(steps, value.get("info"), here.deeper("info"))
+
+
+def _input(value: Json, here: Place) -> list[Told]:
+    """The conversation that stands as the input of a request or row."""
+    listed, where = opened(value.get("input")), here.deeper("input")
+    if is_talk(listed):
+        return list(read_list(listed, where))
+    if isinstance(listed, dict) and is_talk(opened(listed.get("messages"))):
+        messages = read_list(opened(listed["messages"]), where.deeper("messages"))
+        return [*offered(listed, where), *messages, *ranked(value, here)]
+    if (text := text_in(value, "input")) and isinstance(value.get("model"), str):
+        return [_typed(text, where)]
+    return []
 
 
 def _before(told: list[Told], reply: list[Told]) -> list[Told]:
