@@ -47,9 +47,10 @@ def refused(message: Json) -> tuple[Json, Json] | None:
 def never_ran(message: Json, here: Place, waiting: Sequence[str]) -> Iterator[Told]:
     """The ends of calls that were not taken, or that the user turned down."""
     is_refused = kind(message) == COMPLAINT
-    text = content_text(message.get("content")) if is_refused else None
+    complains = is_refused and "content" in message
+    text = content_text(message["content"]) if complains else None
     told = here.deeper("extra", "interrupt_type")
-    where = here.deeper("content") if is_refused else told
+    where = here.deeper("content") if complains else told
     refused, turned_down = (
         Verdict("blocked", "input-refused"),
         Verdict("rejected", "rejected-by-user"),

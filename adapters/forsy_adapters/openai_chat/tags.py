@@ -34,30 +34,35 @@ def parted(told: list[Told]) -> Iterator[Told]:
     waits, called = 0, False
     for one in told:
         match one.event:
-            case Message(role="agent", text=text) as event:
-                parts = list(_answer(event)) if _is_tagged(text) else [one]
+            case Message(role="agent") as event:
+                parts = list(_answer(event)) if _is_tagged(event) else [one]
                 waits = sum(isinstance(part.event, ToolCall) for part in parts)
                 called = called or waits > 0
                 yield from parts
             case Message(role="user", text=text) as event if waits and HEADED.match(text):
-                origin = replace(event.origin, actor="agent")
+                origin = event.origin.by("agent")
                 found = in_content(text, origin.evidence.pointer)
                 yield Told(None, result(origin, "", text, found))
                 waits -= 1
-            case Message(role="user", text=text) as event if called and _responds(text):
-                yield from _returned(text, event.origin, event)
-            case ToolResult(output=str(text)) as event if called and _responds(text):
-                yield from _returned(text, event.origin, event)
+            case Message(role="user") | ToolResult() as event if called and _responds(event):
+                yield from _returned(event)
             case _:
                 yield one
 
 
-def _is_tagged(text: str) -> bool:
-    return "<" in text and any(kind != WORDS for part in tagged(text) for kind in part)
+def _text(event: Message | ToolResult) -> str:
+    """The text of an event that stands whole at its one place; else empty."""
+    is_part = isinstance(event, Message) and event.within
+    text = event.text if isinstance(event, Message) else event.output
+    return "" if is_part or event.origin.pieces else text or ""
 
 
-def _responds(text: str) -> bool:
-    return f"<{RESPONSE}>" in text and any(RESPONSE in part for part in tagged(text))
+def _is_tagged(event: Message) -> bool:
+    return "<" in (text := _text(event)) and any(WORDS not in part for part in tagged(text))
+
+
+def _responds(event: Message | ToolResult) -> bool:
+    return f"<{RESPONSE}>" in (text := _text(event)) and any(RESPONSE in p for p in tagged(text))
 
 
 def _answer(event: Message) -> Iterator[Told]:
@@ -66,7 +71,6 @@ def _answer(event: Message) -> Iterator[Told]:
     for index, part in enumerate(tagged(event.text)):
         ((kind, held),) = part.items()
         place = here.below(pointer(index, kind))
-        place = replace(place, message=here.message)
         if kind in (WORDS, RESPONSE):
             yield Told(None, replace(event, origin=place, text=text_or_json(held)))
         elif kind == CALL:
@@ -90,16 +94,16 @@ def _calls(held: Any, here: Origin, event: Message) -> Iterator[Told]:
             yield Told(None, ToolCall(place, call.id, call.name, call.input, call.named))
 
 
-def _returned(text: str, here: Origin, event: Message | ToolResult) -> Iterator[Told]:
+def _returned(event: Message | ToolResult) -> Iterator[Told]:
     """The results that one text holds; other words in it stay whose they were."""
-    parts = tagged(text)
+    parts = tagged(_text(event))
     alone = sum(RESPONSE in part for part in parts) == 1
     call = event.call if isinstance(event, ToolResult) and alone else ""
     for index, part in enumerate(parts):
         ((kind, held),) = part.items()
-        place = replace(here.below(pointer(index, kind)), message=here.message)
+        place = event.origin.below(pointer(index, kind))
         if kind == RESPONSE:
-            yield _result(held, replace(place, actor="agent"), call)
+            yield _result(held, place.by("agent"), call)
         elif isinstance(event, Message):
             yield Told(None, replace(event, origin=place, text=text_or_json(held)))
 

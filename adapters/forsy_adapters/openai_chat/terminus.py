@@ -42,7 +42,7 @@ def _read(told: list[Told]) -> Iterator[Told]:
         elif event.role == "user":
             yield from (one._replace(key=None, event=each) for each in _shown(event, last))
             last = ""
-        elif is_answer(answer := parsed(event.text)):
+        elif not event.origin.pieces and is_answer(answer := parsed(event.text)):
             events = list(_answer(event, answer))
             calls = [each.call for each in events if isinstance(each, ToolCall)]
             last = calls[-1] if calls else ""
@@ -55,11 +55,11 @@ def _answer(event: Message, answer: dict[str, Any]) -> Iterator[Event]:
     here, found = event.origin, False
     for thought in thoughts(answer, here):
         found = True
-        yield replace(thought, origin=replace(thought.origin, message=here.message))
+        yield thought
     for place, command in typed(answer, here):
         found = True
         ident = f"{here.evidence.start}{place.evidence.pointer}"
-        yield ToolCall(replace(place, message=here.message), ident, TOOL, command, None)
+        yield ToolCall(place, ident, TOOL, command, None)
     if not found:
         yield Skipped(here, "an answer that says and types nothing")
 
