@@ -2,8 +2,8 @@
 
 They lie wherever a program wrote them: message lists bare or within a request, replies, batches and
 their results, one a line or one a file. A request repeats the whole conversation: what it holds of
-one that was told before is told once. Learnt from the types of the SDK for Python 2.14 (`types`,
-`types/beta`).
+one that was told before is told once. Replies may be streams, as claude-trace keeps them. Learnt
+from the types of the SDK for Python 2.14 (`types`, `types/beta`) and claude-trace 1.0.9.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ SHOWS = Shows(
     edits="no",
     subagents="no",
     harness="Anthropic's API",
-    stores=("wherever the program that called the API wrote it",),
+    stores=("wherever the program that called the API wrote it", ".claude-trace/*.jsonl"),
     cannot=(
         "whether a call worked, unless its result says so",
         "when each message was sent, unless the program noted it",

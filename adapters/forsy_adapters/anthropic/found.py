@@ -3,14 +3,17 @@
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from forsy_retrace.sdk import pointer, when, words
+from forsy_retrace.sdk import pointer, streamed, when, words
+from forsy_retrace.source import Evidence
+
+from .streams import Stream, assembled, begins, is_stream
 
 Json = dict[str, Any]
 
 BLOCKS = ("tool_use", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use")
 ANSWERS = "tool_result"
 """How every block of a result is called at its end: `web_search_tool_result`."""
-TIMES = ("timestamp", "created_at", "time", "ts", "started_at")
+TIMES = ("timestamp", "created_at", "time", "ts", "started_at", "logged_at")
 DEEP = 3
 """How far down in a record a request or reply may lie."""
 WIDE = 60
@@ -29,6 +32,16 @@ class Exchange(NamedTuple):
     """The request itself: model, instructions, tools."""
     at: str | None
     """When the record was written, as it says."""
+    stream: Stream | None = None
+    """The stream that the reply was put together of."""
+    parts: tuple[Evidence, ...] = ()
+    """Its events, where each is a record of its own."""
+
+    def where(self, record: Evidence, number: int, path: str) -> Evidence:
+        """A place in an event of the stream."""
+        if self.parts:
+            return self.parts[number].at(path)
+        return record.at(f"{self.reply_at}/{number}{path}")
 
 
 def is_ours(value: Any) -> bool:
@@ -38,6 +51,8 @@ def is_ours(value: Any) -> bool:
             return False  # Cline's
         case {"role": "user" | "assistant", "content": list(blocks)} if _is_plain(value):
             return _has_own(blocks)
+        case _ if begins(value):
+            return True
     found = next(exchanges(value), None)
     if found is None:
         return False
@@ -62,15 +77,25 @@ def exchanges(value: Any) -> Iterator[Exchange]:
             return
     requests = list(_holders(value, "", DEEP, _is_request))
     is_lone = _is_reply(value) or (isinstance(value, dict) and "custom_id" in value)
-    replies = list(_holders(value, "", DEEP, _is_reply)) if requests or is_lone else []
+    replies = list(_holders(value, "", DEEP, _is_answer)) if requests or is_lone else []
     at = _time(value)
     for index, (request, base) in enumerate(requests):
-        reply, where = replies[index] if index < len(replies) else (None, "")
+        held, where = replies[index] if index < len(replies) else (None, "")
+        reply, stream = _whole(held)
         listed = base + "/messages"
-        yield Exchange(request["messages"], listed, reply, where, request, base, at)
+        yield Exchange(request["messages"], listed, reply, where, request, base, at, stream)
     if not requests:
-        for reply, where in replies:
-            yield Exchange([], "", reply, where, {}, "", at)
+        for held, where in replies:
+            reply, stream = _whole(held)
+            yield Exchange([], "", reply, where, {}, "", at, stream)
+
+
+def _whole(held: Any) -> tuple[Json | None, Stream | None]:
+    """A reply, and the stream that it is put together of if it is a text."""
+    if isinstance(held, str):
+        stream = assembled(streamed(held))
+        return stream.reply, stream
+    return held, None
 
 
 def _is_request(value: Any) -> bool:
@@ -97,16 +122,18 @@ def _is_reply(value: Any) -> bool:
     return False
 
 
+def _is_answer(value: Any) -> bool:
+    """A reply, or the stream of one."""
+    return _is_reply(value) or is_stream(value)
+
+
 def _holders(
     value: Any, base: str, deep: int, is_one: Callable[[Any], bool]
-) -> Iterator[tuple[Json, str]]:
-    """The objects of a kind in a record, none of them within another."""
-    if not isinstance(value, dict):
-        return
+) -> Iterator[tuple[Any, str]]:
+    """The values of a kind in a record, none of them within another."""
     if is_one(value):
         yield value, base
-        return
-    if deep and len(value) <= WIDE:
+    elif isinstance(value, dict) and deep and len(value) <= WIDE:
         for key, held in value.items():
             yield from _holders(held, base + pointer(key), deep - 1, is_one)
 

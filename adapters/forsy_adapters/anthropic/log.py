@@ -8,9 +8,11 @@ from forsy_retrace.sdk import compact, pointer, words
 from forsy_retrace.source import Record, Source
 
 from .found import Exchange, exchanges, is_message
+from .streams import assembled, begins, goes_on
 from .talk import Talk
 
 AGAIN = "history, sent again"
+PIECE = "a piece of a streamed reply"
 IDS = ("session_id", "conversation_id", "thread_id", "chat_id", "custom_id")
 """What programs call the id of a conversation, and batches that of a request."""
 
@@ -20,6 +22,7 @@ def told(source: Source) -> Iterator[Event]:
     log = _Log()
     for record in source.records():
         log.take(record)
+    log.end_stream()
     yield from log.beside
     for talk in log.talks:
         yield from talk.events
@@ -33,6 +36,8 @@ class _Log:
         self.beside: list[Event] = []
         self.bare: Talk | None = None
         """The conversation of records that are a message each."""
+        self.stream: list[Record] = []
+        """The events of a reply that are a record each."""
         self.ways: dict[tuple[int, str], int] = {}
         """Every message behind all that came before it, as the nodes of a tree, whose root is 0."""
         self.known: dict[int, list[Talk]] = {}
@@ -40,7 +45,9 @@ class _Log:
 
     def take(self, record: Record) -> None:
         here = Origin(record.here, None, "system")
-        if record.problem:
+        if begins(record.value) or (self.stream and goes_on(record.value)):
+            self._event(record)
+        elif record.problem:
             self.beside.append(Skipped(here, record.problem))
         elif is_message(record.value) and record.value.get("type") != "message":
             self._message(record)
@@ -55,6 +62,26 @@ class _Log:
         if self.bare is None:
             self.bare = self._new(record, "")
         self.bare.tell(record, record.value, "", None)
+
+    def _event(self, record: Record) -> None:
+        """A record that is an event of a streamed reply."""
+        if begins(record.value):
+            self.end_stream()
+        self.stream.append(record)
+
+    def end_stream(self) -> None:
+        """The reply whose events came, as one."""
+        held, self.stream = self.stream, []
+        if not held:
+            return
+        stream = assembled([record.value for record in held])
+        parts = tuple(record.here for record in held)
+        self._exchange(held[0], Exchange([], "", stream.reply, "", {}, "", None, stream, parts))
+        talk = self.bare or self.talks[-1]
+        told = {event.origin.evidence.record for event in talk.events}
+        for here in parts:
+            if here.record not in told:
+                talk.events.append(Skipped(Origin(here, None, "system"), PIECE))
 
     def _exchange(self, record: Record, one: Exchange) -> None:
         if not one.given:

@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 from forsy_retrace.calls import Calls, Verdict
 from forsy_retrace.dialects import attachments, texts
 from forsy_retrace.events import Event, Origin, Skipped, ToolResult
-from forsy_retrace.sdk import number, text_of, words
+from forsy_retrace.sdk import later, number, text_of, words
 
 from .found import ANSWERS, Json
 
 CODES = ("return_code", "exit_code", "returncode")
 PRINTED = ("stdout", "stderr")
+EXIT = later(r"Exit code (\d{1,3})(?:\n|\Z)")
 PAGE = ("title", "url")
 
 
@@ -98,6 +99,16 @@ def _verdict(block: Json) -> Verdict:
     if words(held.get("error_code")):
         return Verdict("failed", "error-field", "/content/error_code")
     match block.get("is_error"):
+        case True if headed := _headed(content):
+            return headed
         case bool(flag):
             return Verdict("failed" if flag else "ok", "error-flag", "/is_error")
     return Verdict()
+
+
+def _headed(content: Any) -> Verdict | None:
+    """The exit code that stands above what a failed command printed, as Claude Code writes it."""
+    piece = next(iter(_pieces(content)), Piece("", ""))
+    found = EXIT.match(piece.text)
+    code = int(found[1]) if found else 0
+    return Verdict("failed", "exit-code-in-output", piece.path, code) if code else None

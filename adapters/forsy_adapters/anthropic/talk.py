@@ -1,6 +1,7 @@
 """One conversation: its messages as events, and what a request says beside them."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -19,12 +20,13 @@ from forsy_retrace.events import (
     Thinking,
     ToolCall,
 )
-from forsy_retrace.sdk import counts, named, pointer, words
+from forsy_retrace.sdk import counts, later, named, pointer, words
 from forsy_retrace.source import Record
 
 from .._facts import Facts
 from .found import Exchange, Json
 from .results import is_result, result
+from .streams import Stream, Where, placed
 
 USED = ("tool_use", "server_tool_use", "mcp_tool_use")
 OTHERS = ("container_upload", "fallback", "mcp_tool_listing")
@@ -32,6 +34,9 @@ OTHERS = ("container_upload", "fallback", "mcp_tool_listing")
 LIMITS = ("max_tokens", "model_context_window_exceeded")
 """Why an answer ends, where the model did not end it."""
 REFUSED = "refusal"
+REMINDER = "injected: reminder"
+REMINDS = later(r"\s*<system-reminder>(?:[^<]|<(?!/system-reminder>))*+</system-reminder>\s*")
+"""What Claude Code and programs like it write in the user's place."""
 USAGE = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
@@ -73,6 +78,15 @@ class Talk:
 
     def reply(self, record: Record, one: Exchange) -> None:
         """An answer as the API gave it, or the error in its place."""
+        told, self.events = self.events, []
+        self._reply(record, one)
+        if one.stream is not None:
+            where = partial(one.where, record.here)
+            self.events = [placed(e, one.reply_at, one.stream, where) for e in self.events]
+            self._of_stream(record, one.stream, where)
+        self.events = told + self.events
+
+    def _reply(self, record: Record, one: Exchange) -> None:
         reply = one.reply or {}
         self.count += 1
         here = Origin(record.here.at(one.reply_at), one.at, "agent")
@@ -93,20 +107,32 @@ class Talk:
                 place = here.below("/stop_reason").by("system")
                 self.events.append(Notice(place, "model error", why))
 
+    def _of_stream(self, record: Record, stream: Stream, where: Where) -> None:
+        """What the events of a stream tell beside the message."""
+        ident = words(stream.reply.get("id")) or f"answer {self.count}"
+        for held, ((number, path),) in stream.used:
+            if used := counts(held, USAGE):
+                here = Origin(where(number, path), None, "agent", ident)
+                self.events.append(Fact(here, "usage", used))
+        if stream.is_cut:
+            self.events.append(Notice(Origin(where(0, ""), None, "system"), "cut"))
+
     def _given(self, message: Json, here: Origin) -> None:
-        """What stands in the user's place: results of calls, and words."""
+        """What stands in the user's place: results of calls, reminders of the client, and words."""
         content = message["content"]
         blocks = content if isinstance(content, list) else []
-        said = [block for block in blocks if not is_result(block)]
         for index, block in enumerate(blocks):
+            place = here.below(pointer("content", index))
             if is_result(block):
-                place = here.below(pointer("content", index))
                 self.events.append(result(self.calls, block, place))
-        held = content if isinstance(content, str) else _without(blocks)
-        if said or not blocks:
+            elif _reminds(block):
+                self.events.append(Skipped(place.by("system"), REMINDER))
+        if _reminds({"type": "text", "text": content}):
+            self.events.append(Skipped(here.by("system"), REMINDER))
+        elif not blocks or not all(map(_is_no_word, blocks)):
+            held = [{} if _is_no_word(one) else one for one in blocks] if blocks else content
             event = typed(held, here.below("/content"))
-            place = here.by("user")
-            self.events.append(event or Skipped(place, "empty message"))
+            self.events.append(event or Skipped(here.by("user"), "empty message"))
 
     def _answer(self, message: Json, here: Origin, ident: str) -> None:
         here = replace(here, message=ident)
@@ -177,9 +203,17 @@ def _rounds(blocks: list[Any]) -> Iterator[int]:
         yield count
 
 
-def _without(blocks: list[Any]) -> list[Any]:
-    """The same list, with nothing in the place of results: the others keep theirs."""
-    return [{} if is_result(block) else block for block in blocks]
+def _reminds(block: Any) -> bool:
+    """A text that is the client's own alone."""
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return REMINDS.fullmatch(text) is not None
+    return False
+
+
+def _is_no_word(block: Any) -> bool:
+    """A block in the user's place that nobody said; the others keep their places."""
+    return is_result(block) or _reminds(block)
 
 
 def _names(tools: Any) -> Iterator[str]:

@@ -200,7 +200,7 @@ def _human(message: Json, here: Place) -> Iterator[Told]:
         within = len(rest) < len(parts) or text != whole
         origin = where.origin("user")
         event = Message(origin, "user", text, attachments=pictures, within=within)
-        yield Told(("user", text.strip()), event)
+        yield Told(("user", text.strip()), event, is_whole=isinstance(content, str) and not within)
 
 
 def _results(message: Json, here: Place) -> Iterator[Told]:
@@ -249,5 +249,6 @@ def _result(message: Json, here: Place, call: str, tool: str) -> Iterator[Told]:
         found,
         attachments=attachments(content, f"{base}/content"),
     )
-    yield Told(("result", call, text.strip()), event, tool)
+    is_whole = isinstance(content, str)
+    yield Told(("result", call, text.strip()), event, tool, is_whole=is_whole)
     yield from moved(harnesses.folder(text), here.of(message, "content"))

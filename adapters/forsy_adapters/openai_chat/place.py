@@ -21,6 +21,8 @@ class Told(NamedTuple):
     """Whether a call is the run of one that had waited under its id for the user's word."""
     reply: str = ""
     """The id of the reply that tells it, where it has one."""
+    is_whole: bool = False
+    """Whether its text is the very value that stands at its place."""
     refused: Key | None = None
     """The tool and arguments of the call that an error refused, where it quotes them."""
 

@@ -64,6 +64,8 @@ def is_foreign(value: Any) -> bool:
             return True  # Goose's, whole or the head of its lines
         case dict() if any(map(_is_anthropics, value.values())):
             return True  # a reply of that API beside its request
+        case {"request": {"url": str(url)}} if "/v1/messages" in url:
+            return True  # the same, with what stands around both
         case {"role": str(), "content": list(parts)}:
             return _holds(parts, (*ANTHROPIC, *FOREIGN)) or _is_injected(parts)
         case {"role": str(), "content": dict(part)}:

@@ -39,7 +39,7 @@ def spoken(message: Json, here: Place) -> Iterator[Told]:
         yield told
     elif isinstance(content, str):
         if content.strip():
-            yield said(content, where.origin())
+            yield said(content, where.origin(), is_whole=True)
     elif isinstance(content, list):
         for index, part in enumerate(content):
             yield from _part(part, where.deeper(index))
@@ -66,7 +66,7 @@ def _part(part: Any, here: Place) -> Iterator[Told]:
             yield said(text, here.deeper("text", "value").origin())
         case {"text": str(text)}:
             if text.strip():
-                yield said(text, here.deeper("text").origin())
+                yield said(text, here.deeper("text").origin(), is_whole=True)
         case {"type": "text", "content": str(text)}:
             if text.strip():
                 yield said(text, here.deeper("content").origin())
@@ -76,9 +76,10 @@ def _part(part: Any, here: Place) -> Iterator[Told]:
             yield said(part_text(part), here.origin())
 
 
-def said(text: str, origin: Origin) -> Told:
+def said(text: str, origin: Origin, *, is_whole: bool = False) -> Told:
     """Words of the agent, known again without the reasoning that a client glued before them."""
-    return Told(("agent", THINK.sub("", text).strip()), Message(origin, "agent", text))
+    key = ("agent", THINK.sub("", text).strip())
+    return Told(key, Message(origin, "agent", text), is_whole=is_whole)
 
 
 def idea(holder: Json, here: Place) -> Iterator[Told]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from forsy_retrace.dialects import call_of
 from forsy_retrace.events import Message, Origin, Thinking, ToolCall, ToolResult
-from forsy_retrace.sdk import later, pointer, tagged, text_or_json, words
+from forsy_retrace.sdk import later, parsed, pointer, tagged, text_or_json, words
 
 from .place import Told, opened
 from .verdicts import in_content, result
@@ -34,6 +34,8 @@ def parted(told: list[Told]) -> Iterator[Told]:
     waits, called = 0, False
     for one in told:
         match one.event:
+            case _ if not one.is_whole:
+                yield one
             case Message(role="agent") as event:
                 parts = list(_answer(event)) if _is_tagged(event) else [one]
                 waits = sum(isinstance(part.event, ToolCall) for part in parts)
@@ -51,18 +53,21 @@ def parted(told: list[Told]) -> Iterator[Told]:
 
 
 def _text(event: Message | ToolResult) -> str:
-    """The text of an event that stands whole at its one place; else empty."""
-    is_part = isinstance(event, Message) and event.within
-    text = event.text if isinstance(event, Message) else event.output
-    return "" if is_part or event.origin.pieces else text or ""
+    return (event.text if isinstance(event, Message) else event.output) or ""
 
 
 def _is_tagged(event: Message) -> bool:
-    return "<" in (text := _text(event)) and any(WORDS not in part for part in tagged(text))
+    return _opens(event) and any(WORDS not in part for part in tagged(event.text))
 
 
 def _responds(event: Message | ToolResult) -> bool:
-    return f"<{RESPONSE}>" in (text := _text(event)) and any(RESPONSE in p for p in tagged(text))
+    return _opens(event) and any(RESPONSE in part for part in tagged(_text(event)))
+
+
+def _opens(event: Message | ToolResult) -> bool:
+    """Whether a text may have parts: what is JSON has none."""
+    text = _text(event)
+    return "<" in text and not (text.lstrip()[:1] in ("{", "[") and parsed(text) is not None)
 
 
 def _answer(event: Message) -> Iterator[Told]:
@@ -72,7 +77,8 @@ def _answer(event: Message) -> Iterator[Told]:
         ((kind, held),) = part.items()
         place = here.below(pointer(index, kind))
         if kind in (WORDS, RESPONSE):
-            yield Told(None, replace(event, origin=place, text=text_or_json(held)))
+            said = replace(event, origin=place, text=text_or_json(held))
+            yield Told(None, said, is_whole=isinstance(held, str))
         elif kind == CALL:
             yield from _calls(held, place, event)
         elif held:

@@ -42,7 +42,7 @@ def _read(told: list[Told]) -> Iterator[Told]:
         elif event.role == "user":
             yield from (one._replace(key=None, event=each) for each in _shown(event, last))
             last = ""
-        elif not event.origin.pieces and is_answer(answer := parsed(event.text)):
+        elif one.is_whole and is_answer(answer := parsed(event.text)):
             events = list(_answer(event, answer))
             calls = [each.call for each in events if isinstance(each, ToolCall)]
             last = calls[-1] if calls else ""

@@ -85,11 +85,12 @@ def _sent(text: str, here: Place) -> Iterator[Told]:
     if len(found) == len(listed):
         yield from (called(call, here) for call in found)
     elif text.strip():
-        yield said(text, where.origin())
+        yield said(text, where.origin(), is_whole=True)
 
 
 def _returned(text: str, here: Place) -> Iterator[Told]:
     """What came back of the calls before."""
     where, value = here.words, parsed(text)
     found = in_content(text if value is None else value, where.pointer)
-    yield Told(("result", "", text.strip()), result(where.origin(), "", text, found))
+    event = result(where.origin(), "", text, found)
+    yield Told(("result", "", text.strip()), event, is_whole=True)
