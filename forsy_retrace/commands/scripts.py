@@ -9,11 +9,14 @@ from forsy_retrace.patterns import later
 _SCRIPT_FOLDERS = frozenset({"scripts", "script", "bin", "hack", "tools", "ci", ".ci", "dev"})
 _RUNS_TESTS = later(r"(?i)run[_-]?(?:(?:all|unit)[_-]?)?tests?")
 """How a program is called that runs a project's tests, in any language."""
+_TEST_FOLDERS = frozenset({"test", "tests", "spec"})
+_RUNS_FOLDER = later(r"(?i)run(?:[_-]?all)?|all|runner")
+"""How one is called that lies among them, `test/run.sh`."""
 _SEGMENTS = later(r"[:_\-./\\ ]+")
 
 
 def run_script(words: tuple[str, ...], at: int) -> Simple | None:
-    """A check for a script whose name says so, `scripts/lint` or `run_tests.sh`; else None.
+    """A check for a script whose name says so, `scripts/lint` or `test/run.sh`; else None.
 
     What lies in `/tmp` itself was written for the moment: no name there tells of a project.
     """
@@ -23,8 +26,10 @@ def run_script(words: tuple[str, ...], at: int) -> Simple | None:
         return None
     stem, dot, suffix = name.partition(".")
     is_shell = suffix in ("sh", "bash", "zsh", "ps1", "bat", "cmd")
-    in_folder = not dot and folders.rpartition("/")[2] in _SCRIPT_FOLDERS
-    runs_tests = _RUNS_TESTS.fullmatch(stem) is not None
+    folder = folders.rpartition("/")[2]
+    in_folder = not dot and folder in _SCRIPT_FOLDERS
+    ways = (_RUNS_TESTS, _RUNS_FOLDER) if folder in _TEST_FOLDERS else (_RUNS_TESTS,)
+    runs_tests = any(way.fullmatch(stem) for way in ways)
     if is_shell or in_folder or runs_tests:
         script = script_called("tests" if runs_tests else stem)
         if script is not None and (script.check or script.role in REWRITES):
