@@ -48,10 +48,20 @@ def tells_nothing(kind: str, step: Step, run: Command) -> bool:
     if kind == "tests":
         return no_test_ran(step.printed)
     if kind == "run":
-        return speaks_of_failure(step.printed, is_hidden=run.masked)
+        return speaks_of_failure(step.printed, is_hidden=run.masked) or _ends_in_silence(run)
     if kind == "ci":
         return runs_on(step.printed)
     return kind == "lint" and lists_unformatted(step.printed, run)
+
+
+def _ends_in_silence(run: Command) -> bool:
+    """Whether a line hides how a shell ended that stops without a word where something fails."""
+    ran = (one.words for one in run.simples if one.rule == "run-program")
+    return run.masked and any(STOPS.match(" ".join(words)) for words in ran)
+
+
+STOPS = later(r"(?:ba|da|k|z)?sh (?:-\S+ )*?-[a-z]*e")
+"""A shell that is told to stop at the first command that fails."""
 
 
 def has_passed(kind: str, step: Step, run: Command, verdict: Verdict | None) -> bool | None:
