@@ -238,6 +238,13 @@ RUNNERS: tuple[Row, ...] = (
         0.95,
     ),
     Row(
+        "counts-summary",  # no runner's own: what scripts of a project's tests print
+        (" failed",),
+        _words(r"^[ \t]*(?:[\w ]{1,20}: ?)?\d+ (?:tests? )?passed[,;/] ?[1-9]\d* failed[.!]?$"),
+        _words(r"^[ \t]*(?:[\w ]{1,20}: ?)?[1-9]\d* (?:tests? )?passed[,;/] ?0 failed[.!]?$"),
+        0.9,
+    ),
+    Row(
         "deno-summary",
         ("FAILED |", "ok |"),
         _words(r"^FAILED \| \d+ passed"),
