@@ -112,6 +112,7 @@ PRIORITY = (
     "permit",
     "praise",
     "clarify",
+    "mind",
     "correct",
     "again",
     "symptom",

@@ -441,6 +441,9 @@ RULES: tuple[Rule, ...] = (
          "It doubts the work: `are you sure`, or a yes with a question mark alone.",
          lambda c, x, via: x.worked and (c.found.get("correct", "").startswith(("are you sure", "are we sure"))
          or (c.opens == "yes" and c.question and c.words <= 2))),
+    Rule("changes-mind", "new_constraint", "new_instruction", 0.83,
+         "Its author wants something else now than what was asked before: what was done of that was not wrong.",
+         lambda c, x, via: x.worked and "mind" in c.found),
     Rule("yes-but", "correction", "correction", 0.79,
          "A word of acceptance, then a but, over work that changed something.",
          lambda c, x, via: x.acted and c.yes_but and not x.asked),
