@@ -32,6 +32,12 @@ TO_FAIL = later(
 )
 """How an agent says that a test is to fail before the code is there."""
 
+FAILS_FIRST = later(
+    r"(?i)\btests?\b(?:(?!\b(?:not?|never)\b|n['’]t\b)[^.\n]){0,40}\b(?:should|must|will|to) fail\b"
+    r"|\bfail(?:s|ing)? first\b|\b(?:an?|new|(?:write|add) (?:the|some)) failing tests?\b"
+)
+"""How it says so of a test that it is writing, which it then runs without a word."""
+
 LEFT_OUT = later(
     r"(?i)\b(?:verify|confirm|check|ensure|make sure)\b(?:"
     r"(?:(?!\b(?:if|whether|not?|never)\b|n['’]t\b)[^.\n]){0,60}\b(?:excluded|left out|ignored)\b"
@@ -77,7 +83,10 @@ BEGINNING = 400
 
 
 AS_EXPECTED = later(
-    r"(?i)(?<!not )(?<!n['’]t )\bfail(?:s|ed|ing|ures?)?\b[^.\n]{0,30}\bas (?:expected|planned|intended)\b"
+    r"(?i)(?<!not )(?<!n['’]t )\bfail(?:s|ed|ing|ures?)?\b[^.\n]{0,30}"
+    r"\b(?:as (?:expected|planned|intended)|for the (?:right|expected) reasons?)\b"
+    r"|\bfalla\w* como (?:se )?esperaba|\bfalha\w* como (?:o )?esperado|\béchou\w* comme (?:prévu|attendu)"
+    r"|\b(?:schl(?:ägt|agen)|scheiter[nt]) (?:\w+ )?wie (?:erwartet|geplant)"
 )
 """How an agent says of a failure that it was to come."""
 
@@ -112,6 +121,7 @@ def meant(trace: Trace) -> frozenset[int]:
             check = trace.checks.get(step.step)
             is_meant = check is not None and (
                 _is_to_fail(step)
+                or (check.kind == "tests" and _was_to_fail(trace, step))
                 or _failed_as_expected(check, words)
                 or (check.kind == "run" and _shows_a_failure(step, words))
             )
@@ -180,6 +190,14 @@ def _is_to_fail(step: Step) -> bool:
     if _never_began(step):
         return bool(NONE_LEFT.search(step.printed) and LEFT_OUT.search(said))
     return TO_FAIL.search(said) is not None
+
+
+def _was_to_fail(trace: Trace, step: Step) -> bool:
+    """Whether the call before it, which edited, has the words, and the run of the tests none."""
+    before = trace.steps[step.step - 2]
+    writes = before.operation in ("edit", "write") and before.actor == step.actor
+    silent = not _said_before(step).strip() and not _never_began(step)
+    return writes and silent and FAILS_FIRST.search(_said_before(before)) is not None
 
 
 def _shows_a_failure(step: Step, said: str) -> bool:
