@@ -9,7 +9,7 @@ from forsy_retrace.trace import Check, Step
 
 from ..classify import patch_of, patched_files
 from ..outputs.found import SEARCHES
-from ..tools import TOOLS, path_of
+from ..tools import PATCHERS, TOOLS, path_of
 from ..touched.paths import absolute, base_of
 from ..touched.touches import EDITORS, READERS, WRITERS
 
@@ -91,7 +91,7 @@ def attempt(step: Step, order: int, check: Check | None) -> Attempt:
 def side_of(step: Step) -> str | None:
     """What a call does with a file; None where it neither changes nor reads one."""
     tool = step.like
-    if tool in EDITORS or tool in WRITERS or patch_of(step):
+    if tool in (*EDITORS, *WRITERS, *PATCHERS) or patch_of(step):
         return "change"
     return "read" if tool in READERS else None
 

@@ -10,16 +10,21 @@ from forsy_retrace.sdk import lines_of
 from forsy_retrace.trace import Step, Touch
 
 from ..classify import patch_of
+from ..tools import PATCHERS
+
+RECORDED = ("Edit", "Write", *PATCHERS)
+"""Edits of which the log may hold what they replaced, though their arguments do not."""
 
 
 def replacements(step: Step) -> list[tuple[str, str]]:
     """The pairs of texts that an edit call replaces, those of a patch with the lines around.
 
-    An edit that names lines by their numbers, or writes a file anew, replaces what the log records.
+    An edit that names lines by their numbers, writes a file anew or was made by the code of another
+    call replaces what the log records.
     """
     sent = step.call.input if step.call else None
     pairs = [*replaced(sent), *_hunks(patch_of(step))]
-    if not pairs and step.like in ("Edit", "Write") and step.result is not None:
+    if not pairs and step.like in RECORDED and step.result is not None:
         hunks = [hunk for change in step.result.changes for hunk in change.hunks]
         return [pair for hunk in hunks for pair in _hunks("\n".join(hunk.lines))]
     return pairs
