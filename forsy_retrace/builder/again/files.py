@@ -9,6 +9,7 @@ from forsy_retrace.trace import Step
 from ..checks.places import between_slashes
 from ..touched.replaced import lines_put, lines_taken, replacements, takes_back, telling
 from .attempts import LOOKS, SAYS_SO, SOON, Attempt, looks_for_one
+from .likeness import are_alike
 
 
 def same_file(old: Attempt, new: Attempt) -> bool:
@@ -168,6 +169,28 @@ def other_form(old: Attempt, new: Attempt) -> bool:
         return False
     a, b = ({_module(path) for path in one.paths} for one in (old, new))
     return old.paths.isdisjoint(new.paths) and not a.isdisjoint(b)
+
+
+def name_mended(old: Attempt, new: Attempt) -> bool:
+    """A file that was not there; one of its folder with nearly its name, read soon after."""
+    if old.step.operation != "read" or new.step.operation != "read":
+        return False
+    if old.step.success is not False or not MISSING.search((old.step.output or "")[:SAYS_SO]):
+        return False
+    if not old.paths.isdisjoint(new.paths):
+        return False
+    pairs = ((posixpath.split(a), posixpath.split(b)) for a in old.paths for b in new.paths)
+    return any(a[0] == b[0] and _is_misspelt(a[1], b[1]) for a, b in pairs)
+
+
+def _is_misspelt(name: str, other: str) -> bool:
+    """Whether two names are nearly the same; another number makes another file."""
+    return DIGITS.findall(name) == DIGITS.findall(other) and are_alike(name, other, ONE_WORD)
+
+
+DIGITS = later(r"\d+")
+ONE_WORD = 0.85
+"""How alike two names are of which one may be the other misspelt."""
 
 
 def _module(path: str) -> str:

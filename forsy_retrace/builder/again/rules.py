@@ -13,6 +13,7 @@ from .attempts import AT_ONCE, SOON, WINDOW, Attempt
 from .commands import same_check, same_command, similar_command, targets
 from .files import (
     looked_for_by_name,
+    name_mended,
     other_form,
     same_file,
     same_folder,
@@ -214,6 +215,7 @@ RULES: tuple[Rule, ...] = (
     Rule("looked-for-by-name", 0.75, looked_for_by_name, within=SOON, after=READ),
     Rule("listed-otherwise", 0.75, listed_otherwise, after=frozenset(["search"])),
     Rule("same-folder-after-missing-file", 0.65, same_folder, within=SOON),
+    Rule("name-mended-after-failure", 0.8, name_mended, within=SOON, after=READ),
     Rule("word-mended-after-failure", 0.85, word_mended, "shell lines", SOON),
     Rule("part-mended-after-failure", 0.75, part_mended, "shell lines", SOON),
     Rule("blanks-quoted", 0.9, blanks_quoted, "shell lines", SOON),
