@@ -33,6 +33,8 @@ def one_argument_changed(old: Attempt, new: Attempt) -> bool:
     if old.step.call is None or (old.step.success is not False and not acts(old.step)):
         return False
     a, b = old.step.call.input, new.step.call.input if new.step.call else None
+    if isinstance(a, str) and isinstance(b, str):
+        return old.step.success is False and a.count(" ") >= TEXT and are_alike(a, b, 0.7)
     if not isinstance(a, dict) or not isinstance(b, dict):
         return False
     changed = [k for k in {**a, **b} if a.get(k) != b.get(k)]
