@@ -87,6 +87,8 @@ AS_EXPECTED = later(
     r"\b(?:as (?:expected|planned|intended)|for the (?:right|expected) reasons?)\b"
     r"|\bfalla\w* como (?:se )?esperaba|\bfalha\w* como (?:o )?esperado|\béchou\w* comme (?:prévu|attendu)"
     r"|\b(?:schl(?:ägt|agen)|scheiter[nt]) (?:\w+ )?wie (?:erwartet|geplant)"
+    r"|(?:期待|予想|想定)(?:どお|通)り[^。\n]{0,8}失敗し(?:た|ました)|(?<!不)(?:如|按|符合)预期[^。\n]{0,6}失败"
+    r"|как и ожидалось,? [^.\n]{0,20}\bпада[ею]т"
 )
 """How an agent says of a failure that it was to come."""
 
