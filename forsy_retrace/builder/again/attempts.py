@@ -70,7 +70,7 @@ class Attempt(NamedTuple):
 def attempt(step: Step, order: int, check: Check | None) -> Attempt:
     run = step.run
     sent = step.call.input if step.call else None
-    patched = list(patched_files(step))
+    patched = list(patched_files(step)) or _recorded(step)
     named = patched[0] if len(patched) == 1 else path_of(sent)
     path = absolute(named, step.cwd) if named else None
     paths = {path} if path else {absolute(one, step.cwd) for one in patched}
@@ -86,6 +86,12 @@ def attempt(step: Step, order: int, check: Check | None) -> Attempt:
     files = frozenset(paths), frozenset(written)
     patterns = _patterns(step, run)
     return Attempt(step, order, run, path, *files, terms, patterns, shown, check, side_of(step))
+
+
+def _recorded(step: Step) -> list[str]:
+    """The files of a patch of which the log holds only what it did."""
+    changes = step.result.changes if step.like in PATCHERS and step.result is not None else ()
+    return [change.path for change in changes]
 
 
 def side_of(step: Step) -> str | None:
