@@ -348,6 +348,8 @@ def _reach(kind: str, run: Command, lines: Iterable[str]) -> Reach:
     builds = [one.name for one in run.simples if one.check == "build"] or [run.main]
     checks = [one for one in run.simples if one.check == kind]
     endings = _of_all([one.name for one in checks] or builds)
+    if endings:
+        endings |= frozenset(_named_alone(checks))
     if endings and any(TAKES_OTHERS.fullmatch(word) for one in checks for word in one.words):
         endings -= frozenset(SETTINGS)
     if endings is None and (held := _tools(kind, lines)):
@@ -357,6 +359,17 @@ def _reach(kind: str, run: Command, lines: Iterable[str]) -> Reach:
     parses = kind == "run" and bool(run.inline)
     spared = PROSE if parses else SPARED.get(kind, (*PROSE, *SETTINGS, *HOSTED))
     return Reach(endings, spared, not bare)
+
+
+def _named_alone(checks: list[Simple]) -> Iterator[str]:
+    """The files without an ending that a check of shell scripts names: only so does it take them."""
+    for one in checks if any(OF_SHELLS.match(one.name) for one in checks) else ():
+        names = (posixpath.basename(word).lower() for word in one.words[1:])
+        yield from (name for name in names if "." not in name and name[:1] != "-")
+
+
+OF_SHELLS = later(r"(?:shellcheck|shfmt)\b")
+"""Checks of shell scripts."""
 
 
 def _of_all(tools: list[str]) -> frozenset[str] | None:
