@@ -10,7 +10,7 @@ from forsy_retrace.trace import Step
 from ..outputs.begun import no_test_ran, says_it_never_began
 from ..outputs.found import runs_on
 from ..outputs.printed import bare_output, unreached
-from ..outputs.runners import KINDS, Verdict
+from ..outputs.runners import CHECKED, CRASHES, KINDS, Verdict, read_summary
 from ..outputs.verdicts import echoed, lists_unformatted, speaks_of_failure
 
 COMPILES = ("go vet", "go build", "golangci-lint", "staticcheck")
@@ -54,6 +54,16 @@ def tells_nothing(kind: str, step: Step, run: Command) -> bool:
     return kind == "lint" and lists_unformatted(step.printed, run)
 
 
+def _crashed_behind(kind: str, step: Step, run: Command, verdict: Verdict | None) -> bool:
+    """Whether only a program crashed that the line ran behind a check which says that it passed."""
+    if verdict is None or verdict.rule not in CRASHES or not run.masked:
+        return False
+    last = max((at for at, one in enumerate(run.simples) if one.check == kind), default=-1)
+    behind = run.simples[last + 1 :] if last >= 0 else ()
+    own = read_summary(bare_output(step), CHECKED)
+    return own is not None and own.passed and any(one.rule == "run-program" for one in behind)
+
+
 def _ends_in_silence(run: Command) -> bool:
     """Whether a line hides how a shell ended that stops without a word where something fails."""
     ran = (one.words for one in run.simples if one.rule == "run-program")
@@ -71,7 +81,7 @@ def has_passed(kind: str, step: Step, run: Command, verdict: Verdict | None) -> 
     if kind == "ci" and step.success is False and verdict is None:
         return None  # some had not ended yet, or the wait for them did
     if not step.success:
-        return step.success
+        return step.success if not _crashed_behind(kind, step, run, verdict) else True
     if tells_nothing(kind, step, run):
         return None
     if kind == "run" or kind in run.told:

@@ -412,6 +412,7 @@ CRASHES = frozenset(
 )
 """Rows that tell of any program that was run, not only of a check."""
 CRASHED = tuple(row for row in RUNNERS if row.rule in CRASHES)
+CHECKED = tuple(row for row in RUNNERS if row.rule not in CRASHES)
 ERROR = (
     r"(?:fatal|error|usage error|error \d+ \(\w+\)(?: at line \d+)?): .+"
     r"|npm (?:ERR!|error)(?: .*)?|error connecting to \S+"
