@@ -18,10 +18,15 @@ NUMBERED = later(r"(?m)^ *\d+\t")
 
 
 def with_output(step: Step, touched: list[Touch]) -> list[Touch]:
-    """What a step did to files; a read by a shell line showed what the line printed."""
+    """What a step did to files; a read by a shell line showed what the line printed.
+
+    But for what a search on the line printed of others.
+    """
     if step.run is None or not any(touch.kind == "read" for touch in touched):
         return touched
     text = NUMBERED.sub("", bare_output(step))
+    if any(one.operation == "search" for one in step.run.simples):
+        text = HIT.sub("", text)
     return [
         msgspec.structs.replace(touch, change=Change(touch.path, "shown", shown=packed(text)))
         if touch.kind == "read" and touch.change is None
@@ -30,6 +35,8 @@ def with_output(step: Step, touched: list[Touch]) -> list[Touch]:
     ]
 
 
+HIT = later(r"(?m)^(?!\d+:)[\w./@+-]{1,300}:\d+[:-].*\n?")
+"""A line of a search, behind its file and number."""
 CONFLICT = later(r"(?m)^<{7} ")
 """How Git marks a place where two sides differ."""
 PRINTS_PATCHES = frozenset(["git diff", "git show"])
