@@ -1,6 +1,6 @@
 """What kind of step is it, on which surface?"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -18,10 +18,12 @@ from .tools import (
     BY_TABLE,
     KINDS_OF_PATCHES,
     PATCHERS,
+    REPLACES,
     Kind,
     files_of,
     kind_of,
     one_file,
+    replaces_a_text,
     sent_patch,
 )
 from .words.closing import Turn, asks_user
@@ -41,7 +43,7 @@ def classify(trace: Trace) -> Trace:
     turn = Turn(talk=all(step.call is None for step in trace.steps))
     steps = []
     for step in trace.steps:
-        step = _kind(step, turn)
+        step = _kind(step, turn, trace.tools)
         if step.action == "user_message":
             turn = turn._replace(asked=step.input or "", changed=False)
         elif step.operation in CHANGES and _came_back(step):
@@ -98,9 +100,9 @@ def patched_files(step: Step) -> dict[str, str]:
     return one_file(step.call.input if step.call else None) or files_of(patch_of(step))
 
 
-def _kind(step: Step, turn: Turn) -> Step:
+def _kind(step: Step, turn: Turn, said: Mapping[str, str]) -> Step:
     if step.call is not None:
-        return _call(msgspec.structs.replace(step, run=_run(step)))
+        return _call(msgspec.structs.replace(step, run=_run(step)), said)
     if step.action == "output":
         closing = asks_user(step.output or "", turn)
         return put(
@@ -115,12 +117,14 @@ def _kind(step: Step, turn: Turn) -> Step:
     return put(step, {}, surface=None if step.actor == "user" else "other_surface")
 
 
-def _call(step: Step) -> Step:
+def _call(step: Step, said: Mapping[str, str]) -> Step:
     assert step.call is not None
     run = step.run
     kind = _patch(step, run) or kind_of(step.like, step.call.input)
     if kind is not None:
-        ground = kind.rule.ground()
+        by_name = kind.rule is not BY_TABLE
+        by_shape = not by_name and replaces_a_text(step.call.tool, step.call.input, said)
+        ground = (REPLACES if by_shape else kind.rule).ground()
         return put(step, {"operation": ground}, operation=kind.operation, surface=kind.surface)
     if run is None:
         unread = {"operation": BY_TABLE.ground()}

@@ -33,6 +33,11 @@ RUNS = Rule(
 )
 ADDS = Rule("patch-adds", "A patch that only adds files: `write`.")
 DELETES = Rule("patch-deletes", "A patch that only deletes files: `execute`.")
+REPLACES = Rule(
+    "replaces-a-text",
+    "A tool in no table is given a file, a text and another to put in its place: `edit`.",
+    0.9,
+)
 UNKNOWN = Rule("unknown-tool", "A tool in no table: `other`.", 0.5)
 
 
@@ -250,7 +255,7 @@ BY_BARE_VERB = {
 }
 RULES = (
     *(BY_TABLE, PLANS, LOOKS_ON, SEES_SCREEN, LEAVES, ASKS, RUNS, ADDS, DELETES),
-    *(*BY_VERB.values(), ACTS, *BY_BARE_VERB.values(), UNKNOWN),
+    *(*BY_VERB.values(), ACTS, *BY_BARE_VERB.values(), REPLACES, UNKNOWN),
 )
 
 
@@ -308,7 +313,19 @@ def like(tool: str, sent: Any, said: Mapping[str, str], shell: str = "") -> str:
     match sent:
         case {"command": str()} | {"cmd": str()} if shell in SHELLS and known in SHELLS:
             return shell if SHELLS[known] != SHELLS[shell] else known
-    return known
+    return "Edit" if replaces_a_text(tool, sent, said) else known
+
+
+def replaces_a_text(tool: str, sent: Any, said: Mapping[str, str]) -> bool:
+    """Whether a call of a tool in no table is an edit, by its arguments."""
+    tables = (said, TOOLS, SHELLS, TEXT_EDITORS)
+    if any(tool in table for table in tables) or any(server_of(tool)):
+        return False
+    named = sent if isinstance(sent, dict) else {}
+    return path_of(sent) is not None and any(
+        isinstance(named.get(old), str) and isinstance(named.get(new), str)
+        for old, new in REPLACED_BY
+    )
 
 
 def kind_of(tool: str, sent: Any) -> Kind | None:
@@ -461,6 +478,17 @@ def path_of(sent: Any) -> str | None:
         if isinstance(path := sent.get(name), str):
             return path
     return None
+
+
+REPLACED_BY = (
+    ("old_string", "new_string"),
+    ("oldString", "newString"),
+    ("oldText", "newText"),
+    ("old_text", "new_text"),
+    ("old_str", "new_str"),
+    ("search", "replace"),
+)
+"""The arguments that name a text, and the one to put in its place."""
 
 
 def replaces_all(sent: Any) -> bool:

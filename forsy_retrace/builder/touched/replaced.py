@@ -10,7 +10,7 @@ from forsy_retrace.sdk import lines_of
 from forsy_retrace.trace import Step, Touch
 
 from ..classify import patch_of
-from ..tools import PATCHERS
+from ..tools import PATCHERS, REPLACED_BY
 
 RECORDED = ("Edit", "Write", *PATCHERS)
 """Edits of which the log may hold what they replaced, though their arguments do not."""
@@ -99,16 +99,12 @@ def _pairs(patch: str) -> Iterator[tuple[str, str]]:
 
 
 def _replacement(edit: object) -> Iterator[tuple[str, str]]:
-    match edit:
-        case (
-            {"old_string": str(old), "new_string": str(new)}
-            | {"oldString": str(old), "newString": str(new)}
-            | {"oldText": str(old), "newText": str(new)}
-            | {"old_text": str(old), "new_text": str(new)}
-            | {"old_str": str(old), "new_str": str(new)}
-            | {"search": str(old), "replace": str(new)}
-        ):
+    named = edit if isinstance(edit, dict) else {}
+    for before, after in REPLACED_BY:
+        old, new = named.get(before), named.get(after)
+        if isinstance(old, str) and isinstance(new, str):
             yield old, new
+            return
 
 
 def line_changes(old: str, new: str) -> tuple[list[str], list[str]]:
