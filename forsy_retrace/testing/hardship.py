@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from itertools import islice
 from operator import getitem
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from forsy_retrace.adapter import Adapter
+from forsy_retrace.events import SessionStart
 from forsy_retrace.sdk import compact, pointer
 from forsy_retrace.source import Line, Record
 from forsy_retrace.testing.account import lost, miscounted
 from forsy_retrace.testing.against_log import is_borne_out
 from forsy_retrace.testing.case import BrokenLaw, Case
 from forsy_retrace.testing.goldens import folder_of
-from forsy_retrace.testing.reading import named
+from forsy_retrace.testing.reading import named, reading
 from forsy_retrace.testing.stage import Stage, stage
 
 QUICK = os.environ.get("FORSY_LAWS") == "quick"
@@ -30,8 +31,13 @@ JUDGED = 16 if QUICK else 4
 LOSSES = 0 if QUICK else 64
 """Kinds of places of a record of which each, where it first comes in the log, goes missing."""
 DEPTH = 5 if QUICK else 8
+WORK, FEWEST = 200 << 20, 4
+"""Bytes that are read in all the cut or spoilt copies of a log, and copies that are read of any."""
+A_SESSION = 80_000
+"""What is built of a session takes as long as so many bytes."""
 
 Path = tuple[str | int, ...]
+T = TypeVar("T")
 
 
 def survives_a_cut_anywhere(adapter: Adapter | str, case: Case) -> None:
@@ -46,7 +52,7 @@ def survives_a_cut_anywhere(adapter: Adapter | str, case: Case) -> None:
         whole = [record.here.end for record in copy.records[name]]
         ends = set(whole[:: max(1, len(whole) // ENDS)])
         even = {len(data) * part // CUTS for part in range(CUTS)}
-        for position in sorted(even | ends):
+        for position in _some(sorted(even | ends), own, case, copy):
             copy.put(name, data[:position])
             try:
                 _survives(own, case, copy, position % JUDGED == 0)
@@ -63,13 +69,21 @@ def survives_strangers(adapter: Adapter | str, case: Case) -> None:
     """
     own = named(adapter)
     with stage(own, case) as copy:
-        for index, changes in enumerate(_rounds(copy)):
+        for index, changes in enumerate(_some(list(_rounds(copy)), own, case, copy)):
             try:
                 _spoilt(own, case, copy, changes, index % JUDGED == 0)
             except BrokenLaw as error:
                 if not _is_sound(own, case, copy):
                     return
                 raise BrokenLaw(_culprit(own, case, copy, changes) or str(error)) from None
+
+
+def _some(tries: Sequence[T], adapter: Adapter, case: Case, copy: Stage) -> Sequence[T]:
+    """All of them, or of a long log, or one of many sessions, as many as can be waited for."""
+    sessions = sum(isinstance(one, SessionStart) for one in reading(adapter, case).events)
+    size = sum(map(len, copy.originals.values())) + A_SESSION * sessions
+    most = max(FEWEST, WORK // size)
+    return [tries[len(tries) * at // most] for at in range(most)] if len(tries) > most else tries
 
 
 def _survives(adapter: Adapter, case: Case, copy: Stage, thorough: bool) -> None:
