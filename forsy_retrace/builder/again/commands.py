@@ -86,10 +86,12 @@ def _task(run: Command) -> str:
 
 
 def _tools(one: Attempt) -> set[str]:
-    """By which tools a check ran: its line's, and those that the runner of a script shows."""
+    """By which tools a check ran: its line's, those that stand before what the line is for, and
+    those that the runner of a script shows."""
     shown = (classify(line) for line in scripts(one.step))
     kind = one.check.kind if one.check else None
-    return {family(one.line), *(family(run) for run in shown if run.check == kind)}
+    before = (x.name.split()[0] for x in one.line.simples if x.check == kind and not x.captured)
+    return {family(one.line), *before, *(family(run) for run in shown if run.check == kind)}
 
 
 def family(run: Command) -> str:
