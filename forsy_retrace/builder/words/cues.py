@@ -71,6 +71,14 @@ TO_COME = later(r"(?i)\s+to\b")
 """What tells behind a `still` of a plan: `I still have to look`."""
 NOUNS = later(r"(?i)\b(?:an?|the|and|or|to|of|can i|do i|don'?t)\s+$")
 """What makes a noun, a question or a ban of an order to undo."""
+A_THING = later(r"(?i)\b(?:an?|the|this|these|those|my|your|our|its)\s+$")
+"""What makes a noun of the verb of an ask: `never mind the test`."""
+OWN_ACT = later(
+    r"(?i)\b(?:i'll|i will|i'm going to|i am going to)\s+(?:(?:also|just|now|then)\s+)?$"
+)
+"""What tells that the author does it: `I'll commit it myself`."""
+MIND = later(r"(?i)\s+mind\b")
+"""What makes of a `never` that something is left as it is."""
 EXCEPTS = later(
     r"(?i)\b(?:but|except|apart from|however|though|aber|außer|pero|excepto|mais|sauf|mas|exceto|но)\b|但|不过"
 )
@@ -234,6 +242,10 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
     phrase = said[start:end].lower()
     if phrase == "no need to" and _is_aside(said[max(0, start - 200) : start]):
         return None
+    if phrase == "never" and MIND.match(said, end):
+        return None
+    if kind == "request" and _asks_nothing(said[max(0, start - 60) : start]):
+        return None
     if kind not in ("praise", "symptom", *BLAMES):
         return kind
     before = said[max(0, start - 60) : start]
@@ -253,6 +265,11 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
         return "correct"  # `no thanks` declines, and blames nothing
     is_weak = start > 3 and phrase in WEAK and (len(said) > 30 or _is_asked(said, end))
     return None if is_weak or GOES_ON.match(said, end) else kind
+
+
+def _asks_nothing(before: str) -> bool:
+    """Whether the verb of an ask stands for a thing, or tells what its author does."""
+    return A_THING.search(before) is not None or OWN_ACT.search(before) is not None
 
 
 def _is_asked(said: str, end: int) -> bool:

@@ -200,6 +200,14 @@ def _thanks(cues: Cues) -> bool:
     return cues.thanks and cues.words <= 25 and not {"report", "constrain"} & set(cues.found)
 
 
+def _leaves_it(cues: Cues) -> bool:
+    """Whether words that praise end in thanks, or in what their author does, and want nothing."""
+    wants = {"correct", "symptom", "again", "constrain", "forbid", "prefer", "request", "next"}
+    if cues.words > 25 or cues.question or cues.yes_but or cues.plain or wants & set(cues.found):
+        return False
+    return cues.thanks or (cues.praises and DOES_THE_REST.search(cues.rest) is not None)
+
+
 WISH = later(r"(?i)\W*(?:can|could) (?:we|you)\b")
 """What makes an ask of words that open with a doubt: `hm, can we …`."""
 ADDS = later(
@@ -223,6 +231,11 @@ STEPS_IN = later(
     r"(?:i['’]?ll|i will|let me (?!see|know)|i['’]?m going to|i (?:just |already )?(?:fixed|did(?! not\b)|changed|solved|found))\b"
 )
 """How words go on that stop the agent since their author does something."""
+DOES_THE_REST = later(
+    r"(?i)[.,;!\n]\s*(?:(?:and|so|now|then)\b\s*)*(?:i'll|i will|i'm going to|i am going to)\s+"
+    r"(?!need\b|want\b|like\b|have to\b)[^.!?\n]*[\s.!]*$"
+)
+"""How words end that tell what their author does next."""
 OTHER_CAUSE = later(
     r"(?i)\W*(?:(?:ah|oh|hm+|actually|i think|the|real|actual|root)\b\W*)*"
     r"(?:issue|problem|bug|cause|culprit)(?:'s| is| was) [^.!?\n]{1,80}?, not\b(?! (?:yet|sure|only|just)\b)"
@@ -358,6 +371,10 @@ RULES: tuple[Rule, ...] = (
          and not {"symptom", "again"} & set(c.found)
          and not (c.place and x.asked)
          and not (c.opens == "no" and (x.asked or x.offered))),
+    Rule("praises-and-leaves-it", "approval", "approval", 0.8,
+         "It praises, ends in thanks or in what its author does next, and asks for nothing.",
+         lambda c, x, via: x.worked and "praise" in c.found and not x.asked and not x.rejected
+         and c.opens != "no" and _leaves_it(c)),
     Rule("picks-and-adds", "selection", "new_instruction", 0.92,
          "It opens with the label of an option, and goes on with a condition: `3, but enabled by default`.",
          lambda c, x, via: x.worked and c.label and not c.question and ADDS.search(c.rest) is not None),
