@@ -231,7 +231,8 @@ SECTIONS: tuple[Section, ...] = (
         " +1 is kept as votes. A step that none speaks of is 0, and so is a failure that was the point"
         " by the agent's own words: a test that is to fail before the code is there, a check that"
         " is to find nothing since what it would find is left out, or a run that showed the"
-        " bug it was after before any file was changed that stood there already.",
+        " bug it was after, or the error that the user had told, before any file was changed that stood"
+        " there already.",
         JUDGE,
         ("eval", "eval_reason", "directive"),
     ),

@@ -5,7 +5,8 @@ nothing, since what it would find is left out, told so too. And, before any file
 changed that stood there already: a bug that was to be seen, told right behind the run that showed
 it, tests known to fail whose error was to be seen, told before the runs that showed it, and a script
 written to show the bug, told by its words or name, and left as it was until the work began. Beyond
-words, a look whether files are gone that an earlier step had removed.
+words, a run then that shows the error which the user had told, and a look whether files are gone that
+an earlier step had removed.
 """
 
 import posixpath
@@ -130,7 +131,7 @@ def meant(trace: Trace) -> frozenset[int]:
             if is_bug or is_meant:
                 found.add(step.step)
         said[step.actor] = step.reasoning or (step.output or "" if step.action == "output" else "")
-    showed = (*_showed_the_error(trace, worked), *_reproduced(trace, worked))
+    showed = (*_showed_the_error(trace, worked), *_reproduced(trace, worked), *_told(trace, worked))
     return frozenset(found.union(showed, _found_gone(trace)))
 
 
@@ -165,6 +166,22 @@ def _showed_the_error(trace: Trace, worked: int) -> Iterator[int]:
         failed = step.success is False and check.summary and not _never_began(step)
         if failed and sought.get(step.actor) == step.turn and first_error(step) != check.summary:
             yield step.step
+
+
+def _told(trace: Trace, worked: int) -> Iterator[int]:
+    """Failed runs that showed the very error which the user had told."""
+    said = ""
+    for step in takewhile(lambda step: step.step < worked, trace.steps):
+        if step.action == "user_message":
+            said += f"{step.input}\n"
+        elif step.success is False and step.operation in ("execute", "verify"):
+            error = first_error(step)
+            if len(error) >= ITS_OWN and error in said:
+                yield step.step
+
+
+ITS_OWN = 20
+"""Letters of an error by which it is known."""
 
 
 def _found_gone(trace: Trace) -> Iterator[int]:

@@ -8,7 +8,7 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step, shortened
 
 from .printed import bare_output, error_within
-from .runners import read_summary
+from .runners import CRASHED, ERROR_LAST, read_summary
 
 TELLS = later(
     r"(?i)^(?:\S+: )?(?:fatal|panic|exception)\b|\w(?:Error|Exception)\b:|\[rejected\]"
@@ -81,12 +81,16 @@ def first_error(step: Step) -> str:
     """The first line of a failure that says what went wrong; empty where the log shows none.
 
     Of a check that names none, the closing words of its runner count. Another command that printed
-    much, and no such line, is told by its exit code: what it printed may be anything. What the
-    harness writes where the user stopped a call is no error of the work.
+    much, and no such line, is told by its exit code: what it printed may be anything. A failure that
+    the end of a traceback tells is the error there. What the harness writes where the user stopped a
+    call is no error of the work.
     """
     if step.told is not None and step.told.outcome in ("rejected", "interrupted"):
         return ""
     bare = bare_output(step)
+    ground = step.grounds.get("success")
+    if ground is not None and ground.rule in ERROR_LAST and (crash := read_summary(bare, CRASHED)):
+        return shortened(crash.summary, LONGEST)
     text = FRAME.sub("", bare if _ran(step) else error_within(bare))
     text = SCHEMA.sub("", CONCISE.sub("", TRACEBACK.sub("", text)))
     lines = [line.replace("</tool_use_error>", "").strip() for line in text.splitlines()[:400]]

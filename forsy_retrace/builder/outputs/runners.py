@@ -340,6 +340,13 @@ RUNNERS: tuple[Row, ...] = (
         0.9,
     ),
     Row(
+        "python-crash-cut",  # `| tail -2` leaves of it the mark below the place, and the error
+        ("^\n",),
+        _words(r"^[ \t]{4,200}~*\^+~*\n([\w.]+(?:Error|Exception|Interrupt)\b.*)\s*\Z"),
+        None,
+        0.9,
+    ),
+    Row(
         "ipython-crash",
         ("Traceback ",),
         _words(
@@ -402,6 +409,7 @@ KINDS: Mapping[str, str] = {
 CRASHES = frozenset(
     [
         "python-crash",
+        "python-crash-cut",
         "ipython-crash",
         "node-crash",
         "go-panic",
@@ -411,6 +419,8 @@ CRASHES = frozenset(
     ]
 )
 """Rows that tell of any program that was run, not only of a check."""
+ERROR_LAST = frozenset(["python-crash", "python-crash-cut", "ipython-crash"])
+"""Those of which the last line says what was wrong, whatever was printed before."""
 CRASHED = tuple(row for row in RUNNERS if row.rule in CRASHES)
 CHECKED = tuple(row for row in RUNNERS if row.rule not in CRASHES)
 ERROR = (
