@@ -1,7 +1,7 @@
 """Why a step was of no use, or of use: two tables of named rules, each with what it says."""
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from msgspec import structs
@@ -161,6 +161,8 @@ def _replaced(step: Step, later: Hindsight) -> Told | None:
     taken_up = step.operation == "plan" and later.accepted.get(step.step, by or 0) < (by or 0)
     if by is None or taken_up or later.passed(step.step, by) is not None:
         return None
+    if put_back_by(step) is not None and _is_called_for(step, later.trace.steps[: step.step]):
+        return None
     is_gone = _deletes(by, step.step, later.touched)
     edits = any(touch.kind in EDITS for touch in later.touched.get(by, ()))
     is_back = not edits or put_back_by(later.trace.steps[by - 1]) is not None
@@ -205,7 +207,12 @@ def _takes_back(other: Step, step: Step, trace: Trace) -> bool:
     if other.operation in ("edit", "write", "plan"):
         is_it = takes_back(other, step) and takes_out_most_of(other, step)
         return is_it and any(map(finds_fault, words))
-    words = [s for s in words if s.turn == other.turn]
+    return _is_called_for(other, words)
+
+
+def _is_called_for(step: Step, before: Sequence[Step]) -> bool:
+    """Whether words of the user in its turn find fault, or want something taken back."""
+    words = (s for s in before if s.action == "user_message" and s.turn == step.turn)
     return any(finds_fault(s) or ASKS_BACK.search(s.input or "") for s in words)
 
 
@@ -272,7 +279,7 @@ BAD = (
     ),
     Rule(
         "replaced-later",
-        "−1: a later step took out half or more of the lines that this one put in, or deleted its files, and no check had passed over them.",
+        "−1: a later step took out half or more of the lines that this one put in, or deleted its files, and no check had passed over them; not of what Git put back as the user's words called for.",
         0.8,
         _replaced,
         spares=True,
