@@ -113,8 +113,12 @@ def line_changes(old: str, new: str) -> tuple[list[str], list[str]]:
 
 
 def patch_changes(lines: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The lines that a piece of a patch takes out and puts in, but for those that it writes again."""
+    """The lines that a piece of a patch takes out and puts in, but for those that it writes again.
+
+    What it says of the end of a file is no line.
+    """
     removed, added = list[str](), list[str]()
+    lines = (line for line in lines if not line.startswith("\\"))
     for differs, run in groupby(lines, lambda line: line[:1] in ("-", "+")):
         held = [*run] if differs else []
         before, after = ([line[1:] for line in held if line[0] == sign] for sign in "-+")
