@@ -26,13 +26,22 @@ def entries(step: Step, text: str, names: Container[str]) -> Iterator[str]:
     folder = folder_of(step)
     if not folder and step.actor == SHELL:
         return
+    above = [path for one in run.simples if one.name == "ls" for path in one.reads] if run else []
     for line in text.splitlines()[:MOST_LINES]:
+        if line.endswith(":") and _heads(line[:-1], above):
+            folder = absolute(line[:-1], base_of(step))
+            continue
         named = line.strip().lstrip("-").split(maxsplit=1)
         # `docs/log.md:3: see cart.py` is a hit, and `ls: cart.py` a complaint: they list no cart.py.
         named[1:] = () if ":" in "".join(named[:1]) else "".join(named[1:]).rsplit(maxsplit=1)[-1:]
         for entry in dict.fromkeys(named):
             if last_part(entry) in names and len(entry) < LONGEST and entry.strip("./"):
                 yield placed(entry, folder, step.cwd)
+
+
+def _heads(folder: str, above: Iterable[str]) -> bool:
+    """Whether a listing of several folders heads with this one what is in it."""
+    return any(f"{folder}/".startswith(f"{path.rstrip('/')}/") for path in above)
 
 
 def named_in(steps: Iterable[Step], paths: Iterable[str]) -> Iterator[tuple[int, str]]:
