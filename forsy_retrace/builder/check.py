@@ -49,7 +49,7 @@ from .touched.fixers import Stash, around_its_check
 from .touched.paths import absolute, base_of, end_of, known_places
 from .touched.replaced import leaves_as_it_is
 from .touched.scratch import EDITS, scratch
-from .touched.tracked import makers
+from .touched.tracked import clears_up, makers
 
 BY_KIND = {
     kind: Rule(f"check-{kind}", f"The command is {what}, by the table of commands.", 0.85)
@@ -211,7 +211,7 @@ class _Checker:
         work = [t for t in work if not self.is_scratch(t.path)]
         for edit in self.standing.take(step, work):
             self.unchecked.drop(edit)
-        if work:
+        if not all(clears_up(touch, self.standing.tracked.made) for touch in work):
             self.unchecked.enter(step.step, self.standing.paths[step.step])
         for touch in work:
             self.tasks.see(touch)

@@ -8,6 +8,7 @@ from forsy_retrace.trace import Step, Trace
 from ..checks.unchecked import is_log, is_plan, is_prose
 from ..finishes import finishes
 from ..touched.scratch import scratch
+from ..touched.tracked import clears_up, makers
 from ..words.messages import finds_fault
 from .plans import plans_written
 
@@ -74,12 +75,13 @@ class Close:
         """The last step that changed code, or any file of the work where none did."""
         kinds = ("edit", "write", "delete", "changed")
         live = {step.step for step in self.steps} - plans_written(self.trace).keys()
-        is_scratch = scratch(self.trace)
+        is_scratch, made = scratch(self.trace), makers(self.trace.touches)
         found = [
             touch
             for touch in self.trace.touches
             if touch.kind in kinds
             and touch.step in live
+            and not clears_up(touch, made)
             and not is_scratch(touch.path)
             and not is_plan(touch.path)
             and not is_log(touch.path)

@@ -30,6 +30,11 @@ def makers(touches: Iterable[Touch]) -> dict[str, int]:
     return {path: step for path, step in changed.items() if step}
 
 
+def clears_up(touch: Touch, made: Mapping[str, int]) -> bool:
+    """Whether it deletes a file that the session itself had made: nothing of that is left to check."""
+    return touch.kind == "delete" and touch.path in made
+
+
 class Tracked:
     """What Git knows of the files that the session made, kept up to date as steps pass by."""
 
