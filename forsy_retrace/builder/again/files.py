@@ -7,7 +7,14 @@ from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
 
 from ..checks.places import between_slashes
-from ..touched.replaced import lines_put, lines_taken, replacements, takes_back, telling
+from ..touched.replaced import (
+    lines_put,
+    lines_taken,
+    patch_changes,
+    replacements,
+    takes_back,
+    telling,
+)
 from .attempts import LOOKS, SAYS_SO, SOON, Attempt, looks_for_one
 from .likeness import are_alike
 
@@ -67,8 +74,22 @@ def _works_on(old: Step, new: Step) -> bool:
     back = {(new, old) for old, new in before}
     after = [pair for pair in after if pair not in back]
     if put := lines_put(before):
-        return not put.isdisjoint(lines_taken(after))
+        taken = lines_taken(after)
+        return not (put.isdisjoint(taken) and put.isdisjoint(_around(taken, new)))
     return not lines_taken(before).isdisjoint(lines_put(after))
+
+
+def _around(pieces: set[str], step: Step) -> set[str]:
+    """The whole lines of the pieces that an edit replaces, as the harness recorded them."""
+    changes = step.result.changes if step.result is not None else ()
+    sides = (patch_changes(hunk.lines) for change in changes for hunk in change.hunks)
+    lines = {line for removed, _ in sides for line in telling("\n".join(removed))}
+    pieces = {piece for piece in pieces - lines if len(piece) >= A_PIECE}
+    return {line for line in lines if any(piece in line for piece in pieces)}
+
+
+A_PIECE = 12
+"""Letters of a piece of a line that tells which line it is of."""
 
 
 def _is_about(old: Step, new: Step) -> bool:
