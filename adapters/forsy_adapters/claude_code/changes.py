@@ -86,6 +86,23 @@ def _of_shell(diff: dict[str, Any]) -> Iterator[Change]:
                 pointer = f"/toolUseResult/bashEditDiff/files/{index}/hunks"
                 kind: Any = "deleted" if gone else "created" if made else "modified"
                 yield Change(path, kind, tuple(hunks(told)), pointer=pointer)
+    yield from _more_of_shell(diff, files)
+
+
+def _more_of_shell(diff: dict[str, Any], files: list[Any]) -> Iterator[Change]:
+    """Those beyond the first few (2.1.332), of which only the names are told.
+
+    Where one of the first was made or deleted, what was done to these is not known.
+    """
+    told = [file for file in files if isinstance(file, dict)]
+    names = diff.get("changedFiles")
+    shown = [file.get("filePath") for file in told]
+    if any(file.get("created") or file.get("deleted") for file in told):
+        return
+    for index, name in enumerate(names if isinstance(names, list) else ()):
+        if isinstance(name, str) and name not in shown:
+            pointer = f"/toolUseResult/bashEditDiff/changedFiles/{index}"
+            yield Change(name, "modified", pointer=pointer)
 
 
 def _text(value: Any) -> str | None:
