@@ -34,9 +34,10 @@ def final_output(trace: Trace, told: Told) -> str:
 WELCOME = later(
     r"(?i)\W*(?:you(?:['’]re| are) (?:(?:very|most|so|always) )?welcome|(?:it (?:was|is) )?my pleasure"
     r"|(?:i['’]m )?(?:so )?glad (?:i could|to|it|that|you)|happy to (?:help|have helped)|any ?time(?=\s*(?:[!.,]|\Z))"
+    r"|no (?:offen[cs]e|problem|worries)|kein problem|keine ursache|pas de (?:quoi|souci|problème)|no hay de qué"
     r"|de nada|de rien|gern(?:e| geschehen)|por nada|пожалуйста|不客气|どういたしまして)\b"
 )
-"""How thanks are answered."""
+"""How thanks are answered, and excuses."""
 MOST_WELCOME = 300
 
 
