@@ -42,11 +42,11 @@ BANNER = later(r"[$>#] |=== RUN|Checking \d|[\u2500-\u257f]")
 FINE = later(
     r"(?i)(?:npm )?warn(?:ing)?\b|\(node:\d+\)|node:[\w/]+:\d+|% Total\b|[✓✔√]|(?:--- )?pass\b"
     r"|ok\b|hint:|Auto-merging |Error Trace:|(?:> ?)?\d+(?: +\d+)? *[\u2502|]"
-    r"|throw \w+;|\[[\w:.-]{1,40}\] ERROR task failed$|Your proposed edit has introduced |Failed with error\. Fix the error and try again"
+    r"|File \"[^\"\n]{1,300}\", line \d+|throw \w+;|\[[\w:.-]{1,40}\] ERROR task failed$|Your proposed edit has introduced |Failed with error\. Fix the error and try again"
     r"|InputValidationError: \w{1,80} failed due to the following issues?:$"
     r"|The tool execution failed with the following error:$"
 )
-"""A line that names no error: of what is only warned, of what passed, of where Node stopped, of the
+"""A line that names no error: of what is only warned, of what passed, of where Node or Python was, of the
 code that a linter or compiler shows, and where mise, SWE-agent's editor, ChatGPT's canvas, Claude Code and
 Cline only announce one."""
 ALSO_FINE = later(r"(?i)\.\.\. ok$|\tpass(?:ed)?\t|\bno fixes applied\b")
