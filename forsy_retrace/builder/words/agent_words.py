@@ -48,6 +48,15 @@ CONCEDES = later(
     r"|(?:['\u2019]ve| have) (?:now )?(?:changed|corrected|fixed|removed|reverted|updated))\b)"
 )
 """How words begin that own up to a fault. `Good catch, let me check` has yet to look for one."""
+OWNS_UP = later(
+    r"(?i)[^\n?]{0,100}?(?:\b(?:my (?:mistake|fault|bad)|i(?:['\u2019]ve| have)? (?:got|had|did) (?:that|this|it) wrong"
+    r"|i (?:really )?should(?:n['\u2019]t| not) have|my assumption (?:was|is) wrong)\b"
+    r"|\b(?:mein fehler|meine (?:annahme|vermutung)(?: \w+){0,3} falsch"
+    r"|(?:da |hier )?habe ich (?:mich (?:geirrt|vertan)|falsch verstanden|übersehen)|hätte ich nicht (?:\w+ )?(?:dürfen|sollen))\b"
+    r"|\b(?:mi error|me equivoqué|culpa mía|mon erreur|je me suis trompée?|erro meu|meu erro|me enganei)\b"
+    r"|\b(?:моя ошибка|я ошиб(?:ся|лась))\b|我的错|我(?:弄|搞|理解)?错了|私の(?:間違い|ミス))"
+)
+"""How the first words own up to it wherever they say so."""
 AGREES = later(
     r"(?i)(?:(?:oh|ah|yes|yeah|hm+|thanks)\W+)?you(?:['\u2019]re| are| were) (?:\w+ )?right\b(?! to\b)"
 )
@@ -74,7 +83,7 @@ def _asks(text: str) -> bool:
 
 def concedes(text: str) -> bool:
     """Whether words begin by owning up to a fault."""
-    return CONCEDES.match(text) is not None
+    return CONCEDES.match(text) is not None or OWNS_UP.match(text) is not None
 
 
 def agrees(text: str) -> bool:
