@@ -208,7 +208,8 @@ def _asked(step: Step) -> Asked:
             and value not in skill
             and distinctive.tells(value, alone=value in alone)
         )
-    olds = [old for old, _ in replaced[:MAX_EDITS]]
+    stood = _stood(step)
+    olds = [_in_whole_lines(old, stood) for old, _ in replaced[:MAX_EDITS]]
     return Asked(
         paths=tuple(_paths(step)),
         arguments=tuple(arguments),
@@ -317,6 +318,21 @@ def _spans(step: Step) -> Iterator[tuple[str, int, int | None]]:
         base = base_of(step)
         for path, first, last in spans_asked(run):
             yield absolute(path, base), first, last
+
+
+def _stood(step: Step) -> list[str]:
+    """The lines that stood where an edit changed its file, as the harness recorded them."""
+    changes = step.result.changes if step.result is not None else ()
+    lines = (line for change in changes for hunk in change.hunks for line in hunk.lines)
+    return [line[1:] for line in lines if line[:1] in (" ", "-")]
+
+
+def _in_whole_lines(old: str, stood: list[str]) -> str:
+    """A text that an edit replaces, where it is a piece of one line with the whole of that line."""
+    if len(old.strip()) < distinctive.SHORTEST or "\n" in old.strip("\n"):
+        return old
+    around = {line for line in stood if old.strip() in line}
+    return around.pop() if len(around) == 1 else old
 
 
 def _replaced(old: str) -> Replaced:
