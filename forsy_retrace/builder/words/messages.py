@@ -111,6 +111,7 @@ def _passage(text: str, kind: str, cues: Cues) -> str | None:
     """
     said = LOG.sub("", text)
     text = said if said.strip() else text
+    text = _behind_a_no(text, cues) if kind == "correction" else text
     stripped = text.strip()
     if not stripped:
         return None
@@ -136,6 +137,14 @@ def _passage(text: str, kind: str, cues: Cues) -> str | None:
     if kind == "correction":
         return next(filter(WANTS.search, sentences), sentences[0] if sentences else first)
     return sentences[0] if sentences else first
+
+
+def _behind_a_no(text: str, cues: Cues) -> str:
+    """The words behind a mere `Stop!`, which does not say what is wrong; all where there are none."""
+    first = SENTENCE.search(text)
+    is_bare = first is not None and plain(first[0]).strip(" .!\n") == cues.found.get("no")
+    behind = text[first.end() :] if first is not None and is_bare else ""
+    return behind if behind.strip(" .!\n") else text
 
 
 A_LABEL = later(r"(?i)\W*(?:option )?(?:[a-h]|\d{1,2})\W*")
