@@ -71,8 +71,11 @@ TO_COME = later(r"(?i)\s+to\b")
 """What tells behind a `still` of a plan: `I still have to look`."""
 NOUNS = later(r"(?i)\b(?:an?|the|and|or|to|of|can i|do i|don'?t)\s+$")
 """What makes a noun, a question or a ban of an order to undo."""
-A_THING = later(r"(?i)\b(?:an?|the|this|these|those|my|your|our|its)\s+$")
-"""What makes a noun of the verb of an ask: `never mind the test`."""
+A_THING = later(
+    r"(?i)(?:^|[.,;:!?\n]\s*|\b(?:mind|because|since|that|if|when|once|but|so)\s+)"
+    r"(?:an?|the|this|these|those|my|your|our|its)\s+$"
+)
+"""What makes a noun of the verb of an ask: `never mind the test`, `the fix works`."""
 OWN_ACT = later(
     r"(?i)\b(?:i'll|i will|i'm going to|i am going to)\s+(?:(?:also|just|now|then)\s+)?$"
 )
@@ -187,6 +190,7 @@ def cues_of(text: str, context: Context) -> Cues:
         greets=GREETING.fullmatch(said) is not None,
         plain=found.get("praise", "good") == "good" or THANKS.match(found["praise"]) is not None,
         goes_on="praise" in spans and _goes_on(said[spans["praise"][1] :]),
+        only_tells="praise" in spans and _only_tells(said[spans["praise"][1] :]),
         answers=ANSWERS.search(said) is not None,
         disputes=DISPUTES.match(said) is not None,
         prefers=_prefers(said, spans),
@@ -475,6 +479,22 @@ def _goes_on(behind: str) -> bool:
     is_same = behind[:1] not in ".!。！?？\n"
     return any(
         _words(one) > 2 and "praise" not in phrases().first(one) for one in sentences[is_same:]
+    )
+
+
+TELLS = later(
+    r"(?i)(?!.*\b(?:should|must|needs?|wants?|would|could|can)\b)\W*(?:(?:and|so|but|well|also)\W+)*"
+    r"(?:i|i'(?:ll|m|ve)|it|it's|that|that's|this|the|my|we|our|they|just (?:ran|tried|tested|checked)|sorry|never mind"
+    r"|as|at|for|here|in|on|than|when|where|with)\b"
+)
+"""How words begin that tell what is so, and set nothing for the work."""
+
+
+def _only_tells(behind: str) -> bool:
+    """Whether all behind the praise is more of it, or tells what is so."""
+    return all(
+        _words(one) <= 2 or "praise" in phrases().first(one) or TELLS.match(one)
+        for one in SENTENCE.findall(behind)
     )
 
 

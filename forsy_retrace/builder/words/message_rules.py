@@ -78,6 +78,8 @@ class Cues(NamedTuple):
     """It holds no praise but thanks: `I'm good` is none."""
     goes_on: bool
     """A sentence behind the praise holds none."""
+    only_tells: bool
+    """All behind the praise is more of it, or tells what is so."""
     states: bool
     """It tells what is so in the user's world, and sets nothing for the work."""
     printed: bool
@@ -203,7 +205,9 @@ def _thanks(cues: Cues) -> bool:
 def _leaves_it(cues: Cues) -> bool:
     """Whether words that praise end in thanks, or in what their author does, and want nothing."""
     wants = {"correct", "symptom", "again", "constrain", "forbid", "prefer", "request", "next"}
-    if cues.words > 25 or cues.question or cues.yes_but or cues.plain or wants & set(cues.found):
+    if cues.words > 25 or cues.question or cues.plain or wants & set(cues.found):
+        return False
+    if cues.yes_but or not cues.only_tells:
         return False
     return cues.thanks or (cues.praises and DOES_THE_REST.search(cues.rest) is not None)
 
@@ -372,7 +376,7 @@ RULES: tuple[Rule, ...] = (
          and not (c.place and x.asked)
          and not (c.opens == "no" and (x.asked or x.offered))),
     Rule("praises-and-leaves-it", "approval", "approval", 0.8,
-         "It praises, ends in thanks or in what its author does next, and asks for nothing.",
+         "It praises, ends in thanks or in what its author does next, and tells no more than what is so.",
          lambda c, x, via: x.worked and "praise" in c.found and not x.asked and not x.rejected
          and c.opens != "no" and _leaves_it(c)),
     Rule("picks-and-adds", "selection", "new_instruction", 0.92,
