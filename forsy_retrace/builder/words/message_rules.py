@@ -207,7 +207,7 @@ def _leaves_it(cues: Cues) -> bool:
     wants = {"correct", "symptom", "again", "constrain", "forbid", "prefer", "request", "next"}
     if cues.words > 25 or cues.question or cues.plain or wants & set(cues.found):
         return False
-    if cues.yes_but or not cues.only_tells:
+    if cues.yes_but or not cues.only_tells or REQUIRES.search(_whole(cues)):
         return False
     return cues.thanks or (cues.praises and DOES_THE_REST.search(cues.rest) is not None)
 
@@ -260,7 +260,7 @@ REQUIRES = later(
     rf"(?i){_CLAUSE}(?:it|this|that|they|we|i|you|(?:the|each|all) [\w -]{{1,40}}) "
     r"(?:should|must|_?needs?_? to|ha(?:s|ve) to|ought to|(?:also |really )?(?:want|need))\b"
     rf"|{_CLAUSE}(?:please )?(?:make sure|(?:don['\u2019]?t|do not) (?!know|care|mind|think|have\b)|keep (?:it|this|them)|avoid|ensure"
-    r"|only use|never|remember to|note that|no need to|also (?:add|use|keep|make|do|have))\b"
+    r"|only use|never(?! mind)|remember to|note that|no need to|also (?:add|use|keep|make|do|have))\b"
     r"|\bbut (?:please )?(?:keep|use)\b"
 )
 """How a clause of an answer says how the work shall be: `the total must …`, `but keep …`; not
@@ -372,7 +372,7 @@ RULES: tuple[Rule, ...] = (
          "A few words of praise, or more that end in thanks, and nothing asked.",
          lambda c, x, via: "praise" in c.found and (_short(c) or _thanks(c)) and not c.goes_on and "correct" not in c.found
          and not c.question and not _asks_more(c) and not x.rejected and not c.yes_but
-         and not {"symptom", "again"} & set(c.found)
+         and not {"symptom", "again"} & set(c.found) and not REQUIRES.search(_whole(c))
          and not (c.place and x.asked)
          and not (c.opens == "no" and (x.asked or x.offered))),
     Rule("praises-and-leaves-it", "approval", "approval", 0.8,
