@@ -35,6 +35,10 @@ FOLDER = later(r"(?:(?:\A|\n)Exit code -?\d{1,10})?\n\n<cwd>[^<\n]{0,4000}</cwd>
 MOST_FOLDER = 4200
 EXITED = later(r"(?:\A|\n\n?)\(?Command exited with code -?\d{1,10}\)?\s*\Z")
 """What Pi and OpenClaw write behind the output of a command that failed."""
+PROCESS = later(r"(?:\A|\n\n?)\[Process exited with code -?\d{1,10}\]\s*\Z")
+BROKE = later(r"Error: Command failed \(exit code: -?\d{1,10}\)(?:\n|\Z)")
+DONE = "Command completed successfully"
+"""What Droid writes behind the output of a command, above that of one that failed, and for none."""
 SHORT = 200
 """Characters that hold the whole of nearly any last line."""
 STATUS = later(r"<returncode>-?\d{1,10}</returncode>\s*<output>\n?")
@@ -99,6 +103,10 @@ def shown_of(output: str) -> str:
         behind = USAGE.search(output, max(0, len(output) - MOST_USAGE))
     elif "Command exited with code " in end:
         behind = EXITED.search(output, max(0, len(output) - SHORT))
+    elif last == "]" and "[Process exited with code " in end:
+        behind = PROCESS.search(output, max(0, len(output) - SHORT))
+        text = BROKE.sub("", output[: behind.start()] if behind else output, 1)
+        return "" if text == DONE else text
     elif last == ">" and end.endswith("</cwd>"):
         behind = FOLDER.search(output, max(0, len(output) - MOST_FOLDER))
     elif "\nProcess Group PGID: " in end:
