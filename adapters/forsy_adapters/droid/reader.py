@@ -36,12 +36,18 @@ from .results import ERROR, Asked, answers, changes, is_amended, meant, verdict
 
 ALONE = "It is a subagent's log; what sent it stands in another."
 BRIEF = "a subagent's brief"
-STOPPED = ("Request interrupted by user", "Request cancelled by user", "⎿ Interrupted")
+STOPPED = (
+    *("Request interrupted by user", "⎿ Interrupted", "Request cancelled by user"),
+    *("Richiesta annullata dall'utente", "ユーザーによりリクエストがキャンセルされました"),
+    *("사용자에 의해 요청이 취소되었습니다", "用户已取消请求"),
+)
 """What the client writes once the user stopped the agent, mostly more than one of them."""
 ABORTED = "Error: Request was aborted."
 """What it shows behind them."""
 FAILURES = ("BYOK Error: ", "Unable to reach ", "Request blocked by model provider", "Error: ")
 """How what the client shows begins where the model's provider failed, before it said so (0.215)."""
+THOUGHTS = ("chatCompletionReasoningContent", "openaiReasoningSummary")
+"""Where a message keeps thoughts for its provider, mostly beside a block that tells them."""
 REMINDER = "<system-reminder>"
 STATES = {
     "todo_state": "repeated: the list of a plan's call",
@@ -235,14 +241,21 @@ class Reader:
         if isinstance(content, str):
             yield Message(here.below("/content").by(self.actor), "agent", content)
             return
-        if words(message.get("openaiEncryptedContent")):
-            yield Skipped(here, "hidden reasoning")
-        for key in ("chatCompletionReasoningContent",):
-            if (text := words(message.get(key))).strip():
-                yield Thinking(here.below(pointer(key)).by(self.actor), text)
-        for index, block in enumerate(content if isinstance(content, list) else ()):
+        held = content if isinstance(content, list) else []
+        if not any(isinstance(one, dict) and words(one.get("thinking")).strip() for one in held):
+            yield from self._thought(message, here)
+        for index, block in enumerate(held):
             where = here.below(pointer("content", index)).by(self.actor)
             yield from self._block(block, where, is_told=bool(model))
+
+    def _thought(self, message: Json, here: Origin) -> Iterator[Event]:
+        """What the model thought, where no block tells it: as some providers send it."""
+        for key in THOUGHTS:
+            if (text := words(message.get(key))).strip():
+                yield Thinking(here.below(pointer(key)).by(self.actor), text)
+                return
+        if words(message.get("openaiEncryptedContent")):
+            yield Skipped(here, "hidden reasoning")
 
     def _block(self, block: Any, here: Origin, is_told: bool) -> Iterator[Event]:
         match block:

@@ -4,11 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from forsy_retrace.calls import Verdict
 from forsy_retrace.events import Change, Event, Hunk, Meant, Message, Origin, Outcome, ToolResult
 from forsy_retrace.sdk import later, lines_of, number, packed, parsed, words
 
 from .._patches import changes as patched
+from .._patches import hunks as of_diff
 from .._patches import patch_in
 
 Json = dict[str, Any]
@@ -26,22 +29,34 @@ class Asked(NamedTuple):
     call: str
 
 
+CANCELLED = (
+    "Tool execution cancelled by user|Esecuzione dello strumento annullata dall'utente"
+    "|ツール実行がユーザーによりキャンセルされました|사용자가 도구 실행을 취소했습니다"
+    "|工具执行已被用户取消"
+)
+"""How the client says it in its five languages."""
+ENDED_EARLY = (
+    "Exec (?:ended early|terminato in anticipo|조기 종료|提前结束)|Exec が早期終了しました"
+    "|[Tt]ool execution cancelled|[Ee]secuzione utensile annullata|ツール実行がキャンセルされました"
+    "|도구 실행 취소됨|工具执行已取消"
+)
+"""How it says that nobody was there to ask, or that it could not ask."""
 ROWS: tuple[tuple[str, re.Pattern[str], bool, Outcome], ...] = (
     # What the client writes in place of a result, and its flag there.
-    ("rejected-by-user", later(r"Tool execution cancelled by user\Z"), True, "rejected"),
+    ("rejected-by-user", later(rf"(?:{CANCELLED})\Z"), True, "rejected"),
     ("rejected-by-user", later(r"Plan not approved - remaining in Spec Mode"), True, "rejected"),
     ("rejected-by-user", later(r"(?:Error: )*User cancelled AskUser"), True, "rejected"),
     (
         "interrupted-by-user",
-        later(r"Error: Tool execution cancelled by user\s*(?:Request interrupted by user)?\Z"),
+        later(rf"Error: (?:{CANCELLED})\s*(?:Request interrupted by user)?\Z"),
         True,
         "interrupted",
     ),
     (
         "denied",
         later(
-            r"(?:Error: )?(?:Exec ended early: insufficient permission"
-            r"|[Tt]ool execution cancelled(?:: |\Z)|Tool cancelled: Spec mode is active)"
+            rf"(?:Error: )?(?:(?:{ENDED_EARLY})(?:\Z|[:：。 ])"
+            r"|Tool cancelled: Spec mode is active)"
         ),
         True,
         "blocked",
@@ -73,10 +88,13 @@ CODE = later(r"Error: Command failed \(exit code: (-?\d{1,10})\)(?:\n|\Z)")
 TIMED_OUT = later(r"(?:Error: )?Command timed out after \d")
 STARTED = later(r"Background process started \(PID: \d|Task launched in background\.\n|task_id: ")
 SHOWN = later(
-    r"\n\n<system-reminder>\[Showing lines (\d{1,9})-\d{1,9} of (\d{1,9}) total lines\]"
+    r"\n\n<system-reminder>\[Showing lines (\d{1,9})-\d{1,9} of (\d{1,9}) total lines"
+    r"(?:, truncated to \w{1,20} characters)?\]"
     r"</system-reminder>\Z"
 )
 """What stands behind a part of a file that was read."""
+NUMBERED = later(r"\d{1,9}→")
+"""How a line begins where the client numbers them: the rest of it is told by that."""
 ANSWER = later(r"^\[answer\] ?(.*(?:\n(?!\n?\d{1,3}\. \[question\]).*)*)", re.M)
 DID = '{"success":'
 """How the result of an edit begins; some versions set no flag beside it."""
@@ -151,9 +169,17 @@ def changes(asked: Asked, content: Any, here: Origin) -> Iterator[Change]:
         }:
             found = tuple(hunks(rows, asked.sent.get("old_str") == ""))
             yield Change(path, "modified", found, pointer=f"{where}/diffLines")
-        case "ApplyPatch", _:
+        case "ApplyPatch", {"success": True, "files": list(files)}:
+            for index, file in enumerate(files):
+                yield from _patched(file, f"{where}/files/{index}")
+        case "ApplyPatch", {"success": True, "file_path": str(), "diff": str()}:
+            yield from _patched(told, where)
+        case "ApplyPatch", {"success": True}:
             patch = patch_in("apply_patch", asked.sent)
-            yield from patched(patch) if patch is not None else ()
+            for change in patched(patch) if patch is not None else ():
+                # The client joins the lines of a new file, and ends the last one by nothing.
+                after = change.after.removesuffix("\n") if change.after else change.after
+                yield replace(change, after=after)
         case "Read", _ if path and isinstance(content, str):
             part = SHOWN.search(text)
             start = int(part[1]) if part else number(asked.sent.get("offset")) or 1
@@ -161,9 +187,23 @@ def changes(asked: Asked, content: Any, here: Origin) -> Iterator[Change]:
             total = int(part[2]) if part else None
             if total is None and asked.sent.keys().isdisjoint(("offset", "limit")):
                 total = len(lines_of(shown))
-            if start > 0 and "<system-reminder>" not in shown:
+            if start > 0 and "<system-reminder>" not in shown and not NUMBERED.match(shown):
                 held = packed(shown)
                 yield Change(path, "shown", shown=held, start=start, total=total, pointer=where)
+
+
+def _patched(file: Any, where: str) -> Iterator[Change]:
+    """A file of a patch, as the client applied it."""
+    match file:
+        case {"file_path": str(path), "display_operation": "create", "content": str(after)}:
+            yield Change(path, "created", after=after, pointer=where)
+        case {"file_path": str(path), "display_operation": "delete"}:
+            yield Change(path, "deleted", pointer=where)
+        case {"file_path": str(path), "diff": str(diff)}:
+            if moved := words(file.get("moved_to")):
+                yield Change(path, "deleted", pointer=where)
+            below = diff[max(0, diff.find("@@")) :]  # below the names of the files
+            yield Change(moved or path, "modified", tuple(of_diff(lines_of(below))), pointer=where)
 
 
 def hunks(rows: list[Any], was_empty: bool) -> Iterator[Hunk]:
