@@ -1,4 +1,4 @@
-"""Droid's sessions (Factory): JSON lines in `~/.factory/sessions/<folder>/<session>.jsonl`.
+"""Factory Droid's sessions: JSON lines in `~/.factory/sessions/<folder>/<session>.jsonl`.
 
 The content of a message is Anthropic's. What the client puts in for the model alone, or shows to
 the user alone, stands in the user's place and says so (`visibility`). Model and tokens lie beside,
@@ -26,7 +26,7 @@ SHOWS = Shows(
     reasoning="sometimes",
     edits="mostly",
     subagents="mostly",
-    harness="Droid",
+    harness="Factory Droid",
     stores=("~/.factory/sessions/*/*.jsonl",),
     cannot=(
         "the client's version, the system prompt and the tools on offer",

@@ -21,6 +21,7 @@ from forsy_retrace.events import (
 )
 from forsy_retrace.sdk import (
     named,
+    parsed,
     pointer,
     tells_a_limit,
     text_of,
@@ -48,6 +49,8 @@ FAILURES = ("BYOK Error: ", "Unable to reach ", "Request blocked by model provid
 """How what the client shows begins where the model's provider failed, before it said so (0.215)."""
 THOUGHTS = ("chatCompletionReasoningContent", "openaiReasoningSummary")
 """Where a message keeps thoughts for its provider, mostly beside a block that tells them."""
+RAN = '{"type":"bash_result",'
+"""How what a human ran in the client's shell mode begins."""
 REMINDER = "<system-reminder>"
 STATES = {
     "todo_state": "repeated: the list of a plan's call",
@@ -194,6 +197,11 @@ class Reader:
                     if held is content:
                         where = where.below("/text")
                     yield self._uncovered(text, where)
+                case {"type": "text", "text": str(text)} if line := _shell_line(text):
+                    said.append(None)
+                    ran = where.below("/text" if held is content else "").below("/command")
+                    self.is_stopped = False
+                    yield Message(ran.by("user"), "user", line, "shell line")
                 case {"type": "text", "text": str()} | {"type": "image" | "document"}:
                     said.append(block)
                 case {"type": kind}:
@@ -310,3 +318,9 @@ class Reader:
         told = ToolResult(where, call, output, *end, files, pictures, amended=amended)
         yield told
         yield from answers(asked, told)
+
+
+def _shell_line(text: str) -> str:
+    """The line that a human ran in the client's shell mode, of which it tells command and end."""
+    told = parsed(text) if text.startswith(RAN) else None
+    return words(told.get("command")) if isinstance(told, dict) else ""
