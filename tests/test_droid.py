@@ -153,6 +153,36 @@ def test_a_subagents_log_stands_where_it_worked_and_alone_has_a_brief(tmp_path: 
     assert not any(isinstance(one, Message) and one.role == "user" for one in aside)
 
 
+def test_the_call_that_came_first_started_a_subagent_that_another_resumes(tmp_path: Path) -> None:
+    records: list[dict[str, Any]] = []
+    for number in (1, 2):
+        sent = {"subagent_type": "worker"}
+        call = {"type": "tool_use", "id": f"c{number}", "name": "Task", "input": sent}
+        back = {"type": "tool_result", "tool_use_id": f"c{number}", "content": "session_id: s2\nok"}
+        records += [said(2 * number, "assistant", call), said(2 * number + 1, "user", back)]
+    (tmp_path / "s2.jsonl").write_text(json.dumps({**START, "id": "s2"}) + "\n")
+    found = events(tmp_path, *records)
+    assert [one.call for one in found if isinstance(one, Delegation)] == ["c1"]
+
+
+@pytest.mark.parametrize(
+    ("more", "is_human"),
+    [
+        ({}, True),
+        ({"decompSessionType": "orchestrator"}, True),
+        ({"decompSessionType": "worker"}, False),
+        ({"callingSessionId": "s0"}, False),
+    ],
+)
+def test_who_speaks_in_the_users_place_is_told_by_the_start(
+    more: dict[str, str], is_human: bool, tmp_path: Path
+) -> None:
+    log = tmp_path / "s1.jsonl"
+    records = ({**START, **more}, said(1, "user", text("Look around.")))
+    log.write_text("".join(json.dumps(one) + "\n" for one in records))
+    assert any(isinstance(one, Message) for one in read(log)) is is_human
+
+
 def test_sessions_that_name_each_other_end(tmp_path: Path) -> None:
     call = {"type": "tool_use", "id": "c1", "name": "Task", "input": {"subagent_type": "worker"}}
     for name, other in (("s1", "s2"), ("s2", "s1")):

@@ -3,8 +3,9 @@
 The content of a message is Anthropic's. What the client puts in for the model alone, or shows to
 the user alone, stands in the user's place and says so (`visibility`). Model and tokens lie beside,
 in `<session>.settings.json`; a subagent's session is a log of its own, which a result names. A
-rewind, a fork and `/compact` begin a new log. Learnt from 0.99, 0.117 and 0.215, run and, but for
-the last, read; subagents are from 0.117, patches and reports from the background from its source.
+rewind, a fork and `/compact` begin a new log. Learnt from 0.99, 0.117, 0.215 and 0.225, run, of
+which the first two could be read too; subagents from 0.117, before they had a service of their own;
+from its source the shell mode, missions and subagents in the background.
 """
 
 from collections.abc import Iterator

@@ -8,8 +8,6 @@ from forsy_retrace.source import Record, Source
 
 Json = dict[str, Any]
 
-START = "session_start"
-TASK = "Task"
 CHILD = later(
     r"(?:Error: )?(?:Task launched in background\.\n)?"
     r"(?:task_id: [\w-]{1,80}\n)?session_id: ([\w-]{1,80})(?:\n|\Z)"
@@ -135,13 +133,11 @@ class Log:
         return words(self.start.get("id"))
 
     @property
-    def caller(self) -> str:
-        """The log's id of the call that started the session; empty where none did."""
-        return words(self.start.get("callingToolUseId"))
-
-    @property
     def is_subagent(self) -> bool:
-        return bool(self.caller or words(self.start.get("callingSessionId")))
+        """Whether another session speaks in the user's place: a call's, or a mission's."""
+        start = self.start
+        caller = words(start.get("callingToolUseId"), start.get("callingSessionId"))
+        return bool(caller) or start.get("decompSessionType") == "worker"
 
 
 def is_start(value: Any) -> bool:

@@ -179,7 +179,7 @@ class Reader:
         if self.is_stopped:
             return Skipped(here, "repeated: the interruption")
         self.is_stopped = True
-        return Notice(here, "interrupted")
+        return Notice(here.by(self.actor) if self.is_aside else here, "interrupted")
 
     def _user(self, place: int, message: Json, here: Origin) -> Iterator[Event]:
         """A human's words and pictures, or results."""

@@ -7,7 +7,7 @@ from forsy_retrace.events import Event, Fact, Origin, Skipped
 from forsy_retrace.sdk import counts, in_time, subagent, words
 from forsy_retrace.source import Source
 
-from .log import Log, sniffed, started, subagents
+from .log import Log, Started, sniffed, started, subagents
 from .log import settings as beside
 from .reader import Reader
 
@@ -31,7 +31,10 @@ class Session:
         """Everything in the order in which it happened."""
         others = [one for one in subagents(self.source) if sniffed(one)]
         logs = [Log(self.source), *map(Log, others)]
-        kinds = {one.session: one for source in (self.source, *others) for one in started(source)}
+        kinds: dict[str, Started] = {}
+        for source in (self.source, *others):
+            for one in started(source):
+                kinds.setdefault(one.session, one)  # a later call may go on with it
         actors: dict[str, str] = {}
         for log in logs[1:]:
             told = kinds.get(log.session)
