@@ -109,6 +109,7 @@ SECOND = later(
     r"(?i)[?,]? or,? (?:keep|leave|is|are|do|does|did|was|were|would|should|shall)\b"
     r"|[?,] or,? (?:which|what|how)\b"
     r"|[?] +(?:which|what|or|do|does|is|are|should|how)\b|\bif so,"
+    r"|[?,] and,? (?:which|what|how|where|(?:as|in|under) [^?]{1,40} or)\b"
 )
 """A question of fact or taste behind an offer: that waits for an answer."""
 CHOICE = later(r"(?i)\bor\b|(?<!\w)(?:oder|ou|или)(?!\w)|还是|それとも")

@@ -67,6 +67,10 @@ GOES_ON = later(
     r"(?i)\s+(?:(?:about|almost|basically|exactly|just|much|nearly|only|pretty) )*(?:the same|like|by|if|when|morning|afternoon|evening|to have)\b"
 )
 """What makes plain words of a word of praise before it."""
+HANDED = later(
+    r"(?i)\b(?:giv(?:e|es|en|ing)|pass(?:es|ed|ing)?|enter(?:s|ed|ing)?|typ(?:e|es|ed|ing))(?: (?:in|it|me|them))? (?:an?|any|some) $"
+)
+"""What makes of a wrong thing one that is handed to a program, not one that it does."""
 TO_COME = later(r"(?i)\s+to\b")
 """What tells behind a `still` of a plan: `I still have to look`."""
 NOUNS = later(r"(?i)\b(?:an?|the|and|or|to|of|can i|do i|don'?t)\s+$")
@@ -141,7 +145,7 @@ PRIORITY = (
     "ask",
 )
 OPENERS = later(
-    r"(?i)(?:\W|(?:so|and|oh|ah|um|uh|well|hey|ну|а|ach|na|bon|eh|pues|bueno|então|bom|えっと|あの|那|嗯)\b)*"
+    r"(?i)(?:\W|(?:so|and|oh|ah|um|uh|well|hey|careful|whoa|oops|ну|а|ach|na|bon|eh|pues|bueno|então|bom|えっと|あの|那|嗯)\b)*"
 )
 """What stands before the first words that say something."""
 
@@ -256,7 +260,7 @@ def _meant(said: str, kind: str, start: int, end: int) -> str | None:
     if SUPPOSED.search(before):
         return None
     if kind != "praise":
-        is_denied = NOT_WRONG.search(before) or NO_MORE.match(said, end)
+        is_denied = any((NOT_WRONG.search(before), NO_MORE.match(said, end), HANDED.search(before)))
         is_noun = kind in ("undo", "back") and NOUNS.search(before)
         names = kind == "symptom" and NAMES.match(said, end)
         is_more = phrase.endswith(" not") and NOT_ONLY.match(said, end)

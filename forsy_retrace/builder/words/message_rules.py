@@ -532,7 +532,7 @@ RULES: tuple[Rule, ...] = (
     Rule("tells-how-it-fails", "correction", "correction", 0.72,
          "After work that changed something, it tells how that fails, or has words about what was printed of it.",
          lambda c, x, via: (x.acted or (x.built and c.printed)) and "symptom" in c.found and not x.asked
-         and not c.question and c.opens not in ("request", "praise")),
+         and not c.question and c.opens not in ("request", "praise") and "next" not in c.found),
     Rule("asks-why-not", "correction", "correction", 0.66,
          "After work that changed something, it asks why that does not do or show what it should.",
          lambda c, x, via: x.acted and c.why_not and not x.asked),
