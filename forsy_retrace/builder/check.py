@@ -24,6 +24,7 @@ from .checks.loads import FILE, Loads
 from .checks.packages import Packages
 from .checks.places import with_parents
 from .checks.ran import (
+    as_tests,
     builds_and_runs,
     has_passed,
     kinds_on,
@@ -42,7 +43,7 @@ from .checks.unchecked import NAMED, Unchecked, breadth, is_prose
 from .outcome import never_ran
 from .outputs.begun import no_test_ran
 from .outputs.printed import bare_output
-from .outputs.runners import read_summary
+from .outputs.runners import CHECKED, kinds_of, read_summary
 from .rule import Rule
 from .touched.edits import Standing, edits_of
 from .touched.fixers import Stash, around_its_check
@@ -149,6 +150,8 @@ class _Checker:
         self.built: dict[str, Command] = {}
         """What builds put out, and by which line: running it runs the edited program."""
         self.replaced_later = replaced_texts(touched)
+        self.testing: set[tuple[str, tuple[str, ...]]] = set()
+        """The tasks, by their folders, that a runner showed to run tests, whatever they are called."""
         self.start: str | None = None
         self.place = ""
         """Where commands run, once they left the folder of the start: then the log keeps track."""
@@ -159,7 +162,7 @@ class _Checker:
         touched = with_output(step, self.touched.get(step.step, []))
         if step.call is None or never_ran(step):
             return step
-        run = step.run
+        run = self._as_shown(step)
         if step.success and run is not None and any(one.name == PUSH for one in run.simples):
             self.pushed = step.step
         before, behind = around_its_check(run)
@@ -191,6 +194,18 @@ class _Checker:
             return step
         ground = inferred(found.rule, found.confidence, steps=found.edits)
         return put(step, {"operation": ground}, operation="verify")
+
+    def _as_shown(self, step: Step) -> Command | None:
+        """A line whose task is called a check, with the tests that a runner showed it to run."""
+        run = step.run
+        tasks = [one for one in run.simples if one.rule == A_CHECK] if run is not None else []
+        if run is None or len(tasks) != 1 or {"lint"} != set(kinds_on(run)):
+            return run
+        task = (absolute(run.cwd or ".", step.cwd), tasks[0].words)
+        verdict = read_summary(bare_output(step), CHECKED)
+        if verdict is not None and "tests" in kinds_of(verdict):
+            self.testing.add(task)
+        return as_tests(run) if task in self.testing else run
 
     def _clear(self, found: Check, step: Step, run: Command) -> None:
         """A line may hold several checks: a build, then a run of what was built.
@@ -443,6 +458,8 @@ def _whole_paths(step: Step, run: Command) -> Iterator[str]:
     yield from (absolute(one, base) for one in programs_of(step, run))
 
 
+A_CHECK = "script:lint"
+"""The rule of tasks whose name says no more than that they check something: `make check`."""
 PUSH = "git push"
 KEPT = frozenset(["git commit", PUSH])
 """What a line is for though it checks its edits first."""

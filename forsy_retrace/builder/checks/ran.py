@@ -3,6 +3,8 @@
 import posixpath
 from collections.abc import Iterable
 
+import msgspec
+
 from forsy_retrace.commands import Command, Simple, classify
 from forsy_retrace.patterns import later
 from forsy_retrace.trace import Step
@@ -10,7 +12,7 @@ from forsy_retrace.trace import Step
 from ..outputs.begun import no_test_ran, says_it_never_began
 from ..outputs.found import runs_on
 from ..outputs.printed import bare_output, unreached
-from ..outputs.runners import CHECKED, CRASHES, KINDS, Verdict, read_summary
+from ..outputs.runners import CHECKED, CRASHES, Verdict, kinds_of, read_summary
 from ..outputs.verdicts import echoed, lists_unformatted, speaks_of_failure
 
 COMPILES = ("go vet", "go build", "golangci-lint", "staticcheck")
@@ -35,9 +37,9 @@ def never_began(step: Step, run: Command) -> bool:
 
 def stopped_at(verdict: Verdict | None, run: Command) -> tuple[str, ...]:
     """The kind of the check on a line that failed by its own words; empty where none tells that."""
-    kind = KINDS.get(verdict.rule) if verdict is not None and not verdict.passed else None
-    builds = kind == "build" and any(map(builds_and_runs, run.simples))
-    return (kind,) if kind is not None and (builds or kind in kinds_on(run)) else ()
+    kinds = kinds_of(verdict) if verdict is not None and not verdict.passed else ()
+    builds = "build" in kinds[:1] and any(map(builds_and_runs, run.simples))
+    return next(((kind,) for kind in kinds if builds or kind in kinds_on(run)), ())
 
 
 def tells_nothing(kind: str, step: Step, run: Command) -> bool:
@@ -168,6 +170,16 @@ def found_nothing(step: Step, run: Command) -> bool:
         return False
     own = set(map(echoed, run.simples))
     return own.issuperset(filter(None, map(str.strip, bare_output(step).splitlines())))
+
+
+def as_tests(run: Command) -> Command:
+    """A line whose checks are runs of tests, whatever their names say."""
+    simples = [
+        msgspec.structs.replace(one, check="tests") if one.check == "lint" else one
+        for one in run.simples
+    ]
+    told = tuple("tests" if kind == "lint" else kind for kind in run.told)
+    return msgspec.structs.replace(run, check="tests", simples=tuple(simples), told=told)
 
 
 def kinds_on(run: Command) -> list[str]:

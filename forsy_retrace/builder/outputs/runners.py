@@ -421,6 +421,32 @@ CRASHES = frozenset(
 """Rows that tell of any program that was run, not only of a check."""
 ERROR_LAST = frozenset(["python-crash", "python-crash-cut", "ipython-crash"])
 """Those of which the last line says what was wrong, whatever was printed before."""
+TESTED = frozenset(
+    f"{runner}-summary"
+    for runner in (
+        *("pytest", "go-test", "jest", "bun", "mocha", "forge", "rspec", "node-test", "phpunit"),
+        *("unittest", "exunit", "minitest", "xctest", "playwright", "counts", "deno", "ctest"),
+        *("flutter", "sbt"),
+    )
+)
+"""Rows of runners that run tests and nothing else."""
+
+
+def kinds_of(verdict: Verdict) -> tuple[str, ...]:
+    """The kinds of check of which a verdict may be: types are found wrong by a build, too."""
+    if verdict.rule in TESTED:
+        return ("tests",)
+    kind = KINDS.get(verdict.rule)
+    return (kind, "build") if kind == "types" else (kind,) if kind else ()
+
+
+OWN: Mapping[str, tuple[str, ...]] = {
+    "make-error": ("make", "gmake"),
+    "npm-error": ("npm", "bun"),
+    "mise-error": ("mise",),
+    "docker-error": ("docker",),
+}
+"""Rows with which these programs tell that they failed, whatever they were to do."""
 CRASHED = tuple(row for row in RUNNERS if row.rule in CRASHES)
 CHECKED = tuple(row for row in RUNNERS if row.rule not in CRASHES)
 ERROR = (

@@ -14,7 +14,17 @@ from ..rule import Rule
 from ..shells import RUNS_CODE
 from .begun import says_it_never_began
 from .found import looks_up
-from .runners import CALLED_ERROR, CRASHED, ERROR_ONLY, TAIL, Verdict, read_summary
+from .runners import (
+    CALLED_ERROR,
+    CHECKED,
+    CRASHED,
+    ERROR_ONLY,
+    OWN,
+    TAIL,
+    Verdict,
+    kinds_of,
+    read_summary,
+)
 
 OPENS = Rule(
     "opens-with-error",
@@ -87,8 +97,10 @@ def failed_by_its_own_words(
             error = text[found.end() :].split("\n", 1)[0].strip()
             return Verdict(False, OPENS.name, OPENS.confidence, shortened(error, MOST, ""))
     bare = below_header(text)
-    if not (untold or (run is not None and run.masked)) or not bare.strip():
+    if not bare.strip():
         return None
+    if not (untold or (run is not None and run.masked)):
+        return _of_a_hidden_check(bare, run)
     if (run is None or run.check is None) and PROMPTED.search(bare):
         return None
     summary = _summary(bare, run, tool)
@@ -101,11 +113,22 @@ def failed_by_its_own_words(
 
 
 def _summary(text: str, run: Command | None, tool: str = "") -> Verdict | None:
-    """What the runner of a check says at its end, or a program that crashed."""
+    """What the runner of a check says at its end, a program that crashed, or what the line is for."""
     if run is not None and run.check is not None:
         return read_summary(text) or read_summary(INDENT.sub("", text))
     runs = run.operation in ("execute", "verify") if run else tool in RUNS_CODE
-    return read_summary(text, CRASHED) if runs else None
+    main = run.main.partition(" ")[0] if run is not None else ""
+    own = [row for row in CHECKED if main in OWN.get(row.rule, ())]
+    return read_summary(text, (*own, *(CRASHED if runs else ())))
+
+
+def _of_a_hidden_check(text: str, run: Command | None) -> Verdict | None:
+    """What tells that a check failed of which the exit status of another, behind it, says nothing."""
+    hidden = {one.check for one in run.simples if one.check} - set(run.told) if run else set()
+    found = read_summary(text, CHECKED) if hidden else None
+    if found is None or found.passed or not hidden.intersection(kinds_of(found)):
+        return None
+    return found
 
 
 def _never_began(text: str, run: Command | None) -> str:
