@@ -69,6 +69,8 @@ def _programs(run: Command) -> list[str]:
 
 def _other_task(old: Command, new: Command) -> bool:
     """Whether two lines run tasks of different names, of which neither mends what the other checks."""
+    if not _tasks(old).isdisjoint(_tasks(new)):
+        return False
     a, b = (_task(run) for run in (old, new))
     parts = {*a.split(":"), *b.split(":")}
     mends = a.split(":")[0] == b.split(":")[0] and not MENDING.isdisjoint(parts)
@@ -77,6 +79,11 @@ def _other_task(old: Command, new: Command) -> bool:
 
 MENDING = frozenset(["fix", "write"])
 """Parts of a task's name that mends what it finds: `lint:fix`."""
+
+
+def _tasks(run: Command) -> set[str]:
+    """The tasks that check something on a line, whatever it is for."""
+    return {one.name for one in run.simples if one.check and one.rule.startswith("script:")}
 
 
 def _task(run: Command) -> str:

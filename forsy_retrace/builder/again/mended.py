@@ -168,11 +168,15 @@ def path_mended(old: Attempt, new: Attempt) -> bool:
 
 
 def in_a_longer_line(old: Attempt, new: Attempt) -> bool:
-    """The only command of a line in a longer one, whatever its flags and wherever its files lie, soon after."""
-    if old.step.success is not False or len(old.line.simples) != 1 or len(new.line.simples) < 2:
+    """The only command of a line, maybe before what shows something, in a longer one, whatever its flags and wherever its files lie, soon after."""
+    alone, *behind = old.line.simples
+    if old.step.success is not False or len(new.line.simples) < 2:
         return False
-    asked = _asked(old.line.simples[0])
-    return len(asked) > 1 and any(_asked(one) == asked for one in new.line.simples)
+    if behind and (alone.role != "work" or any(one.role != "view" for one in behind)):
+        return False
+    asked = _asked(alone)
+    is_told = len(asked) > 1 or alone.rule == "run-program"
+    return is_told and any(_asked(one) == asked for one in new.line.simples)
 
 
 def end_of_a_line(old: Attempt, new: Attempt) -> bool:
