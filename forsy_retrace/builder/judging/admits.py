@@ -23,6 +23,7 @@ STILL = later(
 """Words of a failure that lasts."""
 HAPPENED = later(
     r"(?i)\b(?:does|do|did)(?: not|n['’]t) (?:work|pass)|\bfailed to\b|\b(?:was|were) unable to"
+    r"|\bi (?:could ?n[o'’]t|could not|can(?:not|['’]t)|was(?: not|n['’]t) able to) (?:push|publish|deploy|upload|merge)\b"
     r"|\bneeds? to be fixed\b|\bother (?:two|three|four|\d{1,4}) (?:failures|errors|failing tests)\b"
 )
 """Words of a failure that may be told of as mended."""

@@ -36,7 +36,7 @@ ABANDONED = GoalRule("unanswered", False, "the last message has no answer.")
 APPROVED = GoalRule(
     "user-approved",
     True,
-    "the user approved the result after the last edit and any correction, and no later turn ended on a call that failed.",
+    "the user approved the result after the last edit and any correction, and no later turn ended on a call, or its last act, that failed.",
 )
 DISLIKED = GoalRule("thumb-down", False, "the user gave an answer that stands a thumbs down.")
 WENT_ON = GoalRule(
@@ -145,9 +145,14 @@ def _asks_for_more(approval: Step, close: Close) -> bool:
 
 
 def _fails_after(approval: Step, close: Close) -> bool:
-    """Whether the closing words behind an approval speak of a failure, or a turn's last call failed."""
-    last = {s.turn: s for s in close.steps if s.step > approval.step and s.call is not None}
-    if any(s.success is False for s in last.values()):
+    """Whether the closing words behind an approval speak of a failure, or a turn's last call failed.
+
+    Or the last that was for more than to look.
+    """
+    later = [s for s in close.steps if s.step > approval.step and s.call is not None]
+    last = {s.turn: s for s in later}
+    acted = {s.turn: s for s in later if s.operation not in LOOKS}
+    if any(s.success is False for s in (*last.values(), *acted.values())):
         return True
     closing = close.closing
     return closing is not None and closing.step > approval.step and speaks_of_failure(said(closing))
@@ -175,6 +180,8 @@ def _turn(step: Step) -> int:
     return step.turn
 
 
+LOOKS = ("read", "search", "plan", "other")
+"""Operations after which a failure before them still stands."""
 EFFECTS = ("write", "edit", "install", "download")
 
 
