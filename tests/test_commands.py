@@ -28,6 +28,8 @@ OPERATIONS = {
     "git status": "read",
     "cd app && git diff --stat": "read",
     "git branch": "read",
+    "fuser 8080/tcp": "read",
+    "fuser -k 8080/tcp": "execute",
     "git branch -D old": "execute",
     "git config user.name": "read",
     "git stash list": "read",
