@@ -22,7 +22,7 @@ from ..rule import Rule
 from ..touched.listings import entries, folder_of, placed
 from ..touched.paths import absolute, base_of, shown
 from ..words.cited import lines_named
-from .distinctive import SHORTEST, values
+from .distinctive import SHORTEST, is_anybodys, values
 from .hits import BLAMED_THERE, HOLDS_A_HIT, Hits, Shown, lines_alone, lines_hit
 from .imports import imported
 from .named_by_user import Brought, Given
@@ -304,7 +304,8 @@ class Flow:
     def _of_folder(self, step: Step, path: str) -> Iterator[Source]:
         """A guessed file of a folder that an output brought up, or listed."""
         folder = posixpath.dirname(path)
-        if folder in self.used.paths or folder in self.used.through:
+        name = last_part(folder)
+        if folder in self.used.paths or folder in self.used.through or is_anybodys(name):
             return
         for value, told in _as_sent(step, folder):
             shown_as = (value, f"{MODULE}{value}") if step.operation == "read" else (value,)
@@ -314,7 +315,6 @@ class Flow:
                 self.used.through.setdefault(folder, step.step)
                 yield Source(min(steps), told, FOLDER_SHOWN)
                 return
-        name = last_part(folder)
         if folder in self.entries and len(name) >= SHORTEST and name not in self.given:
             self.used.paths[folder] = step.step
             yield Source(self.entries[folder], name, FOLDER_SHOWN)
