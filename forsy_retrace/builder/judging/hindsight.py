@@ -36,6 +36,13 @@ class Hindsight:
         self.reported = reported(trace, heard)
         self.touched = edits_of(trace)
         self.is_scratch = scratch(trace)
+        self.removed = {
+            touch.path: step
+            for step, touched in self.touched.items()
+            for touch in touched
+            if touch.kind == "removed"
+        }
+        """Files to the last step that removed them."""
         self.opened = _opened(trace, self.touched)
         self.cited = cited(trace, heard, self.touched)
         self.pages = pages(trace, heard)

@@ -144,6 +144,8 @@ def _corrected(step: Step, later: Hindsight) -> Told | None:
 def _taken_back(step: Step, later: Hindsight) -> Told | None:
     by = later.trace.replaced.get(step.step) or _undone_by(step, later)
     if not by or not _takes_back(later.trace.steps[by - 1], step, later.trace):
+        by = _removed_by(step, later)
+    if not by:
         return None
     return Told(f"Step {by} took it back, after what the user said.", (by,))
 
@@ -154,6 +156,19 @@ def _undone_by(step: Step, later: Hindsight) -> int:
     undoes = UNDOES.search(later.trace.steps[by - 1].tool or "") if by and acts(step) else None
     *_, what = ("", *NOUN.findall(undoes["what"])) if undoes else ("",)
     return by if undoes and what.lower().removesuffix("s") in (step.tool or "").lower() else 0
+
+
+def _removed_by(step: Step, later: Hindsight) -> int:
+    """The call by which a line of the shell removed all that was written, after a correction; else 0."""
+    made = [one.path for one in later.touched.get(step.step, ()) if one.kind in EDITS]
+    gone = {later.removed.get(path, 0) for path in made if not later.is_scratch(path)}
+    by = gone.pop() if step.operation == "write" and len(gone) == 1 else 0
+    if by <= step.step:
+        return 0
+    other = later.trace.steps[by - 1]
+    between = later.trace.steps[step.step : by - 1]
+    words = [s for s in between if s.action == "user_message" and s.turn == other.turn]
+    return by if any(map(finds_fault, words)) else 0
 
 
 def _replaced(step: Step, later: Hindsight) -> Told | None:
@@ -271,7 +286,7 @@ BAD = (
     ),
     Rule(
         "taken-back",
-        "−1: whatever check had passed, after a correction an edit took it out again or put back what it had replaced, or Git put back what was there before, or a call that cancels or deletes took up what a service had made, in a turn whose words ask for that or correct.",
+        "−1: whatever check had passed, after a correction an edit took it out again or put back what it had replaced, or Git put back what was there before, or a line removed the file that it wrote, or a call that cancels or deletes took up what a service had made, in a turn whose words ask for that or correct.",
         0.75,
         _taken_back,
         spares=True,
