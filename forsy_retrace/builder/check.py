@@ -25,6 +25,7 @@ from .checks.packages import Packages
 from .checks.places import with_parents
 from .checks.ran import (
     as_tests,
+    asks_what_it_runs,
     builds_and_runs,
     has_passed,
     kinds_on,
@@ -324,7 +325,7 @@ class _Checker:
         """What makes a line a check; None where nothing does."""
         if run.check is not None:
             return _Known(run.check, BY_KIND[run.check])
-        if step.operation != "execute":
+        if step.operation != "execute" and not asks_what_it_runs(run):
             return None
         if built := self._build_of(step, run):
             return _Known("run", RUNS_PROGRAM, built=built)

@@ -169,9 +169,9 @@ def path_mended(old: Attempt, new: Attempt) -> bool:
 
 def in_a_longer_line(old: Attempt, new: Attempt) -> bool:
     """The only command of a line, maybe before what shows something, in a longer one, whatever its flags and wherever its files lie, soon after."""
-    alone, *behind = old.line.simples
-    if old.step.success is not False or len(new.line.simples) < 2:
+    if old.step.success is not False or not old.line.simples or len(new.line.simples) < 2:
         return False
+    alone, *behind = old.line.simples
     if behind and (alone.role != "work" or any(one.role != "view" for one in behind)):
         return False
     asked = _asked(alone)

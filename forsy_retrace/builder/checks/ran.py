@@ -50,6 +50,8 @@ def tells_nothing(kind: str, step: Step, run: Command) -> bool:
     if kind == "tests":
         return no_test_ran(step.printed)
     if kind == "run":
+        if run.masked and asks_what_it_runs(run) and not bare_output(step).strip():
+            return True  # no answer came
         return speaks_of_failure(step.printed, is_hidden=run.masked) or _ends_in_silence(run)
     if kind == "ci":
         return runs_on(step.printed)
@@ -209,6 +211,19 @@ def _run_by(simple: Simple, modules: frozenset[str]) -> list[str]:
         path = simple.words[0].replace(".", "/")
         return [f"{path}.py", f"{path}/__main__.py"]
     return list(simple.reads) if simple.rule == "run-program" else []
+
+
+HERE = later(r"(?:https?://)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::|/|$)")
+"""An address of this machine."""
+
+
+def asks_what_it_runs(run: Command) -> bool:
+    """Whether a line runs something, and then asks a server on this machine: so it tries it."""
+    runs = any(
+        one.role == "work" and one.operation == "execute" for one in run.simples[: run.place]
+    )
+    asks = run.simples[run.place] if runs else None
+    return asks is not None and asks.surface == "api" and any(map(HERE.match, asks.words))
 
 
 BUILDS_AND_RUNS = frozenset(["cargo run", "cargo r", "dotnet run", "go run"])
