@@ -61,7 +61,7 @@ RARER = 0.3
 """How much surer that of another value is if it was shown but once."""
 FIRST_SHOWN = Rule(
     "value-first-shown",
-    "A distinctive value that an earlier output showed first: the rarer, the surer; or a short id that stands alone, such as a commit's hash, a figure of eight digits (also one put into a file), an argument named `task_id`; or several words that a command or a search is given at once, and one with braces. For the name of a skill, an output just received, or another skill's text.",
+    "A distinctive value that an earlier output showed first: the rarer, the surer; or a short id that stands alone, such as a commit's hash, a figure of eight digits (also one put into a file), an argument named `task_id`, the version that a line asks of a package; or several words that a command or a search is given at once, and one with braces. For the name of a skill, an output just received, or another skill's text.",
     0.6,
     0.9,
 )

@@ -16,6 +16,8 @@ IN_A_LINE = later(
 )
 """A short hash or a long figure that is a word of a shell line; a date, a colour, a part of a UUID
 and a decimal are none."""
+OF_A_PACKAGE = later(r"[\w\])](?:@|==)[~^v]?(\d{1,4}\.\d{1,4}\.\d{1,6})(?![\w.+-])")
+"""The version that a word of a shell line names of a package, whole."""
 LIKE_ONE = later(r"[\da-f]{7}")
 """What each of these holds, and hardly any other word."""
 FIGURE = later(r"(?<![\w.#-])(?!(?:19|20)\d{6}\b)(?!\d*000\b)\d{8,11}(?![\w-]|\.\d)")
@@ -39,6 +41,7 @@ def idents_of(line: str | None, sent: Any) -> Iterator[str]:
     if line is not None:
         line = line[:LONGEST]
         yield from IN_A_LINE.findall(line) if LIKE_ONE.search(line) else ()
+        yield from OF_A_PACKAGE.findall(line)
         return
     for name, value in sent.items() if isinstance(sent, dict) else ():
         if (
@@ -81,5 +84,7 @@ class Idents:
         passing = f"{text} "  # a string keeps the UTF-8 that the search makes of it
         for index, start, end in self.automaton.find_matches_as_indexes(passing, overlapping=True):
             around = text[max(0, start - 1) : start] + text[end : end + 1]
-            if not any(letter.isalnum() or letter == "_" for letter in around):
-                yield self.names[index]
+            name = self.names[index]
+            is_part = "." in name and "." in text[max(0, start - 1) : start]
+            if not is_part and not any(letter.isalnum() or letter == "_" for letter in around):
+                yield name
