@@ -44,6 +44,30 @@ def written_by_a_line(old: Attempt, new: Attempt) -> bool:
     return new.step.operation in ("write", "edit") and not old.paths.isdisjoint(new.written)
 
 
+SUBSTITUTES = later(r"s([/|#,@])(?P<old>(?:\\[^\w\s]|[^\\\[\]*^$+?(){}|]){3,200}?)\1.*\1[gI]*")
+"""What `sed` puts in place of a text that stands in it letter by letter."""
+
+
+def substituted_by_a_line(old: Attempt, new: Attempt) -> bool:
+    """What an edit put in that worked and was then called wrong, replaced in its file by `sed -i`."""
+    if new.run is None or not (old.step.success and new.step.success) or old.side != "change":
+        return False
+    if old.paths.isdisjoint(new.written) or not any(one.role == "fix" for one in new.run.simples):
+        return False
+    put = lines_put(replacements(old.step)) | telling(_content(old.step))
+    words = (word for one in new.run.simples if one.name == "sed" for word in one.words)
+    texts = (found["old"].replace("\\", "") for found in map(SUBSTITUTES.fullmatch, words) if found)
+    return any(text in line for text in texts for line in put)
+
+
+def _content(step: Step) -> str:
+    """The text of a file that a call wrote as a whole."""
+    match step.call.input if step.call else None:
+        case {"content": str(content)}:
+            return content
+    return ""
+
+
 def is_moot(old: Attempt, new: Attempt) -> bool:
     """Whether an edit shows that a failed one of its file had nothing left to do."""
     edits = old.side == new.side == "change"

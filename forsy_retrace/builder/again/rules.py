@@ -20,6 +20,7 @@ from .files import (
     same_name_elsewhere,
     same_path_by_another_tool,
     since,
+    substituted_by_a_line,
     written_by_a_line,
 )
 from .likeness import are_alike
@@ -187,6 +188,7 @@ RULES: tuple[Rule, ...] = (
     Rule("same-arguments-after-failure", 0.95, _same_arguments),
     Rule("same-file-after-failure", 0.9, same_file),
     Rule("written-by-a-line", 0.85, written_by_a_line, "another tool"),
+    Rule("substituted-by-a-line", 0.8, substituted_by_a_line, "another tool"),
     Rule("same-url-after-failure", 0.85, _same_url),
     Rule(
         "same-delegation-after-failure", 0.85, _same_delegation, "another tool", after=AGENT_TOOLS
