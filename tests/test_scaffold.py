@@ -3,6 +3,7 @@
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -169,7 +170,8 @@ def test_what_is_there_already_is_left_alone(package: Path, checkout: Path) -> N
         assert contents(place) == before
 
 
-def test_a_package_may_be_made_inside_a_checkout(checkout: Path) -> None:
+def test_a_package_may_be_made_inside_a_checkout(checkout: Path, tmp_path: Path) -> None:
+    checkout = shutil.copytree(checkout, tmp_path / "checkout")
     done = run("new-adapter", "other-log", "--package", "-o", checkout)
     assert done.exit_code == 0, done.output
     *made, last = done.output.splitlines()

@@ -341,7 +341,7 @@ RUNNERS: tuple[Row, ...] = (
     ),
     Row(
         "python-crash-cut",  # `| tail -2` leaves of it the mark below the place, and the error
-        ("^\n",),
+        ("^\n", "~\n"),
         _words(r"^[ \t]{4,200}~*\^+~*\n([\w.]+(?:Error|Exception|Interrupt)\b.*)\s*\Z"),
         None,
         0.9,
