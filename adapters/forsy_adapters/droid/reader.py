@@ -279,20 +279,24 @@ class Reader:
             case {"type": "thinking" | "redacted_thinking"}:
                 yield Skipped(here, "hidden reasoning")
             case {"type": "tool_use", "id": str(logged), "name": str(tool), **rest}:
-                yield from self._call(logged, tool, rest.get("input"), here)
+                place = here.below("/input" if "input" in rest else "")
+                yield from self._call(logged, tool, rest.get("input"), here, place)
             case {"type": kind}:
                 yield Skipped(here, f"unknown block{named(kind)}")
             case _:
                 yield Skipped(here, "unknown block")
 
-    def _call(self, logged: str, tool: str, sent: Any, here: Origin) -> Iterator[Event]:
+    def _call(
+        self, logged: str, tool: str, sent: Any, here: Origin, place: Origin
+    ) -> Iterator[Event]:
+        """A call, whose arguments stand at a place if it has any."""
         call = self.calls.issue(logged, here.evidence)
         if call is None:
             yield Skipped(here, "repeated call")
             return
         self.open[logged] = Asked(tool, sent if isinstance(sent, dict) else {}, call)
         name = here.below("/name").evidence.pointer
-        yield ToolCall(here.below("/input"), call, tool, sent, name, meant(tool, sent))
+        yield ToolCall(place, call, tool, sent, name, meant(tool, sent))
         if logged in self.sent:
             yield Delegation(here, call, self.sent[logged])
 
