@@ -90,7 +90,12 @@ EXCEPTS = later(
     r"(?i)\b(?:but|except|apart from|however|though|aber|außer|pero|excepto|mais|sauf|mas|exceto|но)\b|但|不过"
 )
 """What goes on behind a word of acceptance to say what is not accepted."""
-ASKS_ON = later(r"(?i),? (?:what|how|where|when|who|which|first|before|can|could)\b")
+ASKS_ON = later(
+    r"(?i),? (?:(?:what|how|where|when|who|which|first|before|can|could"
+    r"|comment|où|combien|qu'est-ce|est-ce|cómo|dónde|cuándo|wann)\b"
+    r"|(?:(?:so|then|du coup|alors|donc|entonces|dann|então),? (?:why|pourquoi|por qué|warum|por que)"
+    r"|(?:why|warum) (?:then|dann))\b(?! (?:did|do|have|would) you\b| (?:tu|vous|as|avez|hast|haben)\b))"
+)
 """How words go on behind a `but` that takes nothing back."""
 THANKS = later(
     r"(?i)(?:many )?(?:thanks|thank you|cheers|gracias|muchas gracias|danke|vielen dank|merci|obrigad[oa]"
