@@ -251,6 +251,13 @@ REVIEW = later(
     r"[^.?!\n]{0,60}[:\n]\s*\S"
 )
 """How words begin that hand on what a reviewer said: `PR feedback:` and what follows."""
+DETAIL = later(
+    r"(?i)[^\n]{0,60}?(?:\b(?:(?:just|only) one (?:\w+ )?|one (?:small|little|tiny|minor) )(?:thing|detail|point|nit)\b"
+    r"|\b(?:juste? une? |une? petite? |une? seule? )(?:petite? )?(?:truc|détail|chose|point|remarque)\b"
+    r"|\bnur eine (?:kleine )?(?:sache|kleinigkeit)\b|\b(?:solo|sólo) una? (?:detalle|cosa)\b"
+    r"|\bsó uma? (?:detalhe|coisa)\b|только одно\b|只有一点|[一1]つだけ)"
+)
+"""How words behind praise come to the one thing that it does not cover."""
 NEEDS = later(
     r"(?i)\b(?:should|must|needs? to|ha(?:s|ve) to|ought to|(?:we|i) (?:also |really )?(?:want|need))\b"
 )
@@ -490,6 +497,10 @@ RULES: tuple[Rule, ...] = (
          "A few words that say what is so, answer no question and ask none, behind which the agent's first words say that the user is right.",
          lambda c, x, via: x.worked and any(map(agrees, x.reply)) and c.words <= 40 and not (c.question or x.asked)
          and c.opens not in ("ask", "request", "unsure", "but", "constrain")),
+    Rule("accepts-but-for-a-detail", "correction", "correction", 0.79,
+         "It opens with praise, and behind `just one thing` it names another way than the one taken, or a fault.",
+         lambda c, x, via: x.acted and c.praises and not x.asked and not c.question
+         and DETAIL.search(c.rest) is not None and not {"prefer", "correct"}.isdisjoint(c.found)),
     Rule("accepts-and-asks", "direct_request", "approval", 0.78,
          "It opens with praise and goes on to the next ask.",
          lambda c, x, via: x.worked and c.praises and c.words > 3
