@@ -30,6 +30,12 @@ TO_FAIL = later(
     r"\b(?:fails?|(?:it|them|tests?|is|are|be) failing)\b"
     r"|\bfail(?:s|ing)? first\b|\bred (?:phase|test)\b"
     r"|\brun(?:ning)? (?:the |this |my )?(?:new(?:ly written)? )?failing tests?\b(?!.{0,40}\b(?:again|still)\b)"
+    r"|\b(?:vérifi|confirm|assur|voi[rs])\w*\b[^.\n]{0,20}\bqu(?:['’](?:il|elle)s?|e l[ea]s? (?:nouveaux? )?tests?)"
+    r" échou(?:e|ent)\b(?! (?:pas|plus|encore|toujours)\b)"
+    r"|\b(?:verifi|confirm|compr[ou]e?b|asegur|certifi)\w*\b[^.\n]{0,20}\bque (?:(?:el|la|los|las|o|a|os|as) )?"
+    r"(?:(?:nuevos?|novos?) )?(?:tests?|pruebas?|testes?) fal(?:l|h)[ae][nm]?\b"
+    r"|\b(?:prüf|bestätig|überprüf|seh)\w*,? dass (?:er|sie|der (?:neue )?test|die (?:neuen )?tests)\b"
+    r"(?:(?!\b(?:nicht|nie|noch)\b)[^.\n]){0,40}\b(?:fehlschl[aä]g\w*|scheiter\w*)"
 )
 """How an agent says that a test is to fail before the code is there."""
 
