@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from forsy_retrace import Event, Fact, Message, Notice, Skipped, ToolResult, read
+from forsy_retrace import Event, Fact, Message, Notice, Skipped, ToolCall, ToolResult, read
 from forsy_retrace.events import Delegation, Hunk
 from forsy_retrace.frames import shown_of
 from forsy_retrace.registry import identify
@@ -214,3 +214,9 @@ def test_a_start_without_an_owner_is_another_programs(tmp_path: Path) -> None:
 def test_no_record_is_lost_where_a_message_is_none(tmp_path: Path) -> None:
     found = events(tmp_path, {"type": "message", "id": "m1", "message": 7}, {"type": "new"})
     assert len([one for one in found if isinstance(one, Skipped)]) == 2
+
+
+def test_a_call_without_arguments_names_what_the_log_has(tmp_path: Path) -> None:
+    found = events(tmp_path, said(1, "assistant", {"type": "tool_use", "id": "c1", "name": "LS"}))
+    (call,) = (one for one in found if isinstance(one, ToolCall))
+    assert call.origin.evidence.pointer == "/message/content/0"
