@@ -8,7 +8,7 @@ import pytest
 from forsy_adapters.anthropic import log
 
 from forsy_retrace import read
-from forsy_retrace.events import Message, SessionStart, Skipped, ToolCall, ToolResult
+from forsy_retrace.events import Message, Notice, SessionStart, Skipped, ToolCall, ToolResult
 from forsy_retrace.registry import identify
 from forsy_retrace.source import Source
 
@@ -108,3 +108,12 @@ def test_a_result_that_no_call_waits_for_is_skipped(tmp_path: Path) -> None:
     held[1]["request"]["messages"][2]["content"] *= 2
     told = list(read(written(tmp_path / "log.jsonl", held), "anthropic"))
     assert any(isinstance(one, Skipped) and "which call's" in one.reason for one in told)
+
+
+def test_a_stream_ends_with_its_error(tmp_path: Path) -> None:
+    start = {"type": "message_start", "message": {"role": "assistant", "id": "m1"}}
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text"}}
+    told = list(read(written(tmp_path / "log.jsonl", [start, error, block]), "anthropic"))
+    assert [one.text for one in told if isinstance(one, Notice)] == ["Overloaded"]
+    assert {one.origin.evidence.line for one in told} == {1, 2, 3}

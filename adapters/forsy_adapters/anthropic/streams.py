@@ -83,7 +83,9 @@ class _Made:
         self.is_cut = True
 
     def take(self, at: int, event: Json) -> None:
-        """One event."""
+        """One event; none counts behind an error, which stands in place of the reply."""
+        if "content" not in self.reply:
+            return
         match event:
             case {"type": "message_start", "message": dict(message)}:
                 for key in ("id", "model"):
@@ -122,7 +124,7 @@ class _Made:
         return Stream(self.reply, self.places, tuple(self.used), self.is_cut)
 
     def _set(self, key: str, value: Any, place: Places) -> None:
-        if value is not None and "content" in self.reply:
+        if value is not None:
             self.reply[key] = value
             self.places[pointer(key)] = place
 
