@@ -219,6 +219,8 @@ def _is_to_fail(step: Step) -> bool:
 
 def _was_to_fail(trace: Trace, step: Step) -> bool:
     """Whether the call before it, which edited, has the words, and the run of the tests none."""
+    if step.step == 1:
+        return False
     before = trace.steps[step.step - 2]
     writes = before.operation in ("edit", "write") and before.actor == step.actor
     silent = not _said_before(step).strip() and not _never_began(step)
