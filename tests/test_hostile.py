@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 from asked import run
+from forsy_adapters._terminus import TASK
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ from forsy_retrace.builder.judging.goal import accepts
 from forsy_retrace.builder.touched.edits import Standing
 from forsy_retrace.builder.touched.rewriters import Rewriter, Rewriters
 from forsy_retrace.builder.words.cues import SENTENCE
+from forsy_retrace.builder.words.message_rules import DOES_THE_REST
 from forsy_retrace.calls import Calls
 from forsy_retrace.commands import Simple, classify
 from forsy_retrace.commands.lexer import split
@@ -710,6 +712,26 @@ def test_a_long_message_takes_linear_time_and_little_memory(words: str) -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 2 * len(text)
+
+
+def test_praise_behind_which_very_many_blank_lines_stand_takes_little_time() -> None:
+    quickly(1, lambda: DOES_THE_REST.search("\n" * 30_000 + "x"))
+
+
+def test_a_task_that_is_headed_very_many_times_takes_little_time() -> None:
+    prompt = "You are an AI assistant tasked with solving command-line tasks"
+    quickly(1, lambda: TASK.match(prompt + "\nTask Description:\n" * 10_000))
+
+
+@pytest.mark.slow
+def test_very_many_streams_of_one_talk_take_linear_time(tmp_path: Path) -> None:
+    start = {"type": "message_start", "message": {"role": "assistant", "content": []}}
+    rows = [{"role": "user", "content": "Hi"}, start, {"type": "message_stop"}]
+
+    def log(count: int) -> bytes:
+        return b"".join(json.dumps(row).encode() + b"\n" for row in rows * count)
+
+    assert is_linear(log, "anthropic", tmp_path, 1_500)
 
 
 @pytest.mark.slow

@@ -11,8 +11,8 @@ from forsy_retrace.sdk import later, pointer, words
 HARNESS = "terminus-2"
 TOOL = "terminal"
 TASK = later(
-    r"(?s)\s*You are an AI assistant tasked with solving command-line tasks\b.*?"
-    r"\nTask Description:\n(?P<task>.*\S)\s+Current terminal state:\n"
+    r"(?s)\s*You are an AI assistant tasked with solving command-line tasks\b"
+    r"(?>.*?\nTask Description:\n)(?P<task>.*\S)\s+Current terminal state:\n"
 )
 """How it puts the task into its own prompt."""
 

@@ -74,11 +74,12 @@ class _Log:
         held, self.stream = self.stream, []
         if not held:
             return
+        before = len(self.bare.events) if self.bare else 0
         stream = assembled([record.value for record in held])
         parts = tuple(record.here for record in held)
         self._exchange(held[0], Exchange([], "", stream.reply, "", {}, "", None, stream, parts))
         talk = self.bare or self.talks[-1]
-        told = {event.origin.evidence.record for event in talk.events}
+        told = {event.origin.evidence.record for event in talk.events[before:]}
         for here in parts:
             if here.record not in told:
                 talk.events.append(Skipped(Origin(here, None, "system"), PIECE))

@@ -84,7 +84,8 @@ class Talk:
             where = partial(one.where, record.here)
             self.events = [placed(e, one.reply_at, one.stream, where) for e in self.events]
             self._of_stream(record, one.stream, where)
-        self.events = told + self.events
+        told += self.events
+        self.events = told
 
     def _reply(self, record: Record, one: Exchange) -> None:
         reply = one.reply or {}

@@ -236,8 +236,8 @@ STEPS_IN = later(
 )
 """How words go on that stop the agent since their author does something."""
 DOES_THE_REST = later(
-    r"(?i)[.,;!\n]\s*(?:(?:and|so|now|then)\b\s*)*(?:i'll|i will|i'm going to|i am going to)\s+"
-    r"(?!need\b|want\b|like\b|have to\b)[^.!?\n]*[\s.!]*$"
+    r"(?i)[.,;!\n][^\S\n]*(?:(?:and|so|now|then)\b\s*)*(?:i'll|i will|i'm going to|i am going to)\s+"
+    r"(?!need\b|want\b|like\b|have to\b)[^.!?\n]*+[\s.!]*+$"
 )
 """How words end that tell what their author does next."""
 OTHER_CAUSE = later(
