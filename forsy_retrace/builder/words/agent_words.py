@@ -49,7 +49,7 @@ CONCEDES = later(
 )
 """How words begin that own up to a fault. `Good catch, let me check` has yet to look for one."""
 OWNS_UP = later(
-    r"(?i)[^\n?]{0,100}?(?:\b(?:my (?:mistake|fault|bad)|i(?:['\u2019]ve| have)? (?:got|had|did) (?:that|this|it) wrong"
+    r"(?i)[^\n?]{0,100}?(?:\b(?:(?<!not )(?<!n['\u2019]t )my (?:mistake|fault|bad)|(?<!if )i(?:['\u2019]ve| have)? (?:got|had|did) (?:that|this|it) wrong"
     r"|i (?:really )?should(?:n['\u2019]t| not) have|my assumption (?:was|is) wrong)\b"
     r"|\b(?:mein fehler|meine (?:annahme|vermutung)(?: \w+){0,3} falsch"
     r"|(?:da |hier )?habe ich (?:mich (?:geirrt|vertan)|falsch verstanden|übersehen)|hätte ich nicht (?:\w+ )?(?:dürfen|sollen))\b"
