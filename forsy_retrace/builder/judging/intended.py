@@ -40,8 +40,9 @@ TO_FAIL = later(
 """How an agent says that a test is to fail before the code is there."""
 
 FAILS_FIRST = later(
-    r"(?i)\btests?\b(?:(?!\b(?:not?|never)\b|n['’]t\b)[^.\n]){0,40}\b(?:should|must|will|to) fail\b"
-    r"|\bfail(?:s|ing)? first\b|\b(?:an?|new|(?:write|add) (?:the|some)) failing tests?\b"
+    r"(?i)\btests?\b(?:(?!\b(?:not?|never)\b|n['’]t\b)[^.\n]){0,40}\b(?:should|must|will|(?:is|are|supposed|meant) to) fail\b"
+    r"(?! (?:if|unless|without)\b)|\b(?:should|must|will|to) fail first\b"
+    r"|\b(?:writ(?:e|ing)|add(?:ing)?|start(?:ing)? with) (?:an?|the|some)(?: new)? failing tests?\b"
 )
 """How it says so of a test that it is writing, which it then runs without a word."""
 
