@@ -158,6 +158,10 @@ def _undone_by(step: Step, later: Hindsight) -> int:
     return by if undoes and what.lower().removesuffix("s") in (step.tool or "").lower() else 0
 
 
+MOVES = ("mv", "git mv")
+"""Commands behind which a file is gone from its place, and stands at another."""
+
+
 def _removed_by(step: Step, later: Hindsight) -> int:
     """The call by which a line of the shell removed all that was written, after a correction; else 0."""
     made = [one.path for one in later.touched.get(step.step, ()) if one.kind in EDITS]
@@ -166,6 +170,8 @@ def _removed_by(step: Step, later: Hindsight) -> int:
     if by <= step.step:
         return 0
     other = later.trace.steps[by - 1]
+    if other.run is not None and any(one.name in MOVES for one in other.run.simples):
+        return 0
     between = later.trace.steps[step.step : by - 1]
     words = [s for s in between if s.action == "user_message" and s.turn == other.turn]
     return by if any(map(finds_fault, words)) else 0
