@@ -718,6 +718,29 @@ def test_praise_behind_which_very_many_blank_lines_stand_takes_little_time() -> 
     quickly(1, lambda: DOES_THE_REST.search("\n" * 30_000 + "x"))
 
 
+def test_a_long_edit_of_which_other_lines_were_recorded_takes_little_time(tmp_path: Path) -> None:
+    def log(count: int) -> bytes:
+        old = "\n".join(f"piece number {at} of it" for at in range(count))
+        gone = [
+            {"type": "removed", "content": f"another line {at}", "lineNumber": {"old": at + 1}}
+            for at in range(count)
+        ]
+        told = {"success": True, "file_path": "/w/a.py", "diffLines": gone}
+        rows: list[Row] = [{"type": "session_start", "id": "s1", "title": "", "owner": "a"}]
+        for call in "abc":
+            sent = {"file_path": "/w/a.py", "old_str": old, "new_str": old.replace("piece", call)}
+            asked = {"type": "tool_use", "id": call, "name": "Edit", "input": sent}
+            back = {"type": "tool_result", "tool_use_id": call, "content": json.dumps(told)}
+            no = {"type": "text", "text": "No, that's wrong."}
+            for at, block in enumerate((asked, back, no)):
+                said = {"role": "user" if at else "assistant", "content": [block]}
+                rows.append({"type": "message", "id": f"{call}{at}", "message": said})
+        return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+    path = written(tmp_path, log(12_000))
+    quickly(4, lambda: run("droid", path, "-o", tmp_path / "out", "-q"))
+
+
 def test_a_task_that_is_headed_very_many_times_takes_little_time() -> None:
     prompt = "You are an AI assistant tasked with solving command-line tasks"
     quickly(1, lambda: TASK.match(prompt + "\nTask Description:\n" * 10_000))

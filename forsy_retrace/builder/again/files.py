@@ -109,11 +109,15 @@ def _around(pieces: set[str], step: Step) -> set[str]:
     sides = (patch_changes(hunk.lines) for change in changes for hunk in change.hunks)
     lines = {line for removed, _ in sides for line in telling("\n".join(removed))}
     pieces = {piece for piece in pieces - lines if len(piece) >= A_PIECE}
+    if len(pieces) > MOST_PIECES:
+        return set()
     return {line for line in lines if any(piece in line for piece in pieces)}
 
 
 A_PIECE = 12
 """Letters of a piece of a line that tells which line it is of."""
+MOST_PIECES = 40
+"""Lines that an edit takes out in part: more of them are of no file that was recorded."""
 
 
 def _is_about(old: Step, new: Step) -> bool:
