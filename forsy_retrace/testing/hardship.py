@@ -82,7 +82,7 @@ def _some(tries: Sequence[T], adapter: Adapter, case: Case, copy: Stage) -> Sequ
     """All of them, or of a long log, or one of many sessions, as many as can be waited for."""
     sessions = sum(isinstance(one, SessionStart) for one in reading(adapter, case).events)
     size = sum(map(len, copy.originals.values())) + A_SESSION * sessions
-    most = max(FEWEST, WORK // size)
+    most = max(FEWEST, WORK // max(size, 1))
     return [tries[len(tries) * at // most] for at in range(most)] if len(tries) > most else tries
 
 
