@@ -17,7 +17,7 @@ TAG = later(
 )
 """With which open models mark the parts of an answer, and their templates what came back."""
 THOUGHTS = ("think", "thinking", "scratch_pad")
-CALL, RESPONSE, WORDS = "tool_call", "tool_response", "text"
+CALL, WORDS = "tool_call", "text"
 LONGEST = 100_000
 """Characters of a call that is written as Python shows a dict."""
 FUNCTION, PARAMETER = "function", "parameter"

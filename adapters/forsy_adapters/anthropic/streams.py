@@ -25,7 +25,6 @@ EVENTS = (
 DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 """Pieces of a block that are joined, and the field that holds them."""
 INPUT = "input_json_delta"
-OPENS = ("data:", "event:")
 
 
 class Stream(NamedTuple):
@@ -51,15 +50,13 @@ def goes_on(value: Any) -> bool:
     """Another event of one that began."""
     match value:
         case {"type": str(kind)}:
-            return kind in EVENTS and not begins(value)
+            return kind in EVENTS
     return False
 
 
 def is_stream(text: Any) -> bool:
     """Whether a text is a stream of this API."""
-    if not isinstance(text, str) or not text.lstrip().startswith(OPENS):
-        return False
-    return any(map(begins, streamed(text)[:5]))
+    return isinstance(text, str) and any(map(begins, streamed(text)[:5]))
 
 
 def assembled(events: Sequence[Json]) -> Stream:

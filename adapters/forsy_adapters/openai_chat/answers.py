@@ -5,6 +5,7 @@ from itertools import takewhile
 from typing import Any
 
 from forsy_retrace.events import Notice
+from forsy_retrace.sdk import streamed as sse
 from forsy_retrace.sdk import when
 
 from .chat import Chat, is_message
@@ -13,7 +14,7 @@ from .items import Items, is_item
 from .place import Json, Place, Told, opened, text_in
 from .replies import about, body, completion, is_completion, is_response, response
 from .speech import beside, choice_branch
-from .streams import Chunks, cut_words, is_chunk, items_of, sse, whole_of
+from .streams import Chunks, cut_words, is_chunk, items_of, whole_of
 from .turns import is_call, turn
 
 REPLIES = ("response", "completion", "output", "result")

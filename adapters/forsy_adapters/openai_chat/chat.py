@@ -10,7 +10,7 @@ from forsy_retrace.sdk import later, named, strings, when
 
 from . import harnesses, mini
 from .ends import finish
-from .place import Json, Place, Told, text_in
+from .place import DRIVERS, Json, Place, Told, text_in
 from .speech import called, executed, idea, reasoning, spoken
 from .swe_agent.actions import acted, moved, observed
 from .swe_agent.tools import SweAgent
@@ -23,7 +23,6 @@ PROMPT = ("system", "developer")
 ROLES = ("user", "tool", "function", *PROMPT, *AGENT)
 TIMES = ("timestamp", "created_at", "created")
 DEMONSTRATION = "injected: demonstration"
-DRIVERS = "injected: the driver's words"
 INJECTED = (
     "This is not the first time you try this task, all previous trails failed.",
     "Please always provide EXACTLY ONE action in triple backticks, found ",

@@ -10,7 +10,7 @@ from forsy_retrace.calls import Verdict
 from forsy_retrace.dialects import content_text
 from forsy_retrace.events import Message, Notice, Skipped, ToolResult, Via
 
-from .place import Json, Place, Told
+from .place import DRIVERS, Json, Place, Told
 
 COMPLAINT = "FormatError"
 OPENINGS: dict[str, tuple[str, Via]] = {
@@ -22,7 +22,6 @@ OPENINGS: dict[str, tuple[str, Via]] = {
     "UserNewTask": ("The user added a new task: ", "typed"),
 }
 """What the client says before a human's words, by the kind of the interruption."""
-DRIVER = "injected: the driver's words"
 
 
 def kind(message: Json) -> str:
@@ -72,4 +71,4 @@ def said(message: Json, here: Place) -> Iterator[Told]:
         event = Message(where.origin("user"), "user", words, via, within=True)
         yield Told(("user", words.strip()), event)
     else:
-        yield Told(None, Skipped(where.origin("system"), DRIVER))
+        yield Told(None, Skipped(where.origin("system"), DRIVERS))

@@ -8,6 +8,8 @@ from forsy_retrace.source import Record
 
 Json = dict[str, Any]
 Key = tuple[Any, ...]
+DRIVERS = "injected: the driver's words"
+"""Why what a driver writes in the user's place is left out."""
 
 
 class Told(NamedTuple):
@@ -70,6 +72,13 @@ def opened(value: Any) -> Any:
         inner = parsed(value)
         return inner if isinstance(inner, (dict, list)) else value
     return value
+
+
+def each(value: Any, base: str) -> list[tuple[Any, str]]:
+    """The values of a list at the pointer `base`, or the one value there, with their pointers."""
+    if isinstance(value, list):
+        return [(one, base + pointer(at)) for at, one in enumerate(value)]
+    return [(value, base)]
 
 
 def text_in(value: Any, *keys: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from forsy_retrace.dialects import arguments
 from forsy_retrace.events import Origin, Skipped, Thinking, ToolCall
-from forsy_retrace.sdk import lines_of, parsed, words
+from forsy_retrace.sdk import words
 
 from .ends import cut, finish
 from .place import Json, Place, Told, text_in
@@ -38,14 +38,6 @@ def is_stream_event(value: Any) -> bool:
                 for key in ("response", "item", "item_id", "delta", "part", "output_index")
             )
     return False
-
-
-def sse(text: Any) -> list[Any]:
-    """The JSON of each `data:` line of a server-sent stream, in order; empty if it is none."""
-    if not isinstance(text, str) or not text.lstrip().startswith(("data:", "event:", ":")):
-        return []
-    lines = (line[5:].strip() for line in lines_of(text) if line.startswith("data:"))
-    return [value for line in lines if isinstance(value := parsed(line), dict)]
 
 
 class Chunks:

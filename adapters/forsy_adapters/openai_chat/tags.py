@@ -14,7 +14,7 @@ from forsy_retrace.dialects import call_of
 from forsy_retrace.events import Message, Origin, Thinking, ToolCall, ToolResult
 from forsy_retrace.sdk import later, parsed, pointer, tagged, text_or_json, words
 
-from .place import Told, opened
+from .place import Told, each, opened
 from .verdicts import in_content, result
 
 CALL, RESPONSE, WORDS = "tool_call", "tool_response", "text"
@@ -87,10 +87,7 @@ def _answer(event: Message) -> Iterator[Told]:
 
 def _calls(held: Any, here: Origin, event: Message) -> Iterator[Told]:
     """A call, or a list of them; words of the agent where they name no tool."""
-    base = here.evidence.pointer
-    listed = held if isinstance(held, list) else [held]
-    bases = [base + pointer(at) for at in range(len(listed))] if listed is held else [base]
-    for value, at in zip(listed, bases, strict=True):
+    for value, at in each(held, here.evidence.pointer):
         call = call_of(value, at)
         if call is None:
             place = replace(here, evidence=here.evidence.at(at))

@@ -12,7 +12,7 @@ from forsy_retrace.events import Event, Fact, Message, Notice, Skipped, ToolCall
 from forsy_retrace.sdk import later, parsed
 
 from .._terminus import HARNESS, TASK, TOOL, is_answer, thoughts, typed
-from .place import Told
+from .place import DRIVERS, Told
 from .verdicts import in_content, result
 
 SHOWN = later(
@@ -23,7 +23,6 @@ SHOWN = later(
 REFUSED = later(r"Previous response had parsing errors:\nERROR: ")
 ASKED = later(r"(?:Current terminal state:\n[\s\S]*\n)?Are you sure you want to mark the task as ")
 """What the harness asks in the user's role before a run ends."""
-DRIVERS = "injected: the driver's words"
 
 
 def terminal(told: list[Told]) -> list[Told]:
@@ -43,7 +42,7 @@ def _read(told: list[Told]) -> Iterator[Told]:
             yield from (one._replace(key=None, event=each) for each in _shown(event, last))
             last = ""
         elif one.is_whole and is_answer(answer := parsed(event.text)):
-            events = list(_answer(event, answer))
+            events = _answer(event, answer)
             calls = [each.call for each in events if isinstance(each, ToolCall)]
             last = calls[-1] if calls else ""
             yield from (Told(None, each) for each in events)
@@ -51,17 +50,13 @@ def _read(told: list[Told]) -> Iterator[Told]:
             yield one
 
 
-def _answer(event: Message, answer: dict[str, Any]) -> Iterator[Event]:
-    here, found = event.origin, False
-    for thought in thoughts(answer, here):
-        found = True
-        yield thought
+def _answer(event: Message, answer: dict[str, Any]) -> list[Event]:
+    here = event.origin
+    told: list[Event] = list(thoughts(answer, here))
     for place, command in typed(answer, here):
-        found = True
         ident = f"{here.evidence.start}{place.evidence.pointer}"
-        yield ToolCall(place, ident, TOOL, command, None)
-    if not found:
-        yield Skipped(here, "an answer that says and types nothing")
+        told.append(ToolCall(place, ident, TOOL, command, None))
+    return told or [Skipped(here, "an answer that says and types nothing")]
 
 
 def _shown(event: Message, last: str) -> Iterator[Event]:

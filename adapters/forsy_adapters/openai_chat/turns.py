@@ -9,10 +9,10 @@ Calls in a row are those of one answer, and have no ids (LLaMA-Factory `data/REA
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from forsy_retrace.dialects import Call, call_of
+from forsy_retrace.dialects import call_of
 from forsy_retrace.sdk import parsed
 
-from .place import Place, Told
+from .place import Place, Told, each
 from .speech import called, said
 from .verdicts import in_content, result
 
@@ -77,11 +77,9 @@ def of_turn(one: Turn, here: Place) -> Iterator[Told]:
 
 def _sent(text: str, here: Place) -> Iterator[Told]:
     """The calls of a turn; where it is no JSON of one, it is what the agent said."""
-    value, where = parsed(text), here.words
-    listed = value if isinstance(value, list) else [value]
-    places = [where.deeper(at) for at in range(len(listed))] if listed is value else [where]
-    calls = [call_of(call, at.pointer) for call, at in zip(listed, places, strict=True)]
-    found = [call for call in calls if isinstance(call, Call)]
+    where = here.words
+    listed = each(parsed(text), where.pointer)
+    found = [call for value, at in listed if (call := call_of(value, at))]
     if len(found) == len(listed):
         yield from (called(call, here) for call in found)
     elif text.strip():
