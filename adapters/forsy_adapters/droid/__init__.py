@@ -14,7 +14,7 @@ from forsy_retrace.events import Event
 from forsy_retrace.sdk import Shows
 from forsy_retrace.source import Source
 
-from .log import is_ours, settings, subagents
+from .log import settings, sniffed, subagents
 from .session import Session
 
 SHOWS = Shows(
@@ -50,7 +50,7 @@ SHOWS = Shows(
 
 def sniff(source: Source) -> bool:
     """The start of a session as this client writes it, among the first records."""
-    return any(is_ours(record.value) for record in source.head)
+    return sniffed(source)
 
 
 def companions(source: Source) -> Iterator[Source]:

@@ -37,7 +37,7 @@ def subagents(source: Source) -> Iterator[Source]:
     """The logs of the subagents that a session started, and of those that these did."""
     waiting, seen = [source], {_name(source)}
     while waiting:
-        names = dict.fromkeys(f"{one.session}.jsonl" for one in started(waiting.pop(0)))
+        names = dict.fromkeys(f"{one.session}.jsonl" for one in _started(waiting.pop(0)))
         for other in source.called([name for name in names if name not in seen]):
             seen.add(_name(other))
             if sniffed(other):
@@ -58,17 +58,31 @@ class Started(NamedTuple):
     session: str
 
 
-def started(source: Source) -> Iterator[Started]:
-    """Which calls of a log started subagents whose session a result names."""
-    kinds: dict[str, str] = {}
-    for record in source.records():
-        for block in blocks(record.value):
+class Starts:
+    """Which calls of a log started subagents whose session a result names; takes its records."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, str] = {}
+        """What each call that may start one asked for."""
+        self.found: list[Started] = []
+
+    def take(self, record: Any) -> None:
+        for block in blocks(record):
             match block:
                 case {"type": "tool_use", "name": "Task", "id": str(call), "input": dict(sent)}:
-                    kinds[call] = words(sent.get("subagent_type")) or "agent"
-                case {"type": "tool_result", "tool_use_id": str(call), **rest} if call in kinds:
+                    self.kinds[call] = words(sent.get("subagent_type")) or "agent"
+                case {"type": "tool_result", "tool_use_id": str(call), **rest} if (
+                    call in self.kinds
+                ):
                     if named := CHILD.match(text_of(rest.get("content"))):
-                        yield Started(call, kinds[call], named[1])
+                        self.found.append(Started(call, self.kinds[call], named[1]))
+
+
+def _started(source: Source) -> list[Started]:
+    starts = Starts()
+    for record in source.records():
+        starts.take(record.value)
+    return starts.found
 
 
 def blocks(value: Any) -> list[Any]:
@@ -98,8 +112,11 @@ class Log:
         """Words that were said while the agent worked."""
         self.failed: set[int] = set()
         """What the client showed of a turn that the model's provider ended."""
+        starts = Starts()
+        self.started = starts.found
         last, shown, end, count = -1, -1, -2, 0
         for place, record in enumerate(source.records()):
+            starts.take(record.value)
             value = record.value if isinstance(record.value, dict) else {}
             message = value.get("message")
             body: Json = message if isinstance(message, dict) else {}

@@ -278,22 +278,20 @@ class Reader:
                 yield Thinking(here.below("/thinking"), text)
             case {"type": "thinking" | "redacted_thinking"}:
                 yield Skipped(here, "hidden reasoning")
-            case {"type": "tool_use", "id": str(logged), "name": str(tool), **rest}:
-                place = here.below("/input" if "input" in rest else "")
-                yield from self._call(logged, tool, rest.get("input"), here, place)
+            case {"type": "tool_use", "id": str(logged), "name": str(tool)}:
+                yield from self._call(logged, tool, block, here)
             case {"type": kind}:
                 yield Skipped(here, f"unknown block{named(kind)}")
             case _:
                 yield Skipped(here, "unknown block")
 
-    def _call(
-        self, logged: str, tool: str, sent: Any, here: Origin, place: Origin
-    ) -> Iterator[Event]:
-        """A call, whose arguments stand at a place if it has any."""
+    def _call(self, logged: str, tool: str, block: Json, here: Origin) -> Iterator[Event]:
         call = self.calls.issue(logged, here.evidence)
         if call is None:
             yield Skipped(here, "repeated call")
             return
+        sent = block.get("input")
+        place = here.below("/input" if "input" in block else "")
         self.open[logged] = Asked(tool, sent if isinstance(sent, dict) else {}, call)
         name = here.below("/name").evidence.pointer
         yield ToolCall(place, call, tool, sent, name, meant(tool, sent))

@@ -7,7 +7,7 @@ from forsy_retrace.events import Event, Fact, Origin, Skipped
 from forsy_retrace.sdk import counts, in_time, subagent, words
 from forsy_retrace.source import Source
 
-from .log import Log, Started, sniffed, started, subagents
+from .log import Log, Started, sniffed, subagents
 from .log import settings as beside
 from .reader import Reader
 
@@ -32,8 +32,8 @@ class Session:
         others = [one for one in subagents(self.source) if sniffed(one)]
         logs = [Log(self.source), *map(Log, others)]
         kinds: dict[str, Started] = {}
-        for source in (self.source, *others):
-            for one in started(source):
+        for log in logs:
+            for one in log.started:
                 kinds.setdefault(one.session, one)  # a later call may go on with it
         actors: dict[str, str] = {}
         for log in logs[1:]:
