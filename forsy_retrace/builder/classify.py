@@ -122,9 +122,9 @@ def _call(step: Step, said: Mapping[str, str]) -> Step:
     run = step.run
     kind = _patch(step, run) or kind_of(step.like, step.call.input)
     if kind is not None:
-        by_name = kind.rule is not BY_TABLE
-        by_shape = not by_name and replaces_a_text(step.call.tool, step.call.input, said)
-        ground = (REPLACES if by_shape else kind.rule).ground()
+        by_table = kind.rule is BY_TABLE
+        is_edit = by_table and replaces_a_text(step.call.tool, step.call.input, said)
+        ground = (REPLACES if is_edit else kind.rule).ground()
         return put(step, {"operation": ground}, operation=kind.operation, surface=kind.surface)
     if run is None:
         unread = {"operation": BY_TABLE.ground()}

@@ -321,11 +321,7 @@ def replaces_a_text(tool: str, sent: Any, said: Mapping[str, str]) -> bool:
     tables = (said, TOOLS, SHELLS, TEXT_EDITORS)
     if any(tool in table for table in tables) or any(server_of(tool)):
         return False
-    named = sent if isinstance(sent, dict) else {}
-    return path_of(sent) is not None and any(
-        isinstance(named.get(old), str) and isinstance(named.get(new), str)
-        for old, new in REPLACED_BY
-    )
+    return path_of(sent) is not None and replacement_in(sent) is not None
 
 
 def kind_of(tool: str, sent: Any) -> Kind | None:
@@ -489,6 +485,15 @@ REPLACED_BY = (
     ("search", "replace"),
 )
 """The arguments that name a text, and the one to put in its place."""
+
+
+def replacement_in(sent: Any) -> tuple[str, str] | None:
+    """The text that arguments name, and the one to put in its place; None where they do not."""
+    for before, after in REPLACED_BY if isinstance(sent, dict) else ():
+        old, new = sent.get(before), sent.get(after)
+        if isinstance(old, str) and isinstance(new, str):
+            return old, new
+    return None
 
 
 def replaces_all(sent: Any) -> bool:

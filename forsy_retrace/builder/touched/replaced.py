@@ -10,7 +10,7 @@ from forsy_retrace.sdk import lines_of
 from forsy_retrace.trace import Step, Touch
 
 from ..classify import patch_of
-from ..tools import PATCHERS, REPLACED_BY
+from ..tools import PATCHERS, replacement_in
 
 RECORDED = ("Edit", "Write", *PATCHERS)
 """Edits of which the log may hold what they replaced, though their arguments do not."""
@@ -76,8 +76,9 @@ def telling(text: str) -> frozenset[str]:
 def replaced(sent: object) -> list[tuple[str, str]]:
     match sent:
         case {"edits": list(edits)}:
-            return [found for edit in edits for found in _replacement(edit)]
-    return list(_replacement(sent))
+            return [found for edit in edits if (found := replacement_in(edit))]
+    found = replacement_in(sent)
+    return [found] if found else []
 
 
 @kept(256)
@@ -96,15 +97,6 @@ def _pairs(patch: str) -> Iterator[tuple[str, str]]:
         else:
             old += [line[1:]] if line[:1] in (" ", "-") else []
             new += [line[1:]] if line[:1] in (" ", "+") else []
-
-
-def _replacement(edit: object) -> Iterator[tuple[str, str]]:
-    named = edit if isinstance(edit, dict) else {}
-    for before, after in REPLACED_BY:
-        old, new = named.get(before), named.get(after)
-        if isinstance(old, str) and isinstance(new, str):
-            yield old, new
-            return
 
 
 def line_changes(old: str, new: str) -> tuple[list[str], list[str]]:
