@@ -20,10 +20,11 @@ from forsy_retrace.events import (
     Thinking,
     ToolCall,
 )
-from forsy_retrace.sdk import counts, later, named, pointer, words
+from forsy_retrace.sdk import counts, named, pointer, words
 from forsy_retrace.source import Record
 
 from .._facts import Facts
+from .._reminders import is_reminder
 from .found import Exchange, Json
 from .results import is_result, result
 from .streams import Stream, Where, placed
@@ -35,7 +36,6 @@ LIMITS = ("max_tokens", "model_context_window_exceeded")
 """Why an answer ends, where the model did not end it."""
 REFUSED = "refusal"
 REMINDER = "injected: reminder"
-REMINDS = later(r"\s*<system-reminder>(?:[^<]|<(?!/system-reminder>))*+</system-reminder>\s*")
 """What Claude Code and programs like it write in the user's place."""
 USAGE = {
     "input_tokens": "input_tokens",
@@ -208,7 +208,7 @@ def _reminds(block: Any) -> bool:
     """A text that is the client's own alone."""
     match block:
         case {"type": "text", "text": str(text)}:
-            return REMINDS.fullmatch(text) is not None
+            return is_reminder(text)
     return False
 
 

@@ -36,6 +36,7 @@ from forsy_retrace.source import Record
 from .._gemini.changes import changes, is_amended
 from .._gemini.outcome import verdict
 from .._gemini.told import Told, media, renamed
+from .._reminders import is_reminder
 from .tree import SYSTEM, Tree, is_record
 
 Json = dict[str, Any]
@@ -53,8 +54,6 @@ APART = timedelta(milliseconds=250)
 ANSWERED = "User has provided the following answers:\n\n"
 QUESTION = later(r"^\*\*[^\n]{1,200}?\*\*: ", re.M)
 """What stands before each of them: the question's heading."""
-REMINDER = later(r"\s*<system-reminder>(?:[^<]|<(?!/system-reminder>))*+</system-reminder>\s*")
-"""What the client sets before the user's words."""
 ALONE = "It is a subagent's log; what sent it stands in another."
 BRIEF = "a subagent's brief"
 BROUGHT = later(r"\s*--- Content from referenced files ---")
@@ -160,7 +159,7 @@ class Reader:
             match part:
                 case {"text": str(text)} if brought or BROUGHT.match(text):
                     brought.append(text)
-                case {"text": str(text)} if REMINDER.fullmatch(text):
+                case {"text": str(text)} if is_reminder(text):
                     yield Skipped(here, "injected: reminder")
                 case {"text": str(text)} if text.strip() and self.is_aside:
                     where = here.below(pointer("message", "parts", index, "text"))
